@@ -1,0 +1,91 @@
+"""The `robot_semantics` command: one module per sub-command, imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from robot_semantics import __version__
+from robot_semantics.errors import DescriptionError, RobotSemanticsError
+
+EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
+
+
+class Command(NamedTuple):
+    """A sub-command: the module that implements it and the line that `--help` shows."""
+
+    module: str
+    summary: str
+
+
+class CommandModule(Protocol):
+    """What a command's module offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do the work and return the exit code."""
+
+
+COMMANDS: dict[str, Command] = {
+    "check": Command("check", "check URDF, SRDF and USDF files and report every problem with its place"),
+    "show": Command("show", "show a robot: links, joints, groups, states, end effectors"),
+    "fk": Command("fk", "compute the pose of every link in the root link's frame"),
+    "group": Command("group", "show one group with everything derived"),
+    "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
+    arguments_list = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(next((word for word in arguments_list if word in COMMANDS), None))
+    arguments = parser.parse_args(arguments_list)
+    if arguments.command is None:
+        parser.print_help()
+        return EXIT_USAGE
+    module: CommandModule = arguments.module
+    try:
+        return module.run(arguments)
+    except DescriptionError as error:
+        for diagnostic in error.diagnostics:
+            print(diagnostic, file=sys.stderr)
+        return EXIT_PROBLEMS
+    except RobotSemanticsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return EXIT_PROBLEMS
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader of our output has gone (`| head`); the interpreter must not complain when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return EXIT_PROBLEMS
+        print(f"error: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        return EXIT_PROBLEMS
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
+    parser = argparse.ArgumentParser(prog="robot_semantics", description="Robot descriptions, semantics and states.")
+    parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(
+            name, help=command.summary, description=command.summary, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if name == chosen:
+            module = importlib.import_module(f"robot_semantics.cli.{command.module}")
+            module.add_arguments(sub)
+            sub.set_defaults(module=module)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

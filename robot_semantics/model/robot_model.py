@@ -1,0 +1,185 @@
+"""The checked, immutable robot: one kinematic tree with its semantics, all names resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.description import urdf_tree
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.model.joint_types import MOTION, JointType, variable_names
+from robot_semantics.model.semantics import Semantics
+
+FloatArray = npt.NDArray[np.float64]
+
+ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
+"""MoveIt's name for the root link's parent joint where no virtual joint names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointLimits:
+    """A joint's limits [rad or m, s]; infinite where the description states none."""
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    velocity: float = np.inf
+    effort: float = np.inf
+    acceleration: float = np.inf
+    deceleration: float = np.inf
+    jerk: float = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class MimicSource:
+    """``position = multiplier * source position + offset``, chains resolved to the first joint that moves itself."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointModel:
+    """One joint of the tree; its child link has the same index.
+
+    Attributes:
+        index: place in `RobotModel.joints` and of its child link in `RobotModel.links`.
+        parent_link: the parent link; for the root joint the SRDF's parent frame, ``""`` if there is none.
+        T_parent_joint: (4, 4) pose of the joint frame, which is the child link's at q = 0, in the parent [m].
+        axis: (3,) unit axis in the joint frame; a planar joint's is the normal of its plane.
+        mimic: the joint this one follows, if any.
+        passive: named by a passive_joint of the SRDF.
+        virtual: stated by the SRDF (or assumed), not by the URDF.
+        urdf: the element it comes from, None for a virtual joint.
+    """
+
+    index: int
+    name: str
+    type: JointType
+    parent_link: str
+    child_link: str
+    T_parent_joint: FloatArray
+    axis: FloatArray
+    limits: JointLimits = JointLimits()
+    mimic: MimicSource | None = None
+    passive: bool = False
+    virtual: bool = False
+    urdf: urdf_tree.Joint | None = None
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """Names of the position variables, empty for a fixed joint."""
+        return variable_names(self.name, self.type)
+
+    @property
+    def position_count(self) -> int:
+        """Number of position variables: 0, 1, 3 (planar) or 7 (floating)."""
+        return len(MOTION[self.type].variables)
+
+    @property
+    def velocity_count(self) -> int:
+        """Number of degrees of freedom: 0, 1, 3 (planar) or 6 (floating)."""
+        return MOTION[self.type].velocities
+
+    @property
+    def is_active(self) -> bool:
+        """Has degrees of freedom of its own: neither fixed nor a mimic (MoveIt's meaning; passive ones are active)."""
+        return self.velocity_count > 0 and self.mimic is None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkModel:
+    """One link of the tree.
+
+    Attributes:
+        index: place in `RobotModel.links` and of its parent joint in `RobotModel.joints`.
+        parent: index of the parent link, -1 for the root.
+        children: indices of the child links, by name of their joints.
+        urdf: the element it comes from.
+    """
+
+    index: int
+    name: str
+    parent: int
+    children: tuple[int, ...]
+    urdf: urdf_tree.Link
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """A robot: joints and links depth first, siblings by joint name in byte order, as MoveIt and KDL order them.
+
+    ``joints[i]`` is the parent joint of ``links[i]``; index 0 is the root link under the virtual (or assumed) root joint.
+
+    Attributes:
+        urdf: the tree of the text the model was made from.
+        semantics: groups, states, end effectors and collision pairs; empty where no SRDF was given.
+    """
+
+    name: str
+    joints: tuple[JointModel, ...]
+    links: tuple[LinkModel, ...]
+    urdf: urdf_tree.Robot
+    semantics: Semantics = field(default_factory=Semantics)
+
+    @property
+    def root_link(self) -> str:
+        """Name of the root link."""
+        return self.links[0].name
+
+    @property
+    def root_joint(self) -> JointModel:
+        """The virtual joint above the root link; named `ASSUMED_ROOT_JOINT` and fixed where the SRDF states none."""
+        return self.joints[0]
+
+    @property
+    def has_virtual_joint(self) -> bool:
+        """Whether the SRDF states the root joint."""
+        return self.root_joint.parent_link != ""
+
+    @cached_property
+    def joint_index(self) -> Mapping[str, int]:
+        """Index of each joint by name."""
+        return MappingProxyType({joint.name: joint.index for joint in self.joints})
+
+    @cached_property
+    def link_index(self) -> Mapping[str, int]:
+        """Index of each link by name."""
+        return MappingProxyType({link.name: link.index for link in self.links})
+
+    @cached_property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, in model order."""
+        return tuple(link.name for link in self.links)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of all joints, in model order, the root joint first."""
+        return tuple(joint.name for joint in self.joints)
+
+    def joint(self, name: str) -> JointModel:
+        """Return the joint called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+        """
+        index = self.joint_index.get(name)
+        if index is None:
+            raise UnknownNameError("joint", name, self.joint_index)
+        return self.joints[index]
+
+    def link(self, name: str) -> LinkModel:
+        """Return the link called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+        """
+        index = self.link_index.get(name)
+        if index is None:
+            raise UnknownNameError("link", name, self.link_index)
+        return self.links[index]

@@ -1,0 +1,125 @@
+"""What the parts of a robot mean: the resolved content of an SRDF, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from robot_semantics.description import srdf_tree
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.names import LinkPair
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group with everything derived, as MoveIt computes it; every tuple of joints or links is in model order.
+
+    Attributes:
+        active_joints: those with degrees of freedom that are not mimic joints; passive ones are active.
+        commandable_joints: active and not passive.
+        links: child links of the joints; a chain's base link is not among them.
+        variable_names: of all joints that move, mimic joints included.
+        base_link: parent link of a chain's first joint, empty if the group is not a chain.
+        tip_link: child link of a chain's last joint, empty if the group is not a chain.
+        common_root: nearest joint above (or among) all the joint roots, empty if there is none.
+        subgroups: every other group whose joints are a subset of this one's.
+        end_effectors: names of the end effectors attached to this group.
+        states: names of the group's states.
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    active_joints: tuple[str, ...]
+    passive_joints: tuple[str, ...]
+    fixed_joints: tuple[str, ...]
+    mimic_joints: tuple[str, ...]
+    continuous_joints: tuple[str, ...]
+    commandable_joints: tuple[str, ...]
+    links: tuple[str, ...]
+    variable_names: tuple[str, ...]
+    is_chain: bool
+    base_link: str
+    tip_link: str
+    common_root: str
+    subgroups: tuple[str, ...]
+    end_effectors: tuple[str, ...]
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedState:
+    """A group state: joint name → values, one per position variable [rad, m, quaternion x y z w]."""
+
+    name: str
+    group: str
+    joints: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class EndEffector:
+    """An end effector: `group` is mounted on `parent_link`; `parent_group` as resolved, empty if there is none."""
+
+    name: str
+    group: str
+    parent_link: str
+    parent_group: str
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualJoint:
+    """A virtual joint as the SRDF states it; `type` is fixed, planar or floating."""
+
+    name: str
+    type: str
+    parent_frame: str
+    child_link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Semantics:
+    """The resolved SRDF of one robot; all empty where there is none.
+
+    Attributes:
+        groups: by name, in byte order.
+        states: by (group, state) name.
+        end_effectors: by name.
+        virtual_joints: every one stated; the root one is also `RobotModel.root_joint`.
+        disabled_collisions: pair → reason, as written.
+        enabled_collisions: pairs that enable_collisions names.
+        default_disabled_links: links of disable_default_collisions.
+        joint_properties: joint → property name → value text.
+        srdf: the tree of the text, None where no SRDF was given.
+    """
+
+    groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
+    states: Mapping[tuple[str, str], NamedState] = field(default_factory=lambda: MappingProxyType({}))
+    end_effectors: Mapping[str, EndEffector] = field(default_factory=lambda: MappingProxyType({}))
+    virtual_joints: tuple[VirtualJoint, ...] = ()
+    passive_joints: tuple[str, ...] = ()
+    disabled_collisions: Mapping[LinkPair, str] = field(default_factory=lambda: MappingProxyType({}))
+    enabled_collisions: frozenset[LinkPair] = frozenset()
+    default_disabled_links: tuple[str, ...] = ()
+    joint_properties: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    srdf: srdf_tree.Semantic | None = None
+
+    def group(self, name: str) -> Group:
+        """Return the group called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+        """
+        if name not in self.groups:
+            raise UnknownNameError("group", name, self.groups)
+        return self.groups[name]
+
+    def state(self, group: str, name: str) -> NamedState:
+        """Return the state called `name` of `group`.
+
+        Raises:
+            UnknownNameError: the group, or the state in it, does not exist.
+        """
+        states = self.group(group).states
+        if name not in states:
+            raise UnknownNameError(f"state of group '{group}'", name, states)
+        return self.states[group, name]

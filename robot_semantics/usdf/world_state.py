@@ -1,0 +1,107 @@
+"""A world state as values: models, their links and joints, and the frames they stand in (founding document: USDF).
+
+Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion where one is stated; twists are linear then
+angular velocity vectors [m/s, rad/s]; wrenches force then torque [N, N m]. None means "not stated", never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+Vec6 = tuple[float, float, float, float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+WORLD = "world"
+"""The keyword for the absolute inertial frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A pose: position and rpy about fixed axes X, Y, Z; `quat_xyzw`, where stated, is the exact orientation and wins."""
+
+    xyz_rpy: Vec6
+    quat_xyzw: Quaternion | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JointState:
+    """A joint's state: one number per degree of freedom, a floating joint's positions x y z qx qy qz qw (or x y z r p y)."""
+
+    name: str
+    positions: tuple[float, ...] | None = None
+    velocities: tuple[float, ...] | None = None
+    torques: tuple[float, ...] | None = None
+    foreign: tuple[str, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """A link's state: pose ``T_model_link``; twist and wrench at the link's origin, in the link's own axes."""
+
+    name: str
+    pose: Pose | None = None
+    twist: Vec6 | None = None
+    wrench: Vec6 | None = None
+    foreign: tuple[str, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes."""
+
+    name: str
+    parent: str = WORLD
+    pose: Pose | None = None
+    twist: Vec6 | None = None
+    foreign: tuple[str, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """A model's state: pose ``T_parent_model`` of its root link; twist relative to the parent, in the parent's axes.
+
+    Attributes:
+        description: where its URDF is (package:// or relative to the file), if stated.
+        semantic: where its SRDF is, if stated.
+        urdf_sha256: SHA-256 of the URDF's canonical XML, if stated.
+    """
+
+    name: str
+    parent: str = WORLD
+    pose: Pose | None = None
+    twist: Vec6 | None = None
+    links: tuple[LinkState, ...] = ()
+    joints: tuple[JointState, ...] = ()
+    description: str | None = None
+    semantic: str | None = None
+    urdf_sha256: str | None = None
+    foreign: tuple[str, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """What one named simulator needs beyond the rest to continue bit for bit."""
+
+    name: str
+    version: str
+    arrays: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class WorldState:
+    """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated."""
+
+    name: str | None = None
+    models: tuple[ModelState, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    time_ns: int | None = None
+    engines: tuple[EngineState, ...] = ()
+    foreign: tuple[str, ...] = ()
+    at: int = field(default=-1, compare=False)
