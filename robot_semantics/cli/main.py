@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -43,9 +44,11 @@ COMMANDS: dict[str, Command] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
-    arguments_list = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(next((word for word in arguments_list if word in COMMANDS), None))
-    arguments = parser.parse_args(arguments_list)
+    words = list(sys.argv[1:] if argv is None else argv)
+    plain, xacro_arguments = split_xacro_arguments(words)
+    parser = _parser(next((word for word in plain if not word.startswith("-")), None))
+    arguments = parser.parse_args(plain)
+    arguments.xacro_arguments = xacro_arguments
     if arguments.command is None:
         parser.print_help()
         return EXIT_USAGE
@@ -69,6 +72,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the words that are not ``name:=value``, and the others as a mapping (ROS's way of naming xacro arguments)."""
+    assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
+    found = {match.group(1): match.group(2) for match in assignments.values() if match}
+    return [word for word in words if not assignments[word]], found
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:

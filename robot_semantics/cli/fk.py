@@ -1,0 +1,104 @@
+"""`robot_semantics fk`: the pose of every link in the root link's frame."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+import numpy as np
+
+from robot_semantics.cli import inputs
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import FloatArray, JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import xyz_quat_from_matrix
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    inputs.add_robot_arguments(parser)
+    parser.add_argument(
+        "--positions",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="position of a joint [rad or m], or of one variable of a planar or floating one (base/x=1.5); others are 0",
+    )
+    parser.add_argument("--state", metavar="GROUP/STATE", help="start from a named state of the SRDF")
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute and print ``T_root_link`` of every link."""
+    model = inputs.load(arguments)
+    space = JointSpace.of(model)
+    q = zero_positions(space, model)
+    if arguments.state:
+        _set_state(q, space, model, arguments.state)
+    given = _parse_positions(arguments.positions, space)
+    for index, value in given.items():
+        q[index] = value
+    _warn_of_overruled_mimics(q, given, space)
+    poses = xyz_quat_from_matrix(ForwardKinematics(model).link_poses(q))
+    table = dict(zip(model.link_names, poses.tolist(), strict=True))
+    if arguments.json:
+        inputs.print_json(table)
+        return 0
+    width = max(len(name) for name in table)
+    print(f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {model.root_link})")
+    for name, pose in table.items():
+        xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
+        quat = " ".join(f"{value:9.6f}" for value in pose[3:])
+        print(f"{name:<{width}}  {xyz}  {quat}")
+    return 0
+
+
+def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
+    """Return (n,) positions that are all zero, quaternions the identity, limits or not."""
+    q = np.zeros(space.size)
+    for joint in model.joints:
+        if joint.position_count == 7:
+            q[space.joint_positions[joint.name].stop - 1] = 1.0
+    return q
+
+
+def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> None:
+    group, slash, name = text.partition("/")
+    if not slash:
+        raise RobotSemanticsError(f"--state takes GROUP/STATE, not '{text}'")
+    for joint, values in model.semantics.state(group, name).joints.items():
+        q[space.joint_positions[joint]] = values
+
+
+def _parse_positions(words: list[str], space: JointSpace) -> dict[int, float]:
+    """Return the variables named by ``NAME=VALUE`` words, by index; every wrong word is reported at once."""
+    given: dict[int, float] = {}
+    problems: list[str] = []
+    for word in words:
+        name, equals, text = word.partition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not equals or not math.isfinite(value):
+            problems.append(f"--positions takes NAME=VALUE with a finite number, not '{word}'")
+        elif name not in space.index:
+            problems.append(str(UnknownNameError("joint variable", name, space.names)))
+        else:
+            given[space.index[name]] = value
+    if problems:
+        raise RobotSemanticsError("\nerror: ".join(problems))
+    return given
+
+
+def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: JointSpace) -> None:
+    followed = space.with_mimics(q)
+    for index, value in given.items():
+        if abs(followed[index] - value) > 1e-6:
+            print(
+                f"warning: '{space.names[index]}' mimics another joint, which puts it at {followed[index]:.6g}, not {value:.6g}",
+                file=sys.stderr,
+            )

@@ -1,0 +1,71 @@
+"""The arguments that commands share: which robot, how strictly, and how problems are shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.robot_model import RobotModel
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_positional: bool = False) -> None:
+    """Declare the URDF (positional) and the SRDF (positional, or the option ``--srdf``), and how they are loaded."""
+    parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
+    if srdf_positional:
+        parser.add_argument("srdf", metavar="SRDF", help="semantic description, plain or xacro")
+    else:
+        parser.add_argument("--srdf", metavar="SRDF", help="semantic description, plain or xacro")
+    add_loading_arguments(parser)
+
+
+def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
+    parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
+    parser.add_argument(
+        "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
+    )
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def load(arguments: argparse.Namespace) -> RobotModel:
+    """Load the robot that the arguments name, leniently unless ``--strict``; problems go to stderr.
+
+    Raises:
+        DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
+    """
+    # Imported here: a command that only prints its help need not load the readers.
+    from robot_semantics.model.loading import load_robot
+
+    diagnostics = Diagnostics()
+    model = load_robot(
+        Path(arguments.urdf),
+        Path(arguments.srdf) if arguments.srdf else None,
+        strict=False,
+        implicit_links=arguments.implicit_links,
+        xacro_arguments=arguments.xacro_arguments,
+        diagnostics=diagnostics,
+    )
+    if arguments.strict:
+        diagnostics.raise_if_failed(strict=True)
+    print_diagnostics(diagnostics)
+    return model
+
+
+def print_diagnostics(diagnostics: Diagnostics) -> None:
+    """Print every problem to stderr, one a line."""
+    for diagnostic in diagnostics:
+        print(diagnostic, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON that is exact and free of NaN."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")

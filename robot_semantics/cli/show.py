@@ -1,0 +1,152 @@
+"""`robot_semantics show`: a robot's tree of links and joints, and what its SRDF says about them."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from robot_semantics.cli import inputs
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+
+_STYLE = {
+    JointType.FIXED: "dim",
+    JointType.REVOLUTE: "cyan",
+    JointType.CONTINUOUS: "bright_cyan",
+    JointType.PRISMATIC: "green",
+    JointType.PLANAR: "magenta",
+    JointType.FLOATING: "bright_magenta",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    inputs.add_robot_arguments(parser)
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the robot."""
+    model = inputs.load(arguments)
+    if arguments.json:
+        inputs.print_json(as_json(model))
+        return 0
+    # Long lines are cut by the reader's own terminal or pager, not folded: a tree must stay a tree.
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(_tree(model))
+    for table in _tables(model):
+        if table.row_count:
+            console.print()
+            console.print(table)
+    return 0
+
+
+def as_json(model: RobotModel) -> dict[str, Any]:
+    """Return the robot as JSON-ready values; a limit that the description does not state is null."""
+    semantics = model.semantics
+    return {
+        "name": model.name,
+        "root_link": model.root_link,
+        "links": list(model.link_names),
+        "joints": [_joint_json(joint) for joint in model.joints if joint.urdf is not None],
+        "virtual_joints": [dataclasses.asdict(joint) for joint in semantics.virtual_joints],
+        "groups": {name: dataclasses.asdict(group) for name, group in semantics.groups.items()},
+        "states": [
+            {"group": state.group, "name": state.name, "joints": {joint: list(v) for joint, v in state.joints.items()}}
+            for state in semantics.states.values()
+        ],
+        "end_effectors": [dataclasses.asdict(end_effector) for end_effector in semantics.end_effectors.values()],
+        "passive_joints": list(semantics.passive_joints),
+        "disabled_collisions": [
+            {"link1": pair.first, "link2": pair.second, "reason": reason}
+            for pair, reason in semantics.disabled_collisions.items()
+        ],
+    }
+
+
+def _joint_json(joint: JointModel) -> dict[str, Any]:
+    limits = dataclasses.asdict(joint.limits)
+    return {
+        "name": joint.name,
+        "type": joint.type.value,
+        "parent": joint.parent_link,
+        "child": joint.child_link,
+        "axis": joint.axis.tolist(),
+        "T_parent_joint": joint.T_parent_joint.tolist(),
+        "limits": {key: value if math.isfinite(value) else None for key, value in limits.items()},
+        "mimic": dataclasses.asdict(joint.mimic) if joint.mimic else None,
+        "passive": joint.passive,
+        "variables": list(joint.variable_names),
+    }
+
+
+def _tree(model: RobotModel) -> Tree:
+    moving = sum(joint.is_active for joint in model.joints if joint.urdf is not None)
+    tree = Tree(
+        Text.assemble(
+            (model.name, "bold"),
+            f"  {len(model.links)} links, {len(model.joints) - 1} joints, {moving} of them active",
+        )
+    )
+    nodes: dict[int, Tree] = {}
+    # Links come depth first, so a parent's node exists before its children's.
+    for link, joint in zip(model.links, model.joints, strict=True):
+        above = nodes[link.parent] if link.parent >= 0 else tree
+        nodes[link.index] = above.add(_joint_text(joint, link.name))
+    return tree
+
+
+def _joint_text(joint: JointModel, link: str) -> Text:
+    if joint.virtual and not joint.parent_link:
+        return Text(link, style="bold")
+    text = Text.assemble((link, "bold"), "  ", (f"{joint.name} ({joint.type.value})", _STYLE[joint.type]))
+    if joint.virtual:
+        text.append(f"  virtual, from {joint.parent_link}", style="yellow")
+    if joint.type is JointType.REVOLUTE or joint.type is JointType.PRISMATIC:
+        text.append(f"  [{joint.limits.lower:g}, {joint.limits.upper:g}]", style="dim")
+    if joint.mimic:
+        text.append(f"  = {joint.mimic.multiplier:g} * {joint.mimic.joint} {joint.mimic.offset:+g}", style="yellow")
+    if joint.passive:
+        text.append("  passive", style="yellow")
+    return text
+
+
+def _tables(model: RobotModel) -> list[Table]:
+    semantics = model.semantics
+    groups = _table("group", "chain", "joints", "sub-groups")
+    for group in semantics.groups.values():
+        chain = f"{group.base_link} → {group.tip_link}" if group.is_chain else "no"
+        groups.add_row(
+            group.name,
+            chain,
+            f"{len(group.joints)} ({len(group.active_joints)} active)",
+            ", ".join(group.subgroups),
+        )
+    states = _table("state", "values")
+    for state in semantics.states.values():
+        values = ", ".join(f"{joint}={' '.join(f'{v:g}' for v in vs)}" for joint, vs in state.joints.items())
+        states.add_row(f"{state.group}/{state.name}", values)
+    end_effectors = _table("end effector", "group", "parent link", "parent group")
+    for item in semantics.end_effectors.values():
+        end_effectors.add_row(item.name, item.group, item.parent_link, item.parent_group)
+    pairs = _table("collision pairs not checked", "reason")
+    reasons: dict[str, int] = {}
+    for reason in semantics.disabled_collisions.values():
+        reasons[reason or "(none given)"] = reasons.get(reason or "(none given)", 0) + 1
+    for reason, count in sorted(reasons.items()):
+        pairs.add_row(str(count), reason)
+    return [groups, states, end_effectors, pairs]
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
