@@ -57,3 +57,17 @@ class MissingExtraError(RobotSemanticsError, ImportError):
     def __init__(self, module: str, extra: str, purpose: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs the Python module '{module}': pip install 'robot_semantics[{extra}]'")
+
+
+class ArrayError(RobotSemanticsError, ValueError):
+    """An array argument whose shape or numbers cannot be used.
+
+    Attributes:
+        argument: the argument's name.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, argument: str, reason: str) -> None:
+        self.argument = argument
+        self.reason = reason
+        super().__init__(f"{argument}: {reason}")

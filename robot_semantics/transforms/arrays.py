@@ -1,0 +1,50 @@
+"""Arguments of the algebra: real numbers of the right shape, or one error that says which argument and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import ArrayError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def checked(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
+    """Return `value` as float64 (..., *shape); shares memory with it where it can.
+
+    Raises:
+        ArrayError: it is not numeric, does not end in `shape`, or has a NaN or an infinity; the error names `argument`.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"of {array.dtype} values, not of real numbers")
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ArrayError(argument, f"not an array of numbers ({error})") from None
+    ending = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
+    if ending != shape:
+        expected = ", ".join(("...", *map(str, shape)))
+        raise ArrayError(argument, f"expected shape ({expected}), got {array.shape}")
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        raise ArrayError(argument, f"not finite: {array[index]}" + (f" at index {index}" if index else ""))
+    return array
+
+
+def unit(argument: str, vectors: FloatArray) -> FloatArray:
+    """Return (..., n) finite `vectors` scaled to length 1, whatever their magnitude.
+
+    Raises:
+        ArrayError: one of them is zero.
+    """
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    if not largest.all():
+        index = tuple(int(i) for i in np.argwhere(largest[..., 0] == 0.0)[0])
+        raise ArrayError(argument, "all components are zero" + (f" at index {index}" if index else ""))
+    # frexp's power of two scales without rounding, so that squares neither overflow nor vanish.
+    scaled = np.ldexp(vectors, -np.frexp(largest)[1])
+    result: FloatArray = scaled / np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
+    return result
