@@ -1,7 +1,8 @@
 """A URDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
 
 Lengths are in metres, angles in radians, masses in kilograms (REP-103). `at` is the element's number in document order,
-from which `Robot.places` gives line, column and path; it takes no part in comparisons.
+from which `Robot.places` gives line, column and path; `order` holds the tags of the element's children as they stood.
+Both take no part in comparisons.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ Vec4 = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """A comment, processing instruction or foreign element, verbatim, before child number `position` of its parent.
+    """What the tree has no field for, verbatim: a comment, a processing instruction, a foreign element or attribute.
 
-    `position` counts the parent's child elements that are in the tree; `tag` is empty for comments.
+    Attributes:
+        position: how many of the parent's child elements that are in the tree stand before it.
+        xml: its text, as it stands in the document; an attribute's value.
+        tag: a foreign element's tag; ``@name`` for an attribute; empty for comments and processing instructions.
+        within: the element it stands in, where that has no `extras` of its own: ``limit``, ``geometry/box``.
     """
 
     position: int
     xml: str
     tag: str = ""
+    within: str = ""
     at: int = field(default=-1, compare=False)
 
 
@@ -91,6 +97,7 @@ class Material:
     rgba: Vec4 | None = None
     texture: str | None = None
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -102,6 +109,7 @@ class Inertial:
     inertia: tuple[float, float, float, float, float, float]
     origin: Origin | None = None
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -114,6 +122,7 @@ class Visual:
     material: Material | None = None
     name: str | None = None
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -125,6 +134,7 @@ class Collision:
     origin: Origin | None = None
     name: str | None = None
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -137,6 +147,7 @@ class Link:
     visuals: tuple[Visual, ...] = ()
     collisions: tuple[Collision, ...] = ()
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -210,6 +221,7 @@ class Joint:
     calibration: Calibration | None = None
     mimic: Mimic | None = None
     extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -221,12 +233,18 @@ class Robot:
         version: as written, None where the attribute is missing (then 1.0).
         places: where the elements stand in the text.
         extras: comments and foreign elements at robot level.
+        complete: whether every link and joint of the text could be read; if not, there is no tree to be had from it.
+        prolog: comments and processing instructions before the root element, verbatim.
+        epilog: those after it.
     """
 
     name: str
     version: str | None = None
     content: tuple[Link | Joint | Material, ...] = ()
     extras: tuple[Extra, ...] = ()
+    complete: bool = field(default=True, compare=False)
+    prolog: tuple[str, ...] = ()
+    epilog: tuple[str, ...] = ()
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
     at: int = field(default=-1, compare=False)
 
