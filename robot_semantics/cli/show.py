@@ -38,8 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         inputs.print_json(as_json(model))
         return 0
-    # Long lines are cut by the reader's own terminal or pager, not folded: a tree must stay a tree.
-    console = Console(soft_wrap=True, highlight=False)
+    # Without a terminal nothing is cut or folded: a pager or a file takes lines of any length.
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=10_000)
     console.print(_tree(model))
     for table in _tables(model):
         if table.row_count:

@@ -1,0 +1,149 @@
+"""`robot_semantics check`: every problem of URDF, SRDF and USDF files, each with its place."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.document_kind import Kind, kind_of
+from robot_semantics.description.srdf_reader import srdf_from_file
+from robot_semantics.description.xml_reader import read_xml
+from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.errors import DescriptionError
+from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+
+_COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF (plain or xacro), SRDF or USDF, told by its root")
+    parser.add_argument("--urdf", metavar="U", help="the robot that the SRDF and USDF files are about")
+    parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
+    inputs.add_loading_arguments(parser)
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
+    diagnostics = Diagnostics()
+    _Check(arguments, diagnostics).files(arguments.files)
+    found = list(dict.fromkeys(diagnostics))
+    if arguments.json:
+        inputs.print_json(
+            {
+                "ok": not diagnostics.failed(strict=arguments.strict),
+                "errors": len(diagnostics.errors),
+                "warnings": len(diagnostics.warnings),
+                "diagnostics": [diagnostic.as_json() for diagnostic in found],
+            }
+        )
+    else:
+        _print(found, arguments.files)
+    return int(diagnostics.failed(strict=arguments.strict))
+
+
+class _Check:
+    """One run: the robot the other files are about is loaded once."""
+
+    def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
+        self.arguments = arguments
+        self.diagnostics = diagnostics
+
+    def files(self, files: Sequence[str]) -> None:
+        """Check every file; a single URDF (or SRDF) among them is what the others are checked against."""
+        of_kind: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+        for file in dict.fromkeys(files):
+            kind = self._kind(file)
+            if kind is not None:
+                of_kind[kind].append(file)
+        urdf = self.arguments.urdf or _only(of_kind[Kind.URDF])
+        srdf = self.arguments.srdf or _only(of_kind[Kind.SRDF])
+        robot = self._robot(urdf) if urdf else None
+        for file in of_kind[Kind.URDF]:
+            if file != urdf:
+                self._robot(file)
+        semantic_robot = robot
+        for file in dict.fromkeys([*of_kind[Kind.SRDF], *([srdf] if srdf else [])]):
+            model = self._semantics(file, robot)
+            if file == srdf and model is not None:
+                semantic_robot = model
+        for file in of_kind[Kind.USDF]:
+            self._world(file, semantic_robot)
+
+    def _kind(self, file: str) -> Kind | None:
+        try:
+            document = read_xml(file)
+        except DescriptionError as error:
+            self.diagnostics.extend(error.diagnostics)
+            return None
+        kind = kind_of(document.root, file)
+        if kind is None:
+            self.diagnostics.error(
+                "unknown-root",
+                f"the root element is <{document.root.tag}>; a URDF or SRDF has <robot>, a USDF <world_state>",
+                document.places.place(0),
+            )
+        return kind
+
+    def _robot(self, file: str) -> RobotModel | None:
+        try:
+            return load_robot(
+                Path(file),
+                strict=False,
+                implicit_links=self.arguments.implicit_links,
+                xacro_arguments=self.arguments.xacro_arguments,
+                diagnostics=self.diagnostics,
+            )
+        except DescriptionError as error:
+            self._extend(error)
+            return None
+
+    def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
+        try:
+            semantic = srdf_from_file(file, diagnostics=self.diagnostics)
+        except DescriptionError as error:
+            self._extend(error)
+            return None
+        if robot is None:
+            check_alone(semantic, self.diagnostics)
+            return None
+        return apply_semantics(robot, semantic, self.diagnostics)
+
+    def _world(self, file: str, robot: RobotModel | None) -> None:
+        from robot_semantics.usdf.check import check_world_file
+
+        try:
+            check_world_file(Path(file), self.diagnostics, robot=robot)
+        except DescriptionError as error:
+            self._extend(error)
+
+    def _extend(self, error: DescriptionError) -> None:
+        # A refused document carries what has been collected so far as well.
+        known = set(self.diagnostics)
+        self.diagnostics.extend(tuple(diagnostic for diagnostic in error.diagnostics if diagnostic not in known))
+
+
+def _only(files: Sequence[str]) -> str | None:
+    return files[0] if len(files) == 1 else None
+
+
+def _print(found: Sequence[Diagnostic], files: Sequence[str]) -> None:
+    colour = sys.stdout.isatty()
+    for diagnostic in found:
+        line = str(diagnostic)
+        if colour:
+            word = diagnostic.severity.value
+            line = line.replace(f" {word}: ", f" {_COLOUR[diagnostic.severity]}{word}:\033[0m ", 1)
+        print(line)
+    counts = {severity: sum(d.severity is severity for d in found) for severity in (Severity.ERROR, Severity.WARNING)}
+    if not any(counts.values()):
+        print(f"{len(files)} file{'s' if len(files) > 1 else ''} checked: no problems")
+        return
+    parts = [f"{count} {severity.value}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
+    print(f"{', '.join(parts)}")

@@ -1,0 +1,48 @@
+"""What kind of document a file is, told by its root element and, for `<robot>`, by what is in it."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+
+from lxml import etree
+
+URDF_TAGS = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
+SRDF_TAGS = {
+    "virtual_joint",
+    "passive_joint",
+    "group",
+    "group_state",
+    "end_effector",
+    "disable_collisions",
+    "enable_collisions",
+    "disable_default_collisions",
+    "link_sphere_approximation",
+    "joint_property",
+}
+
+
+class Kind(enum.Enum):
+    """The kinds of document this package reads."""
+
+    URDF = "URDF"
+    SRDF = "SRDF"
+    USDF = "USDF"
+
+
+def kind_of(root: etree._Element, file: str) -> Kind | None:
+    """Return the kind of a parsed file, None where the root element is of none of them.
+
+    URDF and SRDF have the same root; the first child that only one of them has decides, then the file's ending.
+    """
+    tag = etree.QName(root).localname
+    if tag in ("world_state", "world"):
+        return Kind.USDF
+    if tag != "robot":
+        return None
+    for child in root.iterchildren("*"):
+        if child.tag in URDF_TAGS:
+            return Kind.URDF
+        if child.tag in SRDF_TAGS:
+            return Kind.SRDF
+    return Kind.SRDF if ".srdf" in Path(file).suffixes else Kind.URDF
