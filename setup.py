@@ -1,0 +1,74 @@
+"""Build description of the ament_python package robot_semantics, for colcon and for pip."""
+
+from glob import glob
+
+from setuptools import find_packages, setup
+
+NAME = "robot_semantics"
+
+MUJOCO = ["mujoco>=3.3"]
+BAG = ["rosbags>=0.10", "mcap>=1.2"]
+VIEW = ["viser>=1.0", "trimesh>=4.6"]
+COLLISION = ["mujoco>=3.3", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
+CLUSTER = ["dask[distributed]>=2024.8"]
+PLOT = ["matplotlib>=3.8"]
+# Where no ROS 2 is installed, its client library, middleware and interfaces come as wheels.
+ROS = [
+    "ros-jazzy-rclpy",
+    "ros-jazzy-rmw-fastrtps-cpp",
+    "ros-jazzy-action-msgs",
+    "ros-jazzy-builtin-interfaces",
+    "ros-jazzy-diagnostic-msgs",
+    "ros-jazzy-geometry-msgs",
+    "ros-jazzy-lifecycle-msgs",
+    "ros-jazzy-nav-msgs",
+    "ros-jazzy-rcl-interfaces",
+    "ros-jazzy-rosgraph-msgs",
+    "ros-jazzy-sensor-msgs",
+    "ros-jazzy-std-msgs",
+    "ros-jazzy-std-srvs",
+]
+TEST = ["hypothesis", "mypy", "pytest<9", "pytest-timeout", "pytest-xdist", "ruff"]
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="The semantics of a robot for ROS 2: planning groups, virtual joints, states and snapshots of whole worlds",
+    license="Apache-2.0",
+    author="robot_semantics maintainers",
+    author_email="maintainers@robot-semantics.invalid",
+    maintainer="robot_semantics maintainers",
+    maintainer_email="maintainers@robot-semantics.invalid",
+    keywords=["ROS", "URDF", "SRDF", "USDF", "tf2"],
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed", *(f"**/*.{kind}" for kind in ("rng", "urdf", "srdf", "usdf", "xml", "yaml"))]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/launch", sorted(glob("launch/*.py"))),
+        (f"share/{NAME}/config", sorted(glob("config/*"))),
+    ],
+    python_requires=">=3.10",
+    install_requires=["lxml>=4.9", "numpy>=1.24", "rich>=13", "xacro>=2.0"],
+    extras_require={
+        "ros": ROS,
+        "mujoco": MUJOCO,
+        "bag": BAG,
+        "view": VIEW,
+        "collision": COLLISION,
+        "cluster": CLUSTER,
+        "plot": PLOT,
+        "test": TEST,
+        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *CLUSTER, *PLOT, *TEST}),
+    },
+    entry_points={
+        "console_scripts": [
+            "robot_semantics = robot_semantics.cli.main:main",
+            "robot_semantics_node = robot_semantics.ros.node:main",
+            "robot_semantics_lifecycle_node = robot_semantics.ros.lifecycle_node:main",
+            "bag_to_usdf = robot_semantics.cli.export:main",
+            "mujoco_world = robot_semantics.ros.mujoco_world:main",
+        ],
+    },
+    zip_safe=True,
+)
