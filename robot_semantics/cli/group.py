@@ -1,0 +1,34 @@
+"""`robot_semantics group`: one group with everything that is derived from it."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+from rich.console import Console
+from rich.table import Table
+
+from robot_semantics.cli import inputs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_positional=True)
+    parser.add_argument("name", metavar="NAME", help="name of the group")
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the group."""
+    model = inputs.load(arguments)
+    group = model.semantics.group(arguments.name)
+    members = {name: value for name, value in dataclasses.asdict(group).items() if name != "name"}
+    if arguments.json:
+        inputs.print_json(members)
+        return 0
+    table = Table(title=f"group {group.name}", show_header=False, box=None, title_justify="left", pad_edge=False)
+    for name, value in members.items():
+        shown = "\n".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
+        table.add_row(name.replace("_", " "), shown or "-")
+    Console(highlight=False, markup=False).print(table)
+    return 0

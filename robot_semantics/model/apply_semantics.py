@@ -1,0 +1,85 @@
+"""An SRDF's tree and a robot to the robot with its semantics, as MoveIt reads them, and every problem with its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from robot_semantics.description import srdf_tree as tree
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model import collision_pairs
+from robot_semantics.model.end_effectors import resolve_end_effectors
+from robot_semantics.model.group_members import resolve_members
+from robot_semantics.model.group_states import resolve_states, states_of_groups
+from robot_semantics.model.groups import derive_groups
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantic_scope import Scope
+from robot_semantics.model.semantics import Semantics
+from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
+
+
+def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:
+    """Return the robot with its virtual root joint, its passive joints and all semantics; `model` itself is not changed.
+
+    What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`.
+    """
+    scope = Scope(model, semantic, diagnostics)
+    if semantic.name and semantic.name != model.name:
+        scope.warning(
+            "robot-name-differs",
+            f"written for robot '{semantic.name}', but the URDF's is '{model.name}'",
+            semantic.at,
+            "name",
+        )
+    virtual_joints = resolve_virtual_joints(scope)
+    model = with_root_joint(model, virtual_joints)
+    urdf_names = (joint.name for joint in model.joints if not joint.virtual)
+    scope = replace(scope, model=model, joint_names=frozenset((*urdf_names, *(joint.name for joint in virtual_joints))))
+    passive_joints = _passive_joints(scope)
+    model = _mark_passive(model, passive_joints)
+    scope = replace(scope, model=model)
+
+    groups = derive_groups(model, resolve_members(scope))
+    states = resolve_states(scope, groups)
+    end_effectors, attached = resolve_end_effectors(scope, groups)
+    state_names = states_of_groups(states)
+    groups = {
+        name: replace(group, end_effectors=attached.get(name, ()), states=state_names.get(name, ()))
+        for name, group in groups.items()
+    }
+    disabled = collision_pairs.resolve_pairs(scope, semantic.disabled_collisions, "disable_collisions")
+    enabled = collision_pairs.resolve_pairs(scope, semantic.enabled_collisions, "enable_collisions")
+    collision_pairs.check_contradictions(scope, disabled)
+    collision_pairs.check_spheres(scope)
+    semantics = Semantics(
+        groups=MappingProxyType(groups),
+        states=MappingProxyType(states),
+        end_effectors=MappingProxyType(end_effectors),
+        virtual_joints=virtual_joints,
+        passive_joints=passive_joints,
+        disabled_collisions=MappingProxyType(disabled),
+        enabled_collisions=frozenset(enabled),
+        default_disabled_links=collision_pairs.resolve_default_disabled(scope),
+        joint_properties=collision_pairs.resolve_properties(scope),
+        srdf=semantic,
+    )
+    return replace(model, semantics=semantics)
+
+
+def _passive_joints(scope: Scope) -> tuple[str, ...]:
+    """Return the passive joints that are joints of the model, in document order."""
+    found: dict[str, None] = {}
+    for item in scope.semantic.passive_joints:
+        if scope.known_joint(item.name, item.at, "name", "<passive_joint>"):
+            if item.name in found:
+                scope.warning("listed-twice", f"joint '{item.name}' is stated to be passive twice", item.at, "name")
+            found[item.name] = None
+    return tuple(name for name in found if name in scope.model.joint_index)
+
+
+def _mark_passive(model: RobotModel, names: tuple[str, ...]) -> RobotModel:
+    passive = frozenset(names)
+    if not passive:
+        return model
+    joints = tuple(replace(joint, passive=True) if joint.name in passive else joint for joint in model.joints)
+    return replace(model, joints=joints)

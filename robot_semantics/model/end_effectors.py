@@ -1,0 +1,120 @@
+"""End effectors: on which group each one is mounted, and to which groups it is attached, as MoveIt infers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robot_semantics.description import srdf_tree as tree
+from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
+from robot_semantics.model.semantics import EndEffector, Group
+
+
+def resolve_end_effectors(
+    scope: Scope, groups: Mapping[str, Group]
+) -> tuple[dict[str, EndEffector], dict[str, tuple[str, ...]]]:
+    """Return the end effectors by name, and the names of those attached to each group; report all that is wrong.
+
+    An end effector is attached to every other group that has its parent link.
+    """
+    scope_groups = declared_groups(scope.semantic)
+    usable = [item for item in scope.semantic.end_effectors if _is_usable(scope, item, scope_groups, groups)]
+    _report_repeated(scope, usable)
+    found: dict[str, EndEffector] = {}
+    attached: dict[str, list[str]] = {}
+    # MoveIt goes by group first, which decides the order in `attached` and which of two equal names is kept.
+    for item in sorted(usable, key=lambda item: item.group):
+        hosts = [group for group in groups.values() if group.name != item.group and item.parent_link in group.links]
+        for host in hosts:
+            attached.setdefault(host.name, []).append(item.name)
+        parent = _named_parent(scope, item, hosts, groups)
+        inferred = parent is None
+        if parent is None and hosts:
+            parent = min(hosts, key=lambda group: (len(group.joints), group.name))
+        if parent is None:
+            scope.warning(
+                "no-parent-group",
+                f"no group but its own has the parent link '{item.parent_link}' of end effector '{item.name}'",
+                item.at,
+                "parent_link",
+            )
+        else:
+            _check_shared_links(scope, item, groups[item.group], parent, inferred=inferred)
+        found[item.name] = EndEffector(item.name, item.group, item.parent_link, parent.name if parent else "")
+    in_document_order = {item.name: found[item.name] for item in usable}
+    return in_document_order, {group: tuple(names) for group, names in attached.items()}
+
+
+def _is_usable(
+    scope: Scope, item: tree.EndEffector, declared: Mapping[str, tree.Group], groups: Mapping[str, Group]
+) -> bool:
+    user = f"end effector '{item.name}'"
+    group_known = scope.known_group(item.group, declared, item.at, "group", user)
+    link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
+    if item.parent_group:
+        scope.known_group(item.parent_group, declared, item.at, "parent_group", user)
+    if group_known and item.group not in groups:
+        scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
+    return group_known and link_known and item.group in groups
+
+
+def _report_repeated(scope: Scope, items: list[tree.EndEffector]) -> None:
+    by_name: dict[str, tree.EndEffector] = {}
+    by_group: dict[str, tree.EndEffector] = {}
+    for item in items:
+        if item.name in by_name:
+            line = scope.semantic.places.place(by_name[item.name].at).line
+            scope.error(
+                "duplicate-name", f"end effector '{item.name}' is already stated in line {line}", item.at, "name"
+            )
+        elif item.group in by_group:
+            scope.warning(
+                "end-effector-overruled",
+                f"group '{item.group}' is already the end effector '{by_group[item.group].name}'; this one overrules it",
+                item.at,
+                "group",
+            )
+        by_name.setdefault(item.name, item)
+        by_group[item.group] = item
+
+
+def _named_parent(
+    scope: Scope, item: tree.EndEffector, hosts: list[Group], groups: Mapping[str, Group]
+) -> Group | None:
+    """Return the parent group that the SRDF names, if it can be one."""
+    named = groups.get(item.parent_group or "")
+    if named is None:
+        return None
+    if named.name == item.group:
+        scope.error(
+            "own-parent", f"end effector '{item.name}' names itself as its parent group", item.at, "parent_group"
+        )
+        return None
+    if named not in hosts:
+        scope.error(
+            "parent-link-not-in-group",
+            f"parent group '{named.name}' of end effector '{item.name}' has no link '{item.parent_link}'",
+            item.at,
+            "parent_group",
+        )
+        return None
+    return named
+
+
+def _check_shared_links(scope: Scope, item: tree.EndEffector, own: Group, parent: Group, *, inferred: bool) -> None:
+    shared = [link for link in own.links if link in parent.links]
+    if not shared:
+        return
+    shown = quoted(shared[:3]) + (f" and {len(shared) - 3} more" if len(shared) > 3 else "")
+    if inferred:
+        scope.warning(
+            "shares-links",
+            f"end effector '{item.name}' shares {shown} with group '{parent.name}', which is taken as its parent",
+            item.at,
+        )
+    else:
+        scope.error(
+            "shares-links",
+            f"end effector '{item.name}' shares {shown} with its parent group '{parent.name}'",
+            item.at,
+            "parent_group",
+        )

@@ -1,0 +1,126 @@
+"""Which joints a group of an SRDF has: chains, joints, links and sub-groups, exactly as MoveIt collects them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robot_semantics.description import srdf_tree as tree
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantic_scope import Scope, declared_groups
+
+
+def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
+    """Return the joint indices, ascending, of every group that can be made; report all that is wrong.
+
+    A group waits until all its sub-groups are there, so forward references work; of several groups with one name the
+    first that can be made is kept. A group without a joint is dropped, and so is every group that names a dropped one.
+    """
+    declared = declared_groups(scope.semantic)
+    scope.report_duplicates("group", scope.semantic.groups)
+    direct = {group.at: _direct_members(scope, group) for group in scope.semantic.groups}
+    made: dict[str, tuple[int, ...]] = {}
+    waiting = list(scope.semantic.groups)
+    progress = True
+    while progress:
+        progress = False
+        for group in tuple(waiting):
+            if all(subgroup.name in made for subgroup in group.subgroups):
+                waiting.remove(group)
+                progress = True
+                members = direct[group.at].union(*(made[subgroup.name] for subgroup in group.subgroups))
+                if members:
+                    made.setdefault(group.name, tuple(sorted(members)))
+                else:
+                    scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
+    _report_waiting(scope, waiting, declared, made)
+    return made
+
+
+def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
+    """Return the joints of a chain between two links of the model.
+
+    From the tip up to, and without, the base link's own parent joint. If the base is no ancestor of the tip, the joints of
+    both sides and the parent joint of the link where they meet, as MoveIt takes them. Empty when base and tip are the same.
+    """
+    base, tip = model.link_index[base_link], model.link_index[tip_link]
+    up_from_tip = _to_root(model, tip)
+    if base in up_from_tip:
+        return set(up_from_tip[: up_from_tip.index(base)])
+    up_from_base = _to_root(model, base)
+    meeting = next(link for link in up_from_base if link in up_from_tip)
+    return {*up_from_tip[: up_from_tip.index(meeting) + 1], *up_from_base[: up_from_base.index(meeting)]}
+
+
+def _to_root(model: RobotModel, link: int) -> list[int]:
+    """Return the indices of a link and its ancestors, which are also those of their parent joints."""
+    found: list[int] = []
+    while link >= 0:
+        found.append(link)
+        link = model.links[link].parent
+    return found
+
+
+def _direct_members(scope: Scope, group: tree.Group) -> set[int]:
+    """Return the joints of everything in the group but its sub-groups."""
+    model, user = scope.model, f"group '{group.name}'"
+    members: set[int] = set()
+    for chain in group.chains:
+        known = [
+            scope.known_link(chain.base_link, chain.at, "base_link", f"a chain of {user}"),
+            scope.known_link(chain.tip_link, chain.at, "tip_link", f"a chain of {user}"),
+        ]
+        if all(known):
+            members |= chain_members(model, chain.base_link, chain.tip_link)
+            if chain.base_link == chain.tip_link:
+                scope.warning(
+                    "chain-without-joints", f"a chain of {user} starts where it ends and has no joint", chain.at
+                )
+    for joint in group.joints:
+        if scope.known_joint(joint.name, joint.at, "name", user) and joint.name in model.joint_index:
+            members.add(model.joint_index[joint.name])
+    for link in group.links:
+        if scope.known_link(link.name, link.at, "name", user):
+            members.add(model.link_index[link.name])
+    return members
+
+
+def _report_waiting(
+    scope: Scope, waiting: list[tree.Group], declared: Mapping[str, tree.Group], made: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Say of each group that could not be made why: an unknown sub-group, a cycle, or one that is left out itself."""
+    in_cycle: set[str] = set()
+    for group in scope.semantic.groups:
+        user = f"group '{group.name}'"
+        for subgroup in group.subgroups:
+            if not scope.known_group(subgroup.name, declared, subgroup.at, "name", user):
+                continue
+            if group in waiting and subgroup.name not in made:
+                cycle = _cycle_through(group, subgroup.name, declared)
+                if not cycle:
+                    scope.warning(
+                        "group-left-out",
+                        f"{user} is left out because its sub-group '{subgroup.name}' is",
+                        subgroup.at,
+                        "name",
+                    )
+                elif not in_cycle.issuperset(cycle):
+                    in_cycle.update(cycle)
+                    path = " -> ".join((*cycle, cycle[0]))
+                    scope.error("subgroup-cycle", f"the sub-groups form a cycle: {path}", subgroup.at, "name")
+
+
+def _cycle_through(group: tree.Group, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
+    """Return the groups on the shortest way from `group` over its sub-group `start` back to itself, empty if there is none."""
+    came_from: dict[str, str] = {start: group.name}
+    queue = [start]
+    for name in queue:
+        if name == group.name:
+            path = [came_from[name]]
+            while path[-1] != group.name:
+                path.append(came_from[path[-1]])
+            return tuple(reversed(path))
+        for subgroup in declared[name].subgroups if name in declared else ():
+            if subgroup.name not in came_from:
+                came_from[subgroup.name] = name
+                queue.append(subgroup.name)
+    return ()

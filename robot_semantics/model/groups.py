@@ -1,0 +1,106 @@
+"""Everything that follows from a group's joints: links, variables, chain or not, roots and sub-groups, as MoveIt derives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.semantics import Group
+
+
+def derive_groups(model: RobotModel, members: Mapping[str, tuple[int, ...]]) -> dict[str, Group]:
+    """Return the groups by name, in byte order, from their joint indices; end effectors and states are still empty."""
+    names = sorted(members)
+    sets = {name: frozenset(members[name]) for name in names}
+    return {
+        name: _derive(
+            model, name, members[name], tuple(other for other in names if other != name and sets[other] <= sets[name])
+        )
+        for name in names
+    }
+
+
+def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: tuple[str, ...]) -> Group:
+    joints = tuple(model.joints[index] for index in indices)
+    active = tuple(joint for joint in joints if joint.is_active)
+    roots = _joint_roots(model, joints)
+    is_chain = len(roots) == 1 and all(
+        _follows(model, joint, previous) for previous, joint in zip(joints, joints[1:], strict=False)
+    )
+    return Group(
+        name=name,
+        joints=_names(joints),
+        active_joints=_names(active),
+        passive_joints=_names(joint for joint in joints if joint.passive),
+        fixed_joints=_names(joint for joint in joints if not joint.position_count),
+        mimic_joints=_names(joint for joint in joints if joint.position_count and joint.mimic is not None),
+        continuous_joints=_names(joint for joint in joints if joint.type is JointType.CONTINUOUS),
+        commandable_joints=_names(joint for joint in active if not joint.passive),
+        links=tuple(joint.child_link for joint in joints),
+        variable_names=tuple(variable for joint in joints for variable in joint.variable_names),
+        is_chain=is_chain,
+        base_link=joints[0].parent_link if is_chain else "",
+        tip_link=joints[-1].child_link if is_chain else "",
+        common_root=_common_root(model, roots),
+        subgroups=subgroups,
+        end_effectors=(),
+        states=(),
+    )
+
+
+def _names(joints: Iterable[JointModel]) -> tuple[str, ...]:
+    return tuple(joint.name for joint in joints)
+
+
+def _joint_roots(model: RobotModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
+    """Return the active joints that no other active joint of the group moves, directly or as a leader of a mimic joint."""
+    leaders = {joint.name for joint in joints if joint.is_active}
+    return tuple(joint for joint in joints if joint.is_active and not _is_moved_by(model, joint, leaders, set()))
+
+
+def _is_moved_by(model: RobotModel, joint: JointModel, leaders: set[str], seen: set[int]) -> bool:
+    """Tell whether one of `leaders` is above `joint`, or is followed by a mimic joint above it.
+
+    `seen` ends the search where a joint mimics one of its own descendants.
+    """
+    above = model.links[joint.index].parent
+    while above >= 0 and above not in seen:
+        seen.add(above)
+        ancestor = model.joints[above]
+        if ancestor.is_active and ancestor.name in leaders:
+            return True
+        if ancestor.mimic is not None:
+            leader = model.joint(ancestor.mimic.joint)
+            if leader.name in leaders or _is_moved_by(model, leader, leaders, seen):
+                return True
+        above = model.links[above].parent
+    return False
+
+
+def _follows(model: RobotModel, joint: JointModel, previous: JointModel) -> bool:
+    """Tell whether `previous` is the next joint above `joint`, fixed joints passed over."""
+    above = model.links[joint.index].parent
+    while above >= 0:
+        if above == previous.index:
+            return True
+        if model.joints[above].type is not JointType.FIXED:
+            return False
+        above = model.links[above].parent
+    return False
+
+
+def _common_root(model: RobotModel, roots: tuple[JointModel, ...]) -> str:
+    """Return the name of the nearest joint above, or among, all `roots`; empty without a root."""
+    if not roots:
+        return ""
+    # Indices are depth first, so an ancestor's is always the smaller one: raise the larger until all meet.
+    meeting = roots[0].index
+    for root in roots[1:]:
+        other = root.index
+        while meeting != other:
+            if meeting > other:
+                meeting = model.links[meeting].parent
+            else:
+                other = model.links[other].parent
+    return model.joints[meeting].name

@@ -1,0 +1,109 @@
+"""Virtual joints: which of them the SRDF may state, and which one carries the robot's root link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_semantics.description import srdf_tree as tree
+from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantic_scope import Scope
+from robot_semantics.model.semantics import VirtualJoint
+
+WORLD = "world"
+"""Name of a root link that stands for the world (Gazebo's habit); it needs no virtual joint of its own."""
+
+
+def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
+    """Return the virtual joints whose child the robot has, an unknown type taken as fixed; report all that is wrong.
+
+    Source: srdfdom's loader, whose virtual joints need a known child link and nothing else.
+    """
+    found: list[VirtualJoint] = []
+    urdf_joints = {joint.name for joint in scope.model.joints if not joint.virtual}
+    first_on_root: tree.VirtualJoint | None = None
+    for item in scope.semantic.virtual_joints:
+        user = f"virtual joint '{item.name}'"
+        if item.name in urdf_joints:
+            scope.error("duplicate-name", f"{user} has the name of a joint of the robot", item.at, "name")
+        if not scope.known_link(item.child_link, item.at, "child_link", user):
+            continue
+        kind = item.type if item.type in VIRTUAL_JOINT_TYPES else "fixed"
+        joint = VirtualJoint(item.name, kind, item.parent_frame, item.child_link)
+        found.append(joint)
+        _check_frames(scope, item)
+        if item.child_link != scope.model.root_link:
+            if not _replaces_world(scope.model, joint):
+                scope.error(
+                    "virtual-joint-not-root",
+                    f"{user} is left out: its child is '{item.child_link}', not the root link '{scope.model.root_link}'",
+                    item.at,
+                    "child_link",
+                )
+        elif item.parent_frame:
+            if first_on_root is not None:
+                scope.error(
+                    "second-virtual-joint",
+                    f"{user} is left out: the root link already hangs on '{first_on_root.name}'",
+                    item.at,
+                )
+            first_on_root = first_on_root or item
+    scope.report_duplicates("virtual joint", scope.semantic.virtual_joints)
+    return tuple(found)
+
+
+def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...]) -> RobotModel:
+    """Return the model with the virtual joint that MoveIt takes as the root joint, or unchanged if there is none.
+
+    It is the first one whose child is the root link and whose parent frame is not empty. A root link called `WORLD` that
+    has no geometry is the world itself: a fixed virtual joint on another link then only gives the root joint its name.
+    """
+    chosen: VirtualJoint | None = None
+    for joint in virtual_joints:
+        if joint.child_link == model.root_link:
+            if joint.parent_frame:
+                chosen = joint
+                break
+        elif _replaces_world(model, joint):
+            # The frame is the root link itself then; a transform from it to itself must not be published.
+            chosen = replace(joint, parent_frame="")
+    if chosen is None:
+        return model
+    axis = np.array((0.0, 0.0, 1.0))
+    axis.setflags(write=False)
+    root = replace(
+        model.root_joint,
+        name=chosen.name,
+        type=JointType(chosen.type),
+        parent_link=chosen.parent_frame,
+        axis=axis,
+        virtual=True,
+    )
+    return replace(model, joints=(root, *model.joints[1:]))
+
+
+def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
+    root = model.links[0].urdf
+    return (
+        model.root_link == WORLD
+        and joint.type == "fixed"
+        and joint.child_link != WORLD
+        and not root.visuals
+        and not root.collisions
+    )
+
+
+def _check_frames(scope: Scope, item: tree.VirtualJoint) -> None:
+    user = f"virtual joint '{item.name}'"
+    if not item.parent_frame:
+        scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")
+    elif item.parent_frame in scope.model.link_index and item.parent_frame != WORLD:
+        scope.warning(
+            "parent-frame-is-link",
+            f"{user} has a link of the robot, '{item.parent_frame}', as its parent frame: its transforms form a cycle",
+            item.at,
+            "parent_frame",
+        )
