@@ -1,0 +1,385 @@
+"""Recorded transforms, looked up at thousands of times at once, with tf2's answers.
+
+The rules are those of tf2's BufferCore: a frame's samples are interpolated linearly and by slerp between the two that
+surround the time, never beyond the first or last; a static transform holds always; time 0 means the latest time that
+all have in common; a frame's parent may change. Unlike a live buffer a history forgets nothing.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket
+from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, quat_slerp
+
+IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Status(enum.IntEnum):
+    """How a look-up ended, named as tf2's exceptions."""
+
+    OK = 0
+    LOOKUP = 1
+    CONNECTIVITY = 2
+    EXTRAPOLATION = 3
+
+
+class TransformLookupError(RobotSemanticsError):
+    """A single look-up has no answer.
+
+    Attributes:
+        status: what tf2 would have raised.
+        target: frame that was asked for.
+        source: frame whose pose was asked for.
+        time_ns: time that was asked for.
+    """
+
+    def __init__(self, status: Status, target: str, source: str, time_ns: int) -> None:
+        self.status, self.target, self.source, self.time_ns = status, target, source, time_ns
+        reason = {
+            Status.CONNECTIVITY: "the two frames are not connected",
+            Status.EXTRAPOLATION: "a transform between them has no samples around that time",
+        }.get(status, status.name.lower())
+        super().__init__(f"no transform from '{source}' to '{target}' at {time_ns / 1e9:.9f} s: {reason}")
+
+
+class Lookup(NamedTuple):
+    """Answers at n times.
+
+    Attributes:
+        poses: (n, 7) x y z qx qy qz qw = T_target_source [m]; NaN where there is none.
+        status: (n,) a `Status` each.
+    """
+
+    poses: FloatArray
+    status: npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One frame's transforms to its parent.
+
+    Attributes:
+        child: index of the frame.
+        static: holds at every time; then the timeline has the one sample that counts.
+        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7).
+        parents: index of the parent at each sample (m,), or one for all of them.
+    """
+
+    child: int
+    static: bool
+    timeline: Timeline
+    parents: IntArray | int
+
+    def parent_at(self, samples: IntArray) -> IntArray:
+        """Return the parent (n,) at each of the samples (n,)."""
+        if isinstance(self.parents, int):
+            return np.full(len(samples), self.parents, dtype=np.int64)
+        parents: IntArray = self.parents[samples]
+        return parents
+
+
+class LocalPose(NamedTuple):
+    """A frame's transform to its parent at n times.
+
+    Attributes:
+        parent: (n,) index of the parent; -1 where no sample can be used.
+        poses: (n, 7) T_parent_child [m]; NaN where no sample can be used.
+        age_ns: (n,) distance in time to the nearest sample that was used; 0 for a static one, -1 where there is none.
+    """
+
+    parent: IntArray
+    poses: FloatArray
+    age_ns: IntArray
+
+
+class TransformHistory:
+    """All recorded transforms of one run, indexed by frame and time.
+
+    Attributes:
+        frames: names of all frames, parents and children.
+        edges: by index of the child frame.
+    """
+
+    def __init__(self, frames: Iterable[str], edges: Mapping[int, Edge]) -> None:
+        self.frames: tuple[str, ...] = tuple(frames)
+        self.index: Mapping[str, int] = {name: i for i, name in enumerate(self.frames)}
+        self.edges: Mapping[int, Edge] = dict(edges)
+
+    @classmethod
+    def of_samples(
+        cls, samples: Iterable[tuple[str, str, bool, int, FloatArray | tuple[float, ...]]]
+    ) -> TransformHistory:
+        """Make a history of transforms (parent, child, static, stamp_ns, x y z qx qy qz qw), in order of arrival."""
+        index: dict[str, int] = {}
+        rows: dict[int, list[tuple[int, int, bool, FloatArray | tuple[float, ...]]]] = {}
+        for parent, child, static, stamp_ns, pose in samples:
+            at = index.setdefault(parent.lstrip("/"), len(index))
+            rows.setdefault(index.setdefault(child.lstrip("/"), len(index)), []).append((stamp_ns, at, static, pose))
+        edges = {}
+        for frame, some in rows.items():
+            # As in tf2 a frame stays what its first transform made it; of static ones the newest counts.
+            static = some[0][2]
+            kept = some[-1:] if static else some
+            stamps = np.array([row[0] for row in kept], dtype=np.int64)
+            poses = np.array([row[3] for row in kept], dtype=np.float64)
+            timeline = Timeline.merge([stamps], [np.arange(len(kept))], [poses])
+            parents = np.array([row[1] for row in kept], dtype=np.int64)
+            edges[frame] = Edge(frame, static, timeline, _parents(parents, timeline))
+        return cls(index, edges)
+
+    def lookup(self, target: str, source: str, times_ns: npt.ArrayLike) -> Lookup:
+        """Return T_target_source at `times_ns` (n,), and for each time whether tf2 would have answered.
+
+        An unknown frame gives `Status.LOOKUP` at every time, unless target and source are the same, which tf2 answers
+        for any name with the identity; 0 asks for the latest common time.
+        """
+        times = np.atleast_1d(np.asarray(times_ns, dtype=np.int64)).ravel()
+        if target == source:
+            return Lookup(np.tile(np.array(IDENTITY_POSE), (len(times), 1)), np.zeros(len(times), np.int8))
+        if target not in self.index or source not in self.index:
+            return _failed(len(times), Status.LOOKUP)
+        goal, start = self.index[target], self.index[source]
+        if (times == 0).any():
+            latest = self._latest_common_time(goal, start)
+            if latest is None:
+                asked = self._walk(goal, start, np.where(times == 0, 1, times))
+                return _without(asked, times == 0, Status.CONNECTIVITY)
+            times = np.where(times == 0, latest, times)
+        return self._walk(goal, start, times)
+
+    def at(self, target: str, source: str, time_ns: int) -> FloatArray:
+        """Return x y z qx qy qz qw (7,) of T_target_source at one time.
+
+        Raises:
+            UnknownNameError: a frame was never seen.
+            TransformLookupError: the frames are not connected, or have no samples around that time.
+        """
+        for name in (target, source):
+            if name not in self.index:
+                raise UnknownNameError("frame", name, self.frames)
+        answer = self.lookup(target, source, [time_ns])
+        if answer.status[0]:
+            raise TransformLookupError(Status(int(answer.status[0])), target, source, time_ns)
+        pose: FloatArray = answer.poses[0]
+        return pose
+
+    def latest_common_time(self, target: str, source: str) -> int | None:
+        """Return the newest time at which all transforms between the two are known [ns].
+
+        It is 0 if all of them are static, None if the frames are not connected.
+
+        Raises:
+            UnknownNameError: a frame was never seen.
+        """
+        for name in (target, source):
+            if name not in self.index:
+                raise UnknownNameError("frame", name, self.frames)
+        return self._latest_common_time(self.index[target], self.index[source])
+
+    def local(self, frame: int, times_ns: IntArray, mode: str = "linear", *, hold: bool = False) -> LocalPose:
+        """Return a frame's transform to its parent at `times_ns` (n,).
+
+        Args:
+            frame: index of the frame; it must have an edge.
+            times_ns: the times.
+            mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
+            hold: after the last sample keep it, instead of giving nothing as tf2 does.
+        """
+        edge = self.edges[frame]
+        count = len(times_ns)
+        if edge.static:
+            zeros = np.zeros(count, np.int64)
+            return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
+        return _LOCAL[mode](edge, times_ns, hold)
+
+    def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
+        """Walk as tf2 does: from the source to the top, then from the target until they meet, all times abreast."""
+        count = len(times_ns)
+        up = _Walk(self, start, times_ns)
+        done = up.climb(until=np.full(count, goal))
+        down = _Walk(self, goal, times_ns)
+        meeting = down.climb(until=up.frame, active=~done, also=start)
+        result, status = up.poses, np.zeros(count, np.int8)
+        reversed_ = meeting & (down.frame == start) & ~done
+        if reversed_.any():
+            result[reversed_] = _inverse(down.poses[reversed_])
+        both = meeting & ~reversed_ & ~done
+        if both.any():
+            result[both] = _compose(_inverse(down.poses[both]), up.poses[both])
+        lost = ~done & ~meeting
+        # tf2 calls it extrapolation whenever a walk ended for want of samples, even if the frames are not connected.
+        status[lost] = np.where(up.starved[lost] | down.starved[lost], Status.EXTRAPOLATION, Status.CONNECTIVITY)
+        result[lost] = np.nan
+        return Lookup(result, status)
+
+    def _latest_common_time(self, goal: int, start: int) -> int | None:
+        chain: list[tuple[int | None, int]] = []
+        frame, seen = start, {start}
+        while frame in self.edges:
+            latest, frame = self._latest(frame)
+            chain.append((latest, frame))
+            if frame == goal:
+                return _earliest(stamp for stamp, _ in chain)
+            if frame in seen:
+                return None
+            seen.add(frame)
+        tops = {parent: i for i, (_, parent) in enumerate(chain)}
+        other: list[int | None] = []
+        frame, seen = goal, {goal}
+        while frame in self.edges:
+            latest, frame = self._latest(frame)
+            other.append(latest)
+            if frame in tops:
+                return _earliest([*other, *(stamp for stamp, _ in chain[: tops[frame] + 1])])
+            if frame == start:
+                return _earliest(other)
+            if frame in seen:
+                return None
+            seen.add(frame)
+        return None
+
+    def _latest(self, frame: int) -> tuple[int | None, int]:
+        """Return a frame's newest stamp, None if it is static, and its parent then."""
+        edge = self.edges[frame]
+        parent = int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])
+        return (None if edge.static else int(edge.timeline.stamps_ns[-1])), parent
+
+
+class _Walk:
+    """A climb from one frame towards the root, at many times abreast."""
+
+    def __init__(self, history: TransformHistory, start: int, times_ns: IntArray) -> None:
+        self.history = history
+        self.times_ns = times_ns
+        self.frame = np.full(len(times_ns), start, dtype=np.int64)
+        self.poses = np.tile(np.array(IDENTITY_POSE), (len(times_ns), 1))
+        self.starved = np.zeros(len(times_ns), dtype=bool)
+
+    def climb(self, until: IntArray, active: BoolArray | None = None, also: int = -1) -> BoolArray:
+        """Climb until the frame `until` (n,) or the frame `also` is met; return where (n,) that happened."""
+        going = np.ones(len(self.times_ns), dtype=bool) if active is None else active.copy()
+        met: BoolArray = going & ((self.frame == until) | (self.frame == also))
+        going &= ~met
+        for _ in range(len(self.history.frames) + 1):
+            rows = np.flatnonzero(going)
+            if not len(rows):
+                break
+            for frame in np.unique(self.frame[rows]):
+                here = rows[self.frame[rows] == frame]
+                if int(frame) not in self.history.edges:
+                    going[here] = False
+                    continue
+                local = self.history.local(int(frame), self.times_ns[here])
+                found = local.parent >= 0
+                self.starved[here[~found]] = True
+                going[here[~found]] = False
+                here = here[found]
+                self.poses[here] = _compose(local.poses[found], self.poses[here])
+                self.frame[here] = local.parent[found]
+            arrived = going & ((self.frame == until) | (self.frame == also))
+            met |= arrived
+            going &= ~arrived
+        return met
+
+
+def _linear(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
+    where = bracket(edge.timeline.stamps_ns, times_ns)
+    size = len(edge.timeline)
+    usable = (where.before >= 0) & ((where.after < size) | hold)
+    before, after = where.before[usable], np.minimum(where.after[usable], size - 1)
+    poses = np.full((len(times_ns), 7), np.nan)
+    parents = np.full(len(times_ns), -1, dtype=np.int64)
+    first = np.array(edge.timeline.take(before), dtype=np.float64)
+    # Where the parent changes between two samples there is nothing between them: the earlier one holds.
+    between = (where.share[usable] > 0.0) & (edge.parent_at(before) == edge.parent_at(after))
+    if between.any():
+        share = where.share[usable][between]
+        a, b = first[between], np.asarray(edge.timeline.take(after[between]), dtype=np.float64)
+        first[between, :3] = a[:, :3] * (1.0 - share[:, np.newaxis]) + b[:, :3] * share[:, np.newaxis]
+        first[between, 3:] = quat_slerp(a[:, 3:], b[:, 3:], share)
+    poses[usable], parents[usable] = first, edge.parent_at(before)
+    return LocalPose(parents, poses, _age(edge, times_ns, usable, where.before, np.minimum(where.after, size - 1)))
+
+
+def _previous(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
+    where = bracket(edge.timeline.stamps_ns, times_ns)
+    usable = (where.before >= 0) & ((where.after < len(edge.timeline)) | hold)
+    return _stepped(edge, times_ns, usable, where.before)
+
+
+def _nearest(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
+    where = bracket(edge.timeline.stamps_ns, times_ns)
+    last = len(edge.timeline) - 1
+    chosen = np.clip(np.where(where.share > 0.5, where.after, where.before), 0, max(last, 0))
+    usable = np.ones(len(times_ns), bool) if hold else (where.before >= 0) & (where.after <= last)
+    return _stepped(edge, times_ns, usable & (last >= 0), chosen)
+
+
+def _stepped(edge: Edge, times_ns: IntArray, usable: BoolArray, chosen: IntArray) -> LocalPose:
+    poses = np.full((len(times_ns), 7), np.nan)
+    parents = np.full(len(times_ns), -1, dtype=np.int64)
+    poses[usable] = edge.timeline.take(chosen[usable])
+    parents[usable] = edge.parent_at(chosen[usable])
+    return LocalPose(parents, poses, _age(edge, times_ns, usable, chosen, chosen))
+
+
+def _age(edge: Edge, times_ns: IntArray, usable: BoolArray, first: IntArray, second: IntArray) -> IntArray:
+    age = np.full(len(times_ns), -1, dtype=np.int64)
+    stamps, times = edge.timeline.stamps_ns, times_ns[usable]
+    age[usable] = np.minimum(np.abs(times - stamps[first[usable]]), np.abs(times - stamps[second[usable]]))
+    return age
+
+
+_LOCAL: dict[str, Callable[[Edge, IntArray, bool], LocalPose]] = {
+    "linear": _linear,
+    "previous": _previous,
+    "nearest": _nearest,
+}
+
+
+def _parents(parents: IntArray, timeline: Timeline) -> IntArray | int:
+    """Return the parents in the timeline's order, as one number where they never change."""
+    if (parents == parents[0]).all():
+        return int(parents[0])
+    if timeline.row is None:
+        return parents
+    ordered: IntArray = parents[timeline.row]
+    return ordered
+
+
+def _compose(T_a_b: FloatArray, T_b_c: FloatArray) -> FloatArray:
+    result = np.empty(np.broadcast_shapes(T_a_b.shape, T_b_c.shape))
+    result[..., :3] = T_a_b[..., :3] + quat_rotate(T_a_b[..., 3:], T_b_c[..., :3])
+    result[..., 3:] = quat_multiply(T_a_b[..., 3:], T_b_c[..., 3:])
+    return result
+
+
+def _inverse(T_a_b: FloatArray) -> FloatArray:
+    result = np.empty(T_a_b.shape)
+    result[..., 3:] = quat_conjugate(T_a_b[..., 3:])
+    result[..., :3] = -quat_rotate(result[..., 3:], T_a_b[..., :3])
+    return result
+
+
+def _earliest(stamps: Iterable[int | None]) -> int:
+    known = [stamp for stamp in stamps if stamp is not None]
+    return min(known, default=0)
+
+
+def _failed(count: int, status: Status) -> Lookup:
+    return Lookup(np.full((count, 7), np.nan), np.full(count, status, np.int8))
+
+
+def _without(answer: Lookup, rows: BoolArray, status: Status) -> Lookup:
+    answer.poses[rows], answer.status[rows] = np.nan, status
+    return answer
