@@ -1,8 +1,8 @@
 """SRDF text to its tree: every element, every number, and all that is wrong with the text by itself.
 
-What a name refers to is not looked at here; `robot_semantics.model.apply_semantics` does that. An element that lacks an
-attribute it needs is reported and left out of the tree, as srdfdom leaves it out; foreign elements are left in the text,
-where the editor of `robot_semantics.description.srdf_edit` keeps them.
+What a name refers to is not looked at here; `robot_semantics.model.apply_semantics` does that. An element that lacks
+an attribute it needs is reported and left out of the tree, as srdfdom leaves it out; foreign elements stay in the
+text, where the editor of `robot_semantics.description.srdf_edit` keeps them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def parse_srdf(
     Problems go to `diagnostics`; without one they are raised, all together.
 
     Raises:
-        DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, any error.
+        DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
+            any other error.
     """
     found = Diagnostics()
     semantic = _Reader(parse_xml(text, source), found).read()
@@ -75,7 +76,7 @@ class _Reader:
     def read(self) -> tree.Semantic:
         """Return the tree."""
         root = self._document.root
-        if root.prefix is not None or etree.QName(root).localname != "robot":
+        if root.prefix or etree.QName(root).localname != "robot":
             self._diagnostics.error(
                 "not-an-srdf", f"the root element is <{_tag_text(root)}>, not <robot>", self._document.place(root)
             )
@@ -103,7 +104,7 @@ class _Reader:
             at=self._document.at(root),
         )
 
-    # --- what is common to all elements ---------------------------------------------------------------------------------
+    # --- what is common to all elements
 
     def _children(self, parent: etree._Element, spec: ElementSpec) -> dict[str, list[etree._Element]]:
         """Return the complete, known child elements by tag; report every other one."""
@@ -120,13 +121,12 @@ class _Reader:
         """Yield the child elements of the document's own namespace with their tags; text between them is reported."""
         if parent.text and parent.text.strip(_SPACE):
             self._report_text(parent, parent.text)
-        for element in parent:
-            if element.tail and element.tail.strip(_SPACE):
-                self._report_text(parent, element.tail)
-            if not isinstance(element.tag, str):
-                continue
+        for node in parent:
+            if node.tail and node.tail.strip(_SPACE):
+                self._report_text(parent, node.tail)
+        for element in parent.iterchildren("*"):
             name = etree.QName(element)
-            if element.prefix is None and name.namespace == self._namespace:
+            if not element.prefix and name.namespace == self._namespace:
                 yield element, name.localname
 
     def _check(self, element: etree._Element, spec: ElementSpec) -> bool:
@@ -187,7 +187,7 @@ class _Reader:
             self._document.place(element, attribute),
         )
 
-    # --- one method an element ------------------------------------------------------------------------------------------
+    # --- one method an element
 
     def _named(self, element: etree._Element) -> tree.Named:
         return tree.Named(_attribute(element, "name"), self._document.at(element))
@@ -201,7 +201,7 @@ class _Reader:
         if kind not in VIRTUAL_JOINT_TYPES:
             self._diagnostics.error(
                 "unknown-joint-type",
-                f"a virtual joint is {', '.join(VIRTUAL_JOINT_TYPES[:-1])} or {VIRTUAL_JOINT_TYPES[-1]}, not '{written}'",
+                f"'{written}' is no type of virtual joint; there are {', '.join(VIRTUAL_JOINT_TYPES)}",
                 self._document.place(element, "type"),
                 name=kind,
                 valid=VIRTUAL_JOINT_TYPES,

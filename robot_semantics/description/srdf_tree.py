@@ -1,7 +1,7 @@
 """An SRDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
 
-`at` is the element's number in document order, from which `Semantic.places` gives line, column and path; it takes no part
-in comparisons. Comments and foreign elements are not in the tree: the writer edits the original text in place.
+`at` is the element's number in document order, from which `Semantic.places` gives line, column and path; it takes no
+part in comparisons. Comments and foreign elements are not in the tree: the writer edits the original text in place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An SRDF's tree and a robot to the robot with its semantics, as MoveIt reads them, and every problem with its place."""
+"""An SRDF's tree and a robot to the robot with its semantics, as MoveIt reads them; every problem with its place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_ro
 
 
 def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:
-    """Return the robot with its virtual root joint, its passive joints and all semantics; `model` itself is not changed.
+    """Return the robot with its virtual root joint, its passive joints and all semantics; `model` stays as it is.
 
     What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`.
     """

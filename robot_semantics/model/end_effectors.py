@@ -69,7 +69,7 @@ def _report_repeated(scope: Scope, items: list[tree.EndEffector]) -> None:
         elif item.group in by_group:
             scope.warning(
                 "end-effector-overruled",
-                f"group '{item.group}' is already the end effector '{by_group[item.group].name}'; this one overrules it",
+                f"group '{item.group}' is end effector '{by_group[item.group].name}' already; this one overrules it",
                 item.at,
                 "group",
             )

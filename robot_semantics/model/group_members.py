@@ -39,8 +39,9 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
 def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
     """Return the joints of a chain between two links of the model.
 
-    From the tip up to, and without, the base link's own parent joint. If the base is no ancestor of the tip, the joints of
-    both sides and the parent joint of the link where they meet, as MoveIt takes them. Empty when base and tip are the same.
+    From the tip up to, and without, the base link's own parent joint. If the base is no ancestor of the tip, the
+    joints of both sides and the parent joint of the link where they meet, as MoveIt takes them. Empty when base and tip
+    are the same.
     """
     base, tip = model.link_index[base_link], model.link_index[tip_link]
     up_from_tip = _to_root(model, tip)
@@ -110,7 +111,7 @@ def _report_waiting(
 
 
 def _cycle_through(group: tree.Group, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
-    """Return the groups on the shortest way from `group` over its sub-group `start` back to itself, empty if there is none."""
+    """Return the groups on the shortest way from `group` over its sub-group `start` back to itself, if any."""
     came_from: dict[str, str] = {start: group.name}
     queue = [start]
     for name in queue:

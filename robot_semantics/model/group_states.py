@@ -19,8 +19,8 @@ QUATERNION_TOLERANCE = 1e-3
 def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str, str], NamedState]:
     """Return the states by (group, state) name in document order; report all that is wrong.
 
-    A joint outside the group, or with a value that does not fit, is left out; a state without any value is. Of two states
-    with one name the last that has a value is kept, as MoveIt keeps it.
+    A joint outside the group, or with a value that does not fit, is left out; so is a state without any value. Of two
+    states with one name the last that has a value is kept, as MoveIt keeps it.
     """
     declared = declared_groups(scope.semantic)
     states: dict[tuple[str, str], NamedState] = {}

@@ -1,7 +1,8 @@
-"""Everything that follows from a group's joints: links, variables, chain or not, roots and sub-groups, as MoveIt derives it."""
+"""What follows from a group's joints: links, variables, chain or not, roots and sub-groups, as MoveIt derives it."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 
 from robot_semantics.model.joint_types import JointType
@@ -26,7 +27,7 @@ def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: t
     active = tuple(joint for joint in joints if joint.is_active)
     roots = _joint_roots(model, joints)
     is_chain = len(roots) == 1 and all(
-        _follows(model, joint, previous) for previous, joint in zip(joints, joints[1:], strict=False)
+        _follows(model, joint, previous) for previous, joint in itertools.pairwise(joints)
     )
     return Group(
         name=name,
@@ -54,7 +55,7 @@ def _names(joints: Iterable[JointModel]) -> tuple[str, ...]:
 
 
 def _joint_roots(model: RobotModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
-    """Return the active joints that no other active joint of the group moves, directly or as a leader of a mimic joint."""
+    """Return the active joints that no active joint of the group moves, directly or as the leader of a mimic joint."""
     leaders = {joint.name for joint in joints if joint.is_active}
     return tuple(joint for joint in joints if joint.is_active and not _is_moved_by(model, joint, leaders, set()))
 

@@ -9,7 +9,7 @@ import numpy as np
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_scope import Scope
 from robot_semantics.model.semantics import VirtualJoint
 
@@ -39,7 +39,7 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
             if not _replaces_world(scope.model, joint):
                 scope.error(
                     "virtual-joint-not-root",
-                    f"{user} is left out: its child is '{item.child_link}', not the root link '{scope.model.root_link}'",
+                    f"{user} is left out: its child '{item.child_link}' is not the root link, '{scope.model.root_link}'",
                     item.at,
                     "child_link",
                 )
@@ -58,8 +58,8 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
 def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...]) -> RobotModel:
     """Return the model with the virtual joint that MoveIt takes as the root joint, or unchanged if there is none.
 
-    It is the first one whose child is the root link and whose parent frame is not empty. A root link called `WORLD` that
-    has no geometry is the world itself: a fixed virtual joint on another link then only gives the root joint its name.
+    It is the first one whose child is the root link and whose parent frame is not empty. A root link called `WORLD`
+    that has no geometry is the world itself: a fixed virtual joint on another link then only names the root joint.
     """
     chosen: VirtualJoint | None = None
     for joint in virtual_joints:
@@ -82,7 +82,25 @@ def with_root_joint(model: RobotModel, virtual_joints: tuple[VirtualJoint, ...])
         axis=axis,
         virtual=True,
     )
-    return replace(model, joints=(root, *model.joints[1:]))
+    return replace(model, joints=(root, *_followers_of(root, model.joints[1:])))
+
+
+def _followers_of(root: JointModel, joints: tuple[JointModel, ...]) -> tuple[JointModel, ...]:
+    """Return the URDF's joints with their mimics of the virtual joint, which the URDF by itself does not know."""
+    if any(joint.name == root.name for joint in joints):
+        return joints
+    sources: dict[str, MimicSource] = {}
+    for joint in joints:
+        written = joint.urdf.mimic if joint.urdf is not None else None
+        if written is not None and written.joint == root.name and joint.position_count == root.position_count:
+            multiplier = 1.0 if written.multiplier is None else written.multiplier
+            sources[joint.name] = MimicSource(root.name, multiplier, written.offset or 0.0)
+    for joint in joints:
+        if joint.mimic is not None and joint.mimic.joint in sources:
+            step = sources[joint.mimic.joint]
+            offset = joint.mimic.offset + joint.mimic.multiplier * step.offset
+            sources[joint.name] = MimicSource(root.name, joint.mimic.multiplier * step.multiplier, offset)
+    return tuple(replace(joint, mimic=sources.get(joint.name, joint.mimic)) for joint in joints) if sources else joints
 
 
 def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
