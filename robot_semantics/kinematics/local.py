@@ -1,0 +1,144 @@
+"""Every joint's own transform at once: the pose of each child link in its parent link, with no chain of products.
+
+A turning joint's entries are ``C + sin(θ) S + (1 - cos(θ)) V`` with constant C, S, V, its quaternion
+``cos(θ/2) Q0 + sin(θ/2) Q1``; a sliding joint's are linear in q. So all joints of one kind take a handful of numpy
+calls together, however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.motions import SUBSPACE, Floating, Planar, Sliding, Turning
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms import matrix_from_quat, quat_multiply, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+
+
+class LocalTransforms:
+    """Makes ``T_parent_child`` of all joints, or of a chosen few, from joint positions.
+
+    Mimic joints go where their leaders take them, whatever `q` says of them.
+
+    Attributes:
+        space: the joint space that `q` belongs to.
+        joints: the joints made, in the order of the results.
+    """
+
+    def __init__(self, model: RobotModel, joints: Iterable[str] | None = None) -> None:
+        """Prepare for the joints named, in that order; by default for all of the model, index = joint index.
+
+        Raises:
+            UnknownNameError: `model` has no joint of such a name.
+        """
+        self.space = JointSpace.of(model)
+        self.joints: tuple[JointModel, ...] = (
+            model.joints if joints is None else tuple(model.joint(name) for name in joints)
+        )
+        origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
+        self._origins = origins
+        self._flat = origins.reshape(-1, 16)
+        self._poses = xyz_quat_from_matrix(origins)
+        self._turning = Turning.of(self.space, self.joints)
+        self._sliding = Sliding.of(self.space, self.joints)
+        self._planar = Planar.of(self.space, self.joints)
+        self._floating = Floating.of(self.space, self.joints)
+
+    def matrices(self, q: npt.ArrayLike) -> FloatArray:
+        """Return (..., n, 4, 4) poses of the child links in their parent links, read-only.
+
+        The root joint's, index 0, is the pose of the root link in the virtual joint's parent frame.
+
+        Args:
+            q: (..., size) joint positions [rad, m].
+
+        Raises:
+            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
+        """
+        positions = self.space.checked(q)
+        out = np.empty((*positions.shape[:-1], *self._flat.shape))
+        out[...] = self._flat
+        if self._turning is not None:
+            rows, angle = self._turning.rows, self._turning.angle(positions)[..., np.newaxis]
+            turned = np.sin(angle) * self._turning.sine
+            turned += (1.0 - np.cos(angle)) * self._turning.versine
+            turned += self._turning.constant
+            out[..., rows, :] = turned
+        self._translate(positions, out[..., 3:12:4])
+        if self._floating is not None:
+            rotations = self._floating.R_parent_joint @ matrix_from_quat(self._floating.quats(positions))
+            matrices = out.reshape(*out.shape[:-1], 4, 4)
+            matrices[..., self._floating.rows, :3, :3] = rotations
+        result = out.reshape(*out.shape[:-1], 4, 4)
+        result.setflags(write=False)
+        return result
+
+    def transforms(self, q: npt.ArrayLike) -> FloatArray:
+        """Return (..., n, 7) poses of the child links in their parent links as x y z qx qy qz qw, read-only.
+
+        Quaternions have length 1 and the sign that makes them continuous in q.
+
+        Args:
+            q: (..., size) joint positions [rad, m].
+
+        Raises:
+            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
+        """
+        positions = self.space.checked(q)
+        out = np.empty((*positions.shape[:-1], *self._poses.shape))
+        out[...] = self._poses
+        if self._turning is not None:
+            half = 0.5 * self._turning.angle(positions)[..., np.newaxis]
+            turned = np.cos(half) * self._turning.quat_cosine
+            turned += np.sin(half) * self._turning.quat_sine
+            out[..., self._turning.rows, 3:] = turned
+        self._translate(positions, out[..., :3])
+        if self._floating is not None:
+            quats = quat_multiply(self._floating.quat_parent_joint, self._floating.quats(positions))
+            out[..., self._floating.rows, 3:] = quats
+        out.setflags(write=False)
+        return out
+
+    def twists(self, q: npt.ArrayLike, v: npt.ArrayLike) -> FloatArray:
+        """Return (..., n, 6) velocities of the child links relative to their parent links, read-only.
+
+        Each is vx vy vz wx wy wz [m/s, rad/s]: of the child link's origin, in the child link's axes. The root joint's,
+        index 0, is the velocity of the root link relative to the virtual joint's parent frame.
+
+        Args:
+            q: (..., size) joint positions [rad, m].
+            v: (..., velocity_size) joint velocities [rad/s, m/s]; mimic joints move as their leaders make them.
+
+        Raises:
+            ArrayError: `q` or `v` has the wrong shape or is not finite, or `q` has a quaternion of zeros.
+        """
+        positions = self.space.checked(q)
+        velocities = self.space.mimics.followed_velocities(self.space.checked_velocities(v))
+        shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
+        out = np.zeros((*shape, len(self.joints), 6))
+        R_child_joint = np.swapaxes(self.matrices(positions)[..., :3, :3], -1, -2) @ self._origins[:, :3, :3]
+        for at, joint in enumerate(self.joints):
+            if not joint.position_count:
+                continue
+            rates = velocities[..., self.space.joint_velocities[joint.name]]
+            linear, angular = SUBSPACE[joint.type](joint)
+            for half, subspace in ((slice(0, 3), linear), (slice(3, 6), angular)):
+                out[..., at, half] = (R_child_joint[..., at, :, :] @ subspace @ rates[..., np.newaxis])[..., 0]
+        out.setflags(write=False)
+        return out
+
+    def _translate(self, positions: FloatArray, xyz: FloatArray) -> None:
+        """Write the translations of the joints that slide into `xyz` (..., n, 3)."""
+        if self._sliding is not None:
+            distance = self._sliding.distance(positions)[..., np.newaxis]
+            xyz[..., self._sliding.rows, :] = self._sliding.constant + distance * self._sliding.direction
+        if self._planar is not None:
+            moved = (self._planar.axes @ self._planar.xy(positions)[..., np.newaxis])[..., 0]
+            xyz[..., self._planar.rows, :] = self._planar.constant + moved
+        if self._floating is not None:
+            moved = (self._floating.R_parent_joint @ self._floating.xyz(positions)[..., np.newaxis])[..., 0]
+            xyz[..., self._floating.rows, :] = self._floating.constant + moved

@@ -1,0 +1,239 @@
+"""The joint types' motions as constants for numpy: one block per kind, all its joints together.
+
+``T_parent_child(q) = T_parent_joint @ motion(q)``; with ``R0, t0`` of the joint's origin and the cross product matrix
+K of its axis, turning gives ``R = R0 + sin(θ) R0 K + (1 - cos(θ)) R0 K²`` and sliding ``t = t0 + R0 axis q``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z
+from robot_semantics.transforms.arrays import FloatArray
+
+IndexArray = npt.NDArray[np.intp]
+Rows = slice | IndexArray
+
+TURNING = frozenset({JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PLANAR})
+
+
+def plane_axes(joint: JointModel) -> FloatArray:
+    """Return (3, 2) the x and y axis of a planar joint's plane in the joint frame.
+
+    They are the joint frame's own, carried along by the smallest rotation that takes +Z to the joint's axis; for an
+    axis of -Z, to which many rotations are equally small, by the half turn about X.
+    """
+    return rotation_from_z(joint.axis)[:, :2]
+
+
+def cross_matrix(axis: FloatArray) -> FloatArray:
+    """Return (3, 3) K with ``K @ v == cross(axis, v)``."""
+    x, y, z = axis
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+# Columns: the linear (3, n) and angular (3, n) velocity in the joint frame per unit of each of the joint's velocities.
+SUBSPACE: dict[JointType, Callable[[JointModel], tuple[FloatArray, FloatArray]]] = {
+    JointType.FIXED: lambda joint: (np.zeros((3, 0)), np.zeros((3, 0))),
+    JointType.REVOLUTE: lambda joint: (np.zeros((3, 1)), joint.axis[:, np.newaxis]),
+    JointType.CONTINUOUS: lambda joint: (np.zeros((3, 1)), joint.axis[:, np.newaxis]),
+    JointType.PRISMATIC: lambda joint: (joint.axis[:, np.newaxis], np.zeros((3, 1))),
+    JointType.PLANAR: lambda joint: (
+        np.column_stack((plane_axes(joint), np.zeros(3))),
+        np.column_stack((np.zeros((3, 2)), joint.axis)),
+    ),
+    JointType.FLOATING: lambda joint: (np.eye(3, 6), np.eye(3, 6, 3)),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """Which variables of q a block reads, a mimic joint's from its leader: ``factor * q[..., source] + offset``."""
+
+    source: IndexArray
+    factor: FloatArray
+    offset: FloatArray
+    plain: bool
+
+    @classmethod
+    def of(cls, space: JointSpace, variables: npt.ArrayLike) -> Variables:
+        """Return the reader of `variables`, places in q; results have their shape."""
+        at = np.asarray(variables, dtype=np.intp)
+        factor, offset = space.mimics.factor[at], space.mimics.offset[at]
+        return cls(space.mimics.source[at], factor, offset, bool((factor == 1.0).all() and (offset == 0.0).all()))
+
+    def __call__(self, q: FloatArray) -> FloatArray:
+        """Return the block's variables (..., *shape) from `q` (..., size)."""
+        values = q.take(self.source, axis=-1)
+        return values if self.plain else self.factor * values + self.offset
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """Revolute and continuous joints, and the turning of planar ones.
+
+    Attributes:
+        rows: which rows of the result they are.
+        angle: reads (..., m) their angles [rad].
+        constant: (m, 16) the flattened ``T_parent_joint``.
+        sine: (m, 16) what comes with sin(θ).
+        versine: (m, 16) what comes with 1 - cos(θ).
+        quat_cosine: (m, 4) what comes with cos(θ/2) in the quaternion.
+        quat_sine: (m, 4) what comes with sin(θ/2) in the quaternion.
+    """
+
+    rows: Rows
+    angle: Variables
+    constant: FloatArray
+    sine: FloatArray
+    versine: FloatArray
+    quat_cosine: FloatArray
+    quat_sine: FloatArray
+
+    @classmethod
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Turning | None:
+        """Return the block of the `joints` that turn, None if there are none."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type in TURNING]
+        if not chosen:
+            return None
+        origins = _origins(chosen)
+        K = np.array([cross_matrix(joint.axis) for _, joint in chosen])
+        sine, versine = np.zeros_like(origins), np.zeros_like(origins)
+        sine[:, :3, :3] = origins[:, :3, :3] @ K
+        versine[:, :3, :3] = origins[:, :3, :3] @ K @ K
+        quats = quat_from_matrix(origins[:, :3, :3])
+        axes = np.array([[*joint.axis, 0.0] for _, joint in chosen])
+        return cls(
+            _rows(chosen),
+            Variables.of(space, [space.joint_positions[joint.name].stop - 1 for _, joint in chosen]),
+            origins.reshape(-1, 16),
+            sine.reshape(-1, 16),
+            versine.reshape(-1, 16),
+            quats,
+            quat_multiply(quats, axes),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sliding:
+    """Prismatic joints.
+
+    Attributes:
+        rows: which rows of the result they are.
+        distance: reads (..., m) how far they are out [m].
+        constant: (m, 3) their origins' translation [m].
+        direction: (m, 3) their axes in the parent's axes.
+    """
+
+    rows: Rows
+    distance: Variables
+    constant: FloatArray
+    direction: FloatArray
+
+    @classmethod
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Sliding | None:
+        """Return the block of the `joints` that slide along a line, None if there are none."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.PRISMATIC]
+        if not chosen:
+            return None
+        origins = _origins(chosen)
+        return cls(
+            _rows(chosen),
+            Variables.of(space, [space.joint_positions[joint.name].start for _, joint in chosen]),
+            origins[:, :3, 3],
+            np.array([joint.T_parent_joint[:3, :3] @ joint.axis for _, joint in chosen]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Planar:
+    """Planar joints' sliding; their turning is among `Turning`.
+
+    Attributes:
+        rows: which rows of the result they are.
+        xy: reads (..., m, 2) the places in their planes [m].
+        constant: (m, 3) their origins' translation [m].
+        axes: (m, 3, 2) the planes' axes in the parent's axes.
+    """
+
+    rows: Rows
+    xy: Variables
+    constant: FloatArray
+    axes: FloatArray
+
+    @classmethod
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Planar | None:
+        """Return the block of the planar `joints`, None if there are none."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.PLANAR]
+        if not chosen:
+            return None
+        origins = _origins(chosen)
+        starts = np.array([space.joint_positions[joint.name].start for _, joint in chosen])
+        return cls(
+            _rows(chosen),
+            Variables.of(space, starts[:, np.newaxis] + np.arange(2)),
+            origins[:, :3, 3],
+            np.array([joint.T_parent_joint[:3, :3] @ plane_axes(joint) for _, joint in chosen]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Floating:
+    """Floating joints.
+
+    Attributes:
+        rows: which rows of the result they are.
+        variables: reads (..., m, 7) their positions.
+        constant: (m, 3) their origins' translation [m].
+        R_parent_joint: (m, 3, 3) their origins' rotation.
+        quat_parent_joint: (m, 4) the same as quaternions x y z w.
+    """
+
+    rows: Rows
+    variables: Variables
+    constant: FloatArray
+    R_parent_joint: FloatArray
+    quat_parent_joint: FloatArray
+
+    @classmethod
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Floating | None:
+        """Return the block of the floating `joints`, None if there are none."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.FLOATING]
+        if not chosen:
+            return None
+        origins = _origins(chosen)
+        starts = np.array([space.joint_positions[joint.name].start for _, joint in chosen])
+        return cls(
+            _rows(chosen),
+            Variables.of(space, starts[:, np.newaxis] + np.arange(7)),
+            origins[:, :3, 3],
+            origins[:, :3, :3],
+            quat_from_matrix(origins[:, :3, :3]),
+        )
+
+    def xyz(self, q: FloatArray) -> FloatArray:
+        """Return (..., m, 3) their translations in their joint frames [m]."""
+        return self.variables(q)[..., :3]
+
+    def quats(self, q: FloatArray) -> FloatArray:
+        """Return (..., m, 4) their unit quaternions x y z w."""
+        return quat_normalize(self.variables(q)[..., 3:])
+
+
+def _origins(chosen: Sequence[tuple[int, JointModel]]) -> FloatArray:
+    return np.array([joint.T_parent_joint for _, joint in chosen])
+
+
+def _rows(chosen: Sequence[tuple[int, JointModel]]) -> Rows:
+    """Return the rows as a slice where they are consecutive, which numpy writes faster."""
+    rows = np.array([row for row, _ in chosen], dtype=np.intp)
+    if (np.diff(rows) == 1).all():
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    return rows
