@@ -1,4 +1,9 @@
-"""Reading joints: frames, axis, limits and what else a joint may carry."""
+"""Reading joints, in the current form and in the two older ones.
+
+In the older forms a joint has two origins, which give the same joint frame J as seen from either link: the parent's is
+``T_P_J``, the other ``T_C_J``. The first becomes the joint's origin; the second is left with the scanner, by child link, for
+the child's frame to be moved onto J.
+"""
 
 from __future__ import annotations
 
@@ -7,84 +12,213 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from robot_semantics.description.urdf_links import read_origin, vec3
-from robot_semantics.description.urdf_numbers import number
-from robot_semantics.description.urdf_scanner import Convert, Part, Scanner
-from robot_semantics.description.urdf_tree import Calibration, Dynamics, Joint, Limit, Mimic, SafetyController
+from robot_semantics.description.urdf_geometry import origin_child, read_origin
+from robot_semantics.description.urdf_numbers import not_negative, number, vec3
+from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Scanner
+from robot_semantics.description.urdf_tree import (
+    Calibration,
+    Dynamics,
+    Joint,
+    Limit,
+    Mimic,
+    Origin,
+    SafetyController,
+)
+
+
+class LinkEnd(NamedTuple):
+    """What `<parent>` or `<child>` says: the link, where it stands, and in older forms the joint frame in that link."""
+
+    link: str | None
+    at: int
+    origin: Origin | None
+    good: bool
 
 
 class Leaf(NamedTuple):
-    """A child of `<joint>` that is a value of its own: its type, attributes and the ones it cannot do without."""
+    """A child of `<joint>` that has attributes only: its value type, and the attributes it cannot do without."""
 
     make: Callable[..., Any]
-    attributes: dict[str, Convert | None]
+    attributes: Attributes
     required: tuple[str, ...] = ()
 
 
 LEAVES: dict[str, Leaf] = {
-    "limit": Leaf(
-        Limit,
-        dict.fromkeys(("lower", "upper", "effort", "velocity", "acceleration", "deceleration", "jerk"), number),
-    ),
     "dynamics": Leaf(Dynamics, {"damping": number, "friction": number}),
     "safety_controller": Leaf(
         SafetyController,
-        dict.fromkeys(("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit"), number),
+        dict.fromkeys(("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"), number),
         ("k_velocity",),
     ),
     "calibration": Leaf(Calibration, dict.fromkeys(("rising", "falling", "reference_position"), number)),
-    "mimic": Leaf(Mimic, {"joint": None, "multiplier": number, "offset": number}, ("joint",)),
+    "mimic": Leaf(Mimic, {"joint": str, "multiplier": number, "offset": number}, ("joint",)),
 }
-CHILDREN = ("origin", "parent", "child", "axis", *LEAVES)
+
+_LIMIT: Attributes = dict.fromkeys(("lower", "upper", "effort", "velocity"), number)
+# Version 1.2 is the first to say that these are magnitudes, and the first to do without effort and velocity.
+_LIMIT_1_2: Attributes = {
+    "lower": number,
+    "upper": number,
+    **dict.fromkeys(("effort", "velocity", "acceleration", "deceleration", "jerk"), not_negative),
+}
+_OLD_NAMES = {"joint_properties": "dynamics"}
+_JOINT_ATTRIBUTES: Attributes = {"name": str, "type": str}
+_LINK_ATTRIBUTES: Attributes = {"link": str}
+_OLD_LINK_ATTRIBUTES: Attributes = {"link": str, "name": str}
 
 
-def read_joint(scanner: Scanner, element: etree._Element) -> tuple[Joint | None, bool]:
-    """Read `<joint>`; return it (None when it cannot stand in a tree at all) and whether its motion is known."""
-    part = Part(element, scanner.number())
-    values, _ = scanner.attributes(part, element, part.at, {"name": None, "type": None})
-    fields: dict[str, Any] = {}
-    links: dict[str, str] = {}
-    good = True
-    for child in element:
-        tag = child.tag
-        if tag not in CHILDREN or tag in part.order:
-            scanner.keep(part, child, valid=CHILDREN)
-            continue
-        leaf = LEAVES.get(tag)
-        if leaf is not None:
-            found, at, fine = scanner.leaf(part, child, leaf.attributes, tag)
-            if scanner.require(found, leaf.required, tag, at, fine) or (tag == "limit"):
-                fields[tag] = leaf.make(**found, at=at)
-        elif tag == "origin":
-            fields[tag], fine = read_origin(scanner, part, child)
-            good &= fine
-        elif tag == "axis":
-            found, at, fine = scanner.leaf(part, child, {"xyz": vec3}, tag)
-            good &= scanner.require(found, ("xyz",), tag, at, fine)
-            fields[tag] = found.get("xyz")
-        else:
-            found, at, fine = scanner.leaf(part, child, {"link": None}, tag)
-            if scanner.require(found, ("link",), tag, at, fine):
-                links[tag] = found["link"]
-        part.order.append(tag)
+def read_joint(scanner: Scanner, element: etree._Element) -> Joint | None:
+    """Read a `<joint>` at robot level; None when it cannot stand in a tree at all."""
+    part = scanner.composite(element, _JOINT_ATTRIBUTES, _JOINT)
+    parent: LinkEnd | None = part.values.pop("parent", None)
+    child: LinkEnd | None = part.values.pop("child", None)
     for tag in ("parent", "child"):
-        if tag not in part.order:
+        if tag not in part.seen:
             scanner.error("missing-element", f"<joint> has no <{tag}>", part.at)
-    for name in ("name", "type"):
+    joint = _make(scanner, part, parent, child.link if child else None, child.at if child else -1)
+    if parent is None or child is None or (parent.origin is None and child.origin is None):
+        return joint
+    if "origin" in part.seen:
+        message = "a joint has either an <origin> of its own or, in the two-origin form, those in <parent> and <child>"
+        scanner.error("mixed-dialects", message, part.at)
+        scanner.complete = False
+        return joint
+    scanner.warning("older-dialect", _OLDER.format("two-origin"), part.at)
+    if joint is not None and child.origin is not None:
+        scanner.child_origins[joint.child] = child.origin
+    return joint
+
+
+_OLDER = (
+    "this joint is in the {} proposal's form, which other readers take for something else; "
+    "'robot_semantics upgrade' writes the current one"
+)
+
+
+def scan_nested_joint(scanner: Scanner, element: etree._Element) -> Part:
+    """Read a `<joint>` inside a `<link>` as far as it goes by itself."""
+    return scanner.composite(element, _JOINT_ATTRIBUTES, _NESTED)
+
+
+def read_nested_joint(scanner: Scanner, part: Part, child: str, link_parent: LinkEnd | None) -> Joint | None:
+    """Make the joint inside link `child`, whose parent may be stated in the link instead of in the joint."""
+    scanner.warning("older-dialect", _OLDER.format("original"), part.at)
+    parent: LinkEnd | None = part.values.pop("parent", None)
+    if parent is None and "parent" not in part.seen:
+        parent = link_parent
+        if parent is None:
+            scanner.error("missing-element", "<joint> has no <parent>", part.at)
+    T_C_J: Origin | None = part.values.pop("origin", None)
+    joint = _make(scanner, part, parent, child, part.at)
+    if joint is not None and T_C_J is not None:
+        scanner.child_origins[joint.child] = T_C_J
+    return joint
+
+
+def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old: bool = True) -> LinkEnd:
+    """Read `<parent>` or `<child>` with the origin that the older forms put inside."""
+    tag = str(element.tag)
+    at = scanner.enter()
+    values: dict[str, Any] = {}
+    good = scanner.attributes(part, element, at, _OLD_LINK_ATTRIBUTES if old else _LINK_ATTRIBUTES, values, tag)
+    link = values.get("link") or values.get("name")
+    if not link:
+        scanner.error("missing-attribute", f"<{tag}> has no attribute 'link'", at)
+    origin: Origin | None = None
+    for child in element:
+        if child.tag == "origin" and origin is None:
+            origin = read_origin(scanner, part, child, f"{tag}/origin")
+            good &= origin is not None
+        else:
+            scanner.keep(part, child, tag, ("origin",))
+    return LinkEnd(link, at, origin, good)
+
+
+def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | None, child_at: int) -> Joint | None:
+    values = part.values
+    for name in _JOINT_ATTRIBUTES:
         if not values.get(name):
             scanner.error("missing-attribute", f"<joint> has no attribute '{name}'", part.at)
-    if not values.get("name") or not values.get("type") or len(links) < 2:
-        return None, False
-    return (
-        Joint(
-            values["name"],
-            values["type"],
-            links["parent"],
-            links["child"],
-            **fields,
-            extras=tuple(part.extras),
-            order=tuple(part.order),
-            at=part.at,
-        ),
-        good,
+    if not part.good or parent is None or not parent.good:
+        scanner.complete = False
+    if not values.get("name") or not values.get("type") or parent is None or not parent.link or not child:
+        scanner.complete = False
+        return None
+    if parent.origin is not None:
+        values["origin"] = parent.origin
+    return Joint(
+        **values,
+        parent=parent.link,
+        child=child,
+        extras=tuple(part.extras),
+        order=tuple(part.order),
+        parent_at=parent.at,
+        child_at=child_at,
+        at=part.at,
     )
+
+
+def _end(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    end = read_link_end(scanner, part, element, old=False)
+    part.values[str(element.tag)] = end
+    part.good &= end.good and end.link is not None
+    return end.link is not None
+
+
+def _old_parent(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    part.values["parent"] = read_link_end(scanner, part, element)
+    return True
+
+
+def _axis(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    values, at, good = scanner.leaf(part, element, {"xyz": vec3}, "axis", ("xyz",))
+    if good:
+        part.values["axis"] = values["xyz"]
+        part.values["axis_at"] = at
+    elif part.values.get("type") not in ("fixed", "floating"):
+        part.good = False
+    return good
+
+
+def _limit(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    if scanner.version >= (1, 2):
+        bounded = part.values.get("type") in ("revolute", "prismatic")
+        table, required = _LIMIT_1_2, ("lower", "upper") if bounded else ()
+    else:
+        table, required = _LIMIT, ("effort", "velocity")
+    values, at, _ = scanner.leaf(part, element, table, "limit", required)
+    part.values["limit"] = Limit(**values, at=at)
+    return True
+
+
+def _leaf(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    tag = str(element.tag)
+    tag = _OLD_NAMES.get(tag, tag)
+    leaf = LEAVES[tag]
+    values, at, good = scanner.leaf(part, element, leaf.attributes, tag, leaf.required)
+    if good and not values:
+        scanner.warning("empty-element", f"<{element.tag}> has no attribute, so it says nothing", at)
+    if good:
+        part.values[tag] = leaf.make(**values, at=at)
+    return good
+
+
+def _old_dynamics(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    if "dynamics" in part.seen:
+        scanner.keep_duplicate(part, element)
+        return False
+    part.seen.add("dynamics")
+    if _leaf(scanner, part, element):
+        part.order.append("dynamics")
+    return False
+
+
+_LEAVES: dict[str, Child] = {"limit": _limit, **dict.fromkeys(LEAVES, _leaf)}
+_JOINT: dict[str, Child] = {"origin": origin_child, "parent": _end, "child": _end, "axis": _axis, **_LEAVES}
+_NESTED: dict[str, Child] = {
+    "origin": origin_child,
+    "parent": _old_parent,
+    "axis": _axis,
+    "joint_properties": _old_dynamics,
+    **_LEAVES,
+}

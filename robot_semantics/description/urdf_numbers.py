@@ -6,9 +6,9 @@ import math
 import re
 from functools import lru_cache
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 # Descriptions repeat a few texts ("0 0 0", "1.0") thousands of times; a look-up costs a tenth of a conversion.
-_CACHED = 1 << 14
+_CACHED = 1 << 15
 
 
 @lru_cache(_CACHED)
@@ -18,30 +18,68 @@ def number(text: str) -> float:
     Raises:
         ValueError: with the reason, fit to stand after the attribute's name.
     """
-    stripped = text.strip()
-    if not _NUMBER.fullmatch(stripped):
+    if not _NUMBER.fullmatch(text):
         raise ValueError(f"should be a number, not '{shown(text)}'")
-    value = float(stripped)
+    value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"is too large for a 64-bit float: '{shown(text)}'")
     return value
 
 
 @lru_cache(_CACHED)
-def numbers(text: str, count: int) -> tuple[float, ...]:
-    """Return the `count` finite numbers that `text` holds, separated by white space.
+def vec3(text: str) -> tuple[float, ...]:
+    """Return the three finite numbers that `text` holds, separated by white space.
 
     Raises:
-        ValueError: with the reason, fit to stand after the attribute's name.
+        ValueError: as `number`.
     """
-    pieces = text.split()
-    if len(pieces) != count:
-        raise ValueError(f"should be {count} numbers, not {len(pieces)}: '{shown(text)}'")
-    try:
-        return tuple(map(number, pieces))
-    except ValueError:
-        bad = next(piece for piece in pieces if not _readable(piece))
-        raise ValueError(f"should be {count} finite numbers; '{shown(bad)}' is none") from None
+    return _numbers(text, 3)
+
+
+@lru_cache(_CACHED)
+def vec4(text: str) -> tuple[float, ...]:
+    """Return the four finite numbers that `text` holds, separated by white space.
+
+    Raises:
+        ValueError: as `number`.
+    """
+    return _numbers(text, 4)
+
+
+def quaternion(text: str) -> tuple[float, ...]:
+    """Return four numbers that are not all zero, so that they can be normalised.
+
+    Raises:
+        ValueError: as `number`.
+    """
+    value = vec4(text)
+    if not any(value):
+        raise ValueError("is no orientation: all four numbers are zero")
+    return value
+
+
+def positive(text: str) -> float:
+    """Return a number above zero.
+
+    Raises:
+        ValueError: as `number`.
+    """
+    value = number(text)
+    if value <= 0:
+        raise ValueError(f"should be above 0, not '{shown(text)}'")
+    return value
+
+
+def not_negative(text: str) -> float:
+    """Return a number of at least zero.
+
+    Raises:
+        ValueError: as `number`.
+    """
+    value = number(text)
+    if value < 0:
+        raise ValueError(f"should not be negative, but is '{shown(text)}'")
+    return value
 
 
 def shown(text: str, limit: int = 60) -> str:
@@ -50,9 +88,14 @@ def shown(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _readable(text: str) -> bool:
-    try:
-        number(text)
-    except ValueError:
-        return False
-    return True
+def _numbers(text: str, count: int) -> tuple[float, ...]:
+    pieces = text.split()
+    if len(pieces) != count:
+        raise ValueError(f"should be {count} numbers, not {len(pieces)}: '{shown(text)}'")
+    values = []
+    for piece in pieces:
+        try:
+            values.append(number(piece))
+        except ValueError as error:
+            raise ValueError(f"should be {count} numbers, but one {error}") from None
+    return tuple(values)

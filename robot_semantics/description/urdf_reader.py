@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lxml import etree
+
+from robot_semantics.description.urdf_dialects import move_link_frames
+from robot_semantics.description.urdf_geometry import read_material
 from robot_semantics.description.urdf_joints import read_joint
-from robot_semantics.description.urdf_links import read_link, read_material
-from robot_semantics.description.urdf_scanner import Part, Scanner
+from robot_semantics.description.urdf_links import read_link
+from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner
 from robot_semantics.description.urdf_tree import Joint, Link, Material, Robot
-from robot_semantics.description.xml_reader import XmlDocument, parse_xml, read_xml
+from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, parse_xml, read_xml
 from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError
 
 
-def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
+def parse_urdf(
+    text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None
+) -> Robot:
     """Read a URDF text, called `source` in every message.
 
-    Problems are added to `diagnostics`; parts in error are left out of the tree.
+    Joints in one of the two older forms are read and the tree is brought to the current form, with a warning. Problems are
+    added to `diagnostics`; parts in error are left out of the tree.
 
     Raises:
         DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
     """
-    return _read(parse_xml(text, source), diagnostics)
+    return read_robot(parse_xml(text, source, allow_undeclared_prefixes=True), diagnostics)
 
 
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Robot:
@@ -29,54 +37,115 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     Raises:
         DescriptionError: as `parse_urdf`, and when the file cannot be read.
     """
-    return _read(read_xml(path), diagnostics)
+    return read_robot(read_xml(path, allow_undeclared_prefixes=True), diagnostics)
 
 
-def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> Robot:
+def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> Robot:
+    """Read the robot of a document that has been parsed; otherwise as `parse_urdf`.
+
+    Raises:
+        DescriptionError: as `parse_urdf`.
+    """
     own = Diagnostics() if diagnostics is None else diagnostics
-    robot = _read_robot(Scanner(document, own))
+    robot = _read(Scanner(document, own))
     if diagnostics is None:
         own.raise_if_failed()
     return robot
 
 
-def _read_robot(scanner: Scanner) -> Robot:
-    root = scanner.document.root
-    part = Part(root, scanner.number())
+_STRAY_TEXT = etree.XPath("(/robot/*[self::link or self::joint or self::material]//text()|/robot/text())[normalize-space()]")
+
+
+def _read(scanner: Scanner) -> Robot:
+    document, root = scanner.document, scanner.document.root
+    _drop_default_namespace(root)
     if root.tag != "robot":
-        fatal = Diagnostics()
-        fatal.error(
-            "no-robot", f"the root element should be <robot>, not <{root.tag}>", scanner.document.places.place(0)
-        )
-        fatal.raise_if_failed()
-    values, _ = scanner.attributes(part, root, 0, {"name": None, "version": None})
-    if not values.get("name"):
+        own = Diagnostics()
+        own.error("no-robot", f"the root element should be <robot>, not <{root.tag}>", document.places.place(0))
+        raise DescriptionError(own)
+    for prefix in document.undeclared_prefixes:
+        scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", 0)
+    part = Part(root, scanner.enter())
+    scanner.attributes(part, root, 0, {"name": str, "version": str}, part.values)
+    _read_version(scanner, part)
+    if not part.values.get("name"):
         scanner.error("missing-attribute", "<robot> has no attribute 'name'", 0)
     content: list[Link | Joint | Material] = []
-    complete = True
     for child in root:
         tag = child.tag
-        item: Link | Joint | Material | None
         if tag == "link":
-            item = read_link(scanner, child)
-            complete &= item is not None
+            link, nested = read_link(scanner, child)
+            content += [item for item in (link, *nested) if item is not None]
         elif tag == "joint":
-            item, good = read_joint(scanner, child)
-            complete &= good
+            joint = read_joint(scanner, child)
+            if joint is not None:
+                content.append(joint)
         elif tag == "material":
-            item = read_material(scanner, child)
+            content.append(read_material(scanner, child))
         else:
             scanner.keep(part, child, valid=("link", "joint", "material"))
             continue
-        if item is not None:
-            content.append(item)
-            part.order.append(tag)
-    return Robot(
-        values.get("name", ""),
-        values.get("version"),
+        # Only its length counts: how many items of `content` there are before the next extra.
+        part.order[:] = [""] * len(content)
+    for text in _STRAY_TEXT(root):
+        _warn_of_stray_text(scanner, text)
+    robot = Robot(
+        part.values.get("name", ""),
+        part.values.get("version"),
         tuple(content),
         tuple(part.extras),
-        complete,
-        places=scanner.document.places,
-        at=0,
+        _namespaces(root),
+        scanner.complete,
+        tuple(_outside(root, preceding=True)),
+        tuple(_outside(root, preceding=False)),
+        document.places,
+        0,
     )
+    if scanner.child_origins and scanner.complete:
+        robot = move_link_frames(robot, scanner.child_origins, scanner.diagnostics)
+    return robot
+
+
+def _read_version(scanner: Scanner, part: Part) -> None:
+    text = part.values.get("version")
+    if text is None:
+        return
+    if text not in VERSIONS:
+        message = f"version '{text}' of URDF is not known; known are {', '.join(VERSIONS)}"
+        scanner.error("unknown-version", message, 0, "version")
+        del part.values["version"]
+        return
+    scanner.version = VERSIONS[text]
+
+
+def _drop_default_namespace(root: etree._Element) -> None:
+    """Take a default namespace off the tags: other readers do not see it, and some exporters state one."""
+    uri = root.nsmap.get(None)
+    if not uri or not str(root.tag).startswith("{"):
+        return
+    prefix = f"{{{uri}}}"
+    for element in root.iter("*"):
+        tag = str(element.tag)
+        if tag.startswith(prefix) and element.prefix is None:
+            element.tag = tag[len(prefix) :]
+
+
+def _namespaces(root: etree._Element) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        sorted((prefix or "", uri) for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE))
+    )
+
+
+def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
+    nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in root.itersiblings(preceding=preceding)]
+    return nodes[::-1] if preceding else nodes
+
+
+def _warn_of_stray_text(scanner: Scanner, text: etree._ElementUnicodeResult) -> None:
+    element = text.getparent()
+    holder = element if element is None or text.is_text else element.getparent()
+    if holder is None or not isinstance(holder.tag, str):
+        return
+    at = scanner.document.at(holder)
+    words = " ".join(str(text).split())
+    scanner.warning("stray-text", f"the text '{words[:40]}' in <{holder.tag}> is not used", at)

@@ -3,53 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from lxml import etree
 
-from robot_semantics.description.urdf_tree import Extra
+from robot_semantics.description.urdf_tree import Extra, Origin
 from robot_semantics.description.xml_reader import XmlDocument
 from robot_semantics.diagnostics import Diagnostics
 
-T = TypeVar("T")
-Convert = Callable[[str], Any]
+Version = tuple[int, int]
+Attributes = Mapping[str, Callable[[str], Any]]
+"""The attributes of an element: name → conversion of the text, which raises ValueError with the reason."""
+
+VERSIONS: dict[str, Version] = {"1.0": (1, 0), "1.1": (1, 1), "1.2": (1, 2)}
 
 FOREIGN_TAGS = frozenset(
     {
-        "transmission",
-        "gazebo",
-        "sensor",
-        "ros2_control",
-        "self_collision_checking",
+        "contact",
+        "contact_coefficient",
+        "drake",
+        "force_torque_sensor",
         "frame",
+        "gazebo",
         "loop_joint",
         "mujoco",
-        "drake",
+        "ros2_control",
+        "self_collision_checking",
+        "sensor",
+        "transmission",
+        "verbose",
     }
 )
 """Tags that other programs read from a URDF; they are kept verbatim without a word."""
 
 
-class Unreadable(Exception):
-    """A part has no meaning as written; the diagnostics already say why."""
-
-
-@dataclass(slots=True)
 class Part:
     """A composite element while it is read.
 
     Attributes:
         element: the XML element.
         at: its number in document order.
-        extras: what is kept verbatim.
+        values: its attributes, and what its children gave.
+        good: whether nothing that the part cannot do without is in error.
+        seen: tags of the known children met so far.
         order: tags of the children taken into the tree so far.
+        extras: what is kept verbatim.
     """
 
-    element: etree._Element
-    at: int
-    extras: list[Extra] = field(default_factory=list)
-    order: list[str] = field(default_factory=list)
+    __slots__ = ("at", "element", "extras", "good", "order", "seen", "values")
+
+    def __init__(self, element: etree._Element, at: int) -> None:
+        self.element = element
+        self.at = at
+        self.values: dict[str, Any] = {}
+        self.good = True
+        self.seen: set[str] = set()
+        self.order: list[str] = []
+        self.extras: list[Extra] = []
+
+
+Child = Callable[["Scanner", Part, Any], bool]
+"""Reads one child element into its part's values; tells whether it is taken into the tree."""
 
 
 class Scanner:
@@ -57,18 +71,24 @@ class Scanner:
 
     Elements must be visited in document order, each exactly once: that is what makes their numbers right without a
     second pass over the document.
+
+    Attributes:
+        complete: whether every link and joint so far can stand in a tree with its motion known.
+        child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
     """
 
     def __init__(self, document: XmlDocument, diagnostics: Diagnostics) -> None:
         self.document = document
         self.diagnostics = diagnostics
-        self.version = (1, 0)
+        self.version: Version = (1, 0)
         self.next = 0
+        self.complete = True
+        self.child_origins: dict[str, Origin] = {}
 
-    def number(self) -> int:
+    def enter(self) -> int:
         """Return the number of the element that is entered now."""
         at = self.next
-        self.next += 1
+        self.next = at + 1
         return at
 
     def error(
@@ -95,89 +115,128 @@ class Scanner:
         valid: Iterable[str] = (),
     ) -> None:
         """Report a warning at an element or its attribute."""
-        self.diagnostics.warning(
-            code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid)
-        )
+        self.diagnostics.warning(code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid))
 
-    def keep(self, part: Part, element: etree._Element, within: str = "", valid: Iterable[str] = ()) -> None:
-        """Keep a comment or an element without a field verbatim; warn about an unknown tag."""
-        tag = element.tag
-        if not isinstance(tag, str):
-            part.extras.append(Extra(len(part.order), _xml(element), "", within))
-            return
-        at = self.next
-        self.next += sum(1 for _ in element.iter("*"))
-        if not tag.startswith("{") and ":" not in tag and tag not in FOREIGN_TAGS:
-            place = f"<{part.element.tag}>" if not within else f"<{within.rpartition('/')[2]}>"
-            self.warning(
-                "unknown-tag", f"<{tag}> is not known in {place}; it is kept but not used", at, name=tag, valid=valid
-            )
-        part.extras.append(Extra(len(part.order), _xml(element), tag, within, at))
-
-    def attributes(
-        self, part: Part, element: etree._Element, at: int, convert: Mapping[str, Convert | None], within: str = ""
-    ) -> tuple[dict[str, Any], bool]:
-        """Return the element's attributes, converted, and whether all of them could be.
-
-        `convert` has every known attribute; None stands for text as it is. Unknown attributes are kept with a warning.
-        """
-        values: dict[str, Any] = {}
-        good = True
-        for key, text in element.items():
-            try:
-                function = convert[key]
-            except KeyError:
-                part.extras.append(Extra(-1, text, f"@{key}", within))
-                if not key.startswith("{"):
-                    self.warning(
-                        "unknown-attribute",
-                        f"attribute '{key}' is not known in <{element.tag}>; it is kept but not used",
-                        at,
-                        key,
-                        name=key,
-                        valid=tuple(convert),
-                    )
-                continue
-            if function is None:
-                values[key] = text
-                continue
-            try:
-                values[key] = function(text)
-            except ValueError as error:
-                good = False
-                self.error("bad-number", f"attribute '{key}' of <{element.tag}> {error}", at, key)
-        return values, good
+    def composite(
+        self,
+        element: etree._Element,
+        attributes: Attributes,
+        children: Mapping[str, Child],
+        repeated: frozenset[str] = frozenset(),
+    ) -> Part:
+        """Read an element that has children; of those not in `repeated` the first counts."""
+        part = Part(element, self.enter())
+        part.good = self.attributes(part, element, part.at, attributes, part.values)
+        for child in element:
+            tag = child.tag
+            read = children.get(tag)
+            if read is None:
+                self.keep(part, child, valid=children)
+            elif tag in part.seen and tag not in repeated:
+                self.keep_duplicate(part, child)
+            else:
+                part.seen.add(tag)
+                if read(self, part, child):
+                    part.order.append(tag)
+        return part
 
     def leaf(
-        self, part: Part, element: etree._Element, convert: Mapping[str, Convert | None], within: str
+        self, part: Part, element: etree._Element, attributes: Attributes, within: str, required: Iterable[str] = ()
     ) -> tuple[dict[str, Any], int, bool]:
-        """Read an element that has attributes only; return them, its number, and whether all are good."""
-        at = self.number()
-        values, good = self.attributes(part, element, at, convert, within)
+        """Read an element that has attributes only; return them, its number, and whether all are there and good."""
+        at = self.enter()
+        values: dict[str, Any] = {}
+        good = self.attributes(part, element, at, attributes, values, within)
+        for name in required:
+            if name not in values:
+                # An attribute that is there but in error has been reported already.
+                if element.get(name) is None:
+                    self.error("missing-attribute", f"<{element.tag}> has no attribute '{name}'", at)
+                good = False
         if len(element):
             for child in element:
                 self.keep(part, child, within)
         return values, at, good
 
-    def require(self, values: Mapping[str, Any], names: Iterable[str], tag: str, at: int, good: bool) -> bool:
-        """Report each missing attribute of `names`; return whether `good` and none is missing."""
-        missing = [name for name in names if name not in values]
-        if not missing:
-            return good
-        if good:
-            for name in missing:
-                self.error("missing-attribute", f"<{tag}> has no attribute '{name}'", at)
-        return False
+    def attributes(
+        self,
+        part: Part,
+        element: etree._Element,
+        at: int,
+        known: Attributes,
+        values: dict[str, Any],
+        within: str = "",
+    ) -> bool:
+        """Put the element's converted attributes into `values`; return whether all could be converted.
+
+        Unknown ones are kept with a warning.
+        """
+        good = True
+        for key, text in element.items():
+            try:
+                values[key] = known[key](text)
+            except KeyError:
+                self._keep_attribute(part, element, at, key, text, known, within)
+            except ValueError as error:
+                good = False
+                self.error("bad-number", f"attribute '{key}' of <{element.tag}> {error}", at, key)
+        return good
+
+    def keep(self, part: Part, element: etree._Element, within: str = "", valid: Iterable[str] = ()) -> None:
+        """Keep a comment or an element without a field verbatim; warn about an unknown tag."""
+        tag = element.tag
+        if not isinstance(tag, str):
+            # The text of a comment or instruction is all there is to it, so it need not be looked up in the document.
+            xml = etree.tostring(element, encoding="unicode", with_tail=False)
+            part.extras.append(Extra(len(part.order), xml, "", within))
+            return
+        at = self._keep_element(part, element, tag, within)
+        if not tag.startswith("{") and tag not in FOREIGN_TAGS:
+            holder = within.rpartition("/")[2] or str(part.element.tag)
+            message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
+            self.warning("unknown-tag", message, at, name=tag, valid=valid)
+
+    def keep_duplicate(self, part: Part, element: etree._Element) -> None:
+        """Keep an element verbatim that may stand only once in `part`, and has stood there already."""
+        tag = str(element.tag)
+        at = self._keep_element(part, element, tag, "")
+        message = f"<{part.element.tag}> has more than one <{tag}>; the first counts, this one is kept but not used"
+        self.warning("duplicate-element", message, at)
+
+    def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str) -> int:
+        at = self.next
+        self.next += sum(1 for _ in element.iter("*"))
+        name = tag
+        if tag.startswith("{"):
+            local = tag.rpartition("}")[2]
+            name = f"{element.prefix}:{local}" if element.prefix else local
+        part.extras.append(Extra(len(part.order), None, name, within, at, self.document.places))
+        return at
+
+    def _keep_attribute(
+        self, part: Part, element: etree._Element, at: int, key: str, text: str, known: Attributes, within: str
+    ) -> None:
+        name = key
+        if key.startswith("{"):
+            uri, _, local = key[1:].partition("}")
+            prefix = next((prefix for prefix, value in element.nsmap.items() if value == uri), "xml")
+            name = f"{prefix}:{local}"
+        part.extras.append(Extra(-1, text, f"@{name}", within))
+        if name != key:
+            return
+        since = NEWER_ATTRIBUTES.get((str(element.tag), key))
+        if since is not None:
+            message = f"attribute '{key}' of <{element.tag}> needs version {since} of <robot>; it is kept but not used"
+            self.warning("newer-version", message, at, key)
+        else:
+            message = f"attribute '{key}' is not known in <{element.tag}>; it is kept but not used"
+            self.warning("unknown-attribute", message, at, key, name=key, valid=known)
 
 
-class Once(Generic[T]):
-    """A child element of which the first counts; further ones are kept verbatim with a warning."""
-
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value: T | None = None
-
-
-def _xml(element: etree._Element) -> str:
-    return etree.tostring(element, encoding="unicode", with_tail=False)
+NEWER_ATTRIBUTES: dict[tuple[str, str], str] = {
+    ("origin", "quat_xyzw"): "1.1",
+    ("limit", "acceleration"): "1.2",
+    ("limit", "deceleration"): "1.2",
+    ("limit", "jerk"): "1.2",
+}
+"""Attributes that are known only from a later version on; peers ignore them in an earlier one, and so do we."""

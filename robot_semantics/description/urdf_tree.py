@@ -15,22 +15,56 @@ Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
 class Extra:
     """What the tree has no field for, verbatim: a comment, a processing instruction, a foreign element or attribute.
 
+    Two are equal when position, xml, tag and within are.
+
     Attributes:
-        position: how many of the parent's child elements that are in the tree stand before it.
-        xml: its text, as it stands in the document; an attribute's value.
-        tag: a foreign element's tag; ``@name`` for an attribute; empty for comments and processing instructions.
+        position: how many of the parent's child elements that are in the tree stand before it; -1 for an attribute.
+        tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
         within: the element it stands in, where that has no `extras` of its own: ``limit``, ``geometry/box``.
+        at: a foreign element's number in the document.
     """
 
-    position: int
-    xml: str
-    tag: str = ""
-    within: str = ""
-    at: int = field(default=-1, compare=False)
+    __slots__ = ("_places", "_xml", "at", "position", "tag", "within")
+
+    def __init__(
+        self,
+        position: int,
+        xml: str | None = None,
+        tag: str = "",
+        within: str = "",
+        at: int = -1,
+        places: SourceMap | None = None,
+    ) -> None:
+        """Give the text as `xml`, or let it be taken from `places` at element `at` when it is first asked for."""
+        self.position = position
+        self.tag = tag
+        self.within = within
+        self.at = at
+        self._xml = xml
+        self._places = places
+
+    @property
+    def xml(self) -> str:
+        """Its text, as it stands in the document; an attribute's value."""
+        if self._xml is None:
+            # Finding the element's end takes a pass over the whole text, which most readers never need.
+            self._xml = self._places.verbatim(self.at) if self._places is not None else ""
+        return self._xml
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Extra) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
+
+    def _key(self) -> tuple[int, str, str, str]:
+        return self.position, self.tag, self.within, self.xml
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +144,8 @@ class Inertial:
     origin: Origin | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
+    mass_at: int = field(default=-1, compare=False)
+    inertia_at: int = field(default=-1, compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -222,6 +258,9 @@ class Joint:
     mimic: Mimic | None = None
     extras: tuple[Extra, ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
+    parent_at: int = field(default=-1, compare=False)
+    child_at: int = field(default=-1, compare=False)
+    axis_at: int = field(default=-1, compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -231,6 +270,7 @@ class Robot:
 
     Attributes:
         version: as written, None where the attribute is missing (then 1.0).
+        namespaces: prefix and URI of the namespaces declared on the root element; the default one's prefix is "".
         places: where the elements stand in the text.
         extras: comments and foreign elements at robot level.
         complete: whether every link and joint of the text could be read; if not, there is no tree to be had from it.
@@ -242,6 +282,7 @@ class Robot:
     version: str | None = None
     content: tuple[Link | Joint | Material, ...] = ()
     extras: tuple[Extra, ...] = ()
+    namespaces: tuple[tuple[str, str], ...] = ()
     complete: bool = field(default=True, compare=False)
     prolog: tuple[str, ...] = ()
     epilog: tuple[str, ...] = ()

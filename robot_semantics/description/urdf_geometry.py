@@ -1,0 +1,163 @@
+"""Reading what a link looks like and touches with: origins, shapes, materials, visuals and collisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lxml import etree
+
+from robot_semantics.description.urdf_numbers import number, positive, quaternion, vec3, vec4
+from robot_semantics.description.urdf_scanner import VERSIONS, Attributes, Child, Part, Scanner, Version
+from robot_semantics.description.urdf_tree import (
+    Box,
+    Capsule,
+    Collision,
+    Cylinder,
+    Geometry,
+    Material,
+    Mesh,
+    Origin,
+    Sphere,
+    Visual,
+)
+
+_ORIGIN: Attributes = {"xyz": vec3, "rpy": vec3}
+_ORIGIN_1_1: Attributes = {**_ORIGIN, "quat_xyzw": quaternion}
+ORIGIN: dict[Version, Attributes] = {(1, 0): _ORIGIN, (1, 1): _ORIGIN_1_1, (1, 2): _ORIGIN_1_1}
+
+
+class Shape(NamedTuple):
+    """A shape of `<geometry>`: its value type, attributes, those it cannot do without, and its first version."""
+
+    make: Callable[..., Geometry]
+    attributes: Attributes
+    required: tuple[str, ...]
+    since: str = "1.0"
+
+
+SHAPES: dict[str, Shape] = {
+    "box": Shape(Box, {"size": vec3}, ("size",)),
+    "cylinder": Shape(Cylinder, {"radius": number, "length": number}, ("radius", "length")),
+    "capsule": Shape(Capsule, {"radius": positive, "length": positive}, ("radius", "length"), "1.1"),
+    "sphere": Shape(Sphere, {"radius": number}, ("radius",)),
+    "mesh": Shape(Mesh, {"filename": str, "scale": vec3}, ("filename",)),
+}
+
+
+def read_origin(scanner: Scanner, part: Part, element: etree._Element, within: str = "origin") -> Origin | None:
+    """Read an `<origin>`; None when it has no meaning."""
+    values, at, good = scanner.leaf(part, element, ORIGIN[scanner.version], within)
+    if "rpy" in values and "quat_xyzw" in values:
+        scanner.error("two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw")
+        return None
+    return Origin(**values, at=at) if good else None
+
+
+def origin_child(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    """Read the `<origin>` of a part, which has no meaning if its origin has none."""
+    origin = read_origin(scanner, part, element)
+    if origin is None:
+        part.good = False
+        return False
+    part.values["origin"] = origin
+    return True
+
+
+def read_material(scanner: Scanner, element: etree._Element) -> Material:
+    """Read `<material>`, at robot level or inline."""
+    part = scanner.composite(element, {"name": str}, _MATERIAL)
+    if not part.values.get("name"):
+        message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
+        scanner.warning("unnamed-material", message, part.at)
+    return Material(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+
+
+def _color(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    values, _, good = scanner.leaf(part, element, {"rgba": vec4}, "color", ("rgba",))
+    if good:
+        part.values["rgba"] = values["rgba"]
+    return good
+
+
+def _texture(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    values, at, _ = scanner.leaf(part, element, {"filename": str}, "texture")
+    # Exporters write an empty <texture/> beside a colour; it says nothing, and every reader passes over it.
+    if not values.get("filename"):
+        scanner.warning("empty-element", "<texture> has no attribute 'filename'; it is not used", at)
+        return False
+    part.values["texture"] = values["filename"]
+    return True
+
+
+def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    """Read `<geometry>` with its one shape, which is the first element in it."""
+    at = scanner.enter()
+    scanner.attributes(part, element, at, {}, {}, "geometry")
+    shapes = 0
+    for child in element:
+        tag = child.tag
+        if not isinstance(tag, str) or shapes:
+            scanner.keep(part, child, "geometry", SHAPES)
+            continue
+        shapes += 1
+        shape = SHAPES.get(tag)
+        if shape is None:
+            message = f"<{tag}> is no shape; known are {', '.join(SHAPES)}"
+            scanner.error("unknown-shape", message, scanner.next, name=tag, valid=SHAPES)
+            scanner.next += sum(1 for _ in child.iter("*"))
+            continue
+        values, shape_at, good = scanner.leaf(part, child, shape.attributes, f"geometry/{tag}", shape.required)
+        if scanner.version < VERSIONS[shape.since]:
+            message = f"<{tag}> needs version {shape.since} of <robot>"
+            scanner.error("newer-version", message, shape_at)
+        elif good:
+            part.values["geometry"] = shape.make(**values, at=shape_at)
+    if not shapes:
+        scanner.error("missing-element", f"<geometry> has no shape; known are {', '.join(SHAPES)}", at)
+    return "geometry" in part.values
+
+
+def _material(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    part.values["material"] = read_material(scanner, element)
+    return True
+
+
+def _old_texture(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    """Read the original proposal's `<texture name>`, which is today's reference to a material."""
+    values, at, good = scanner.leaf(part, element, {"name": str}, "texture", ("name",))
+    if not good or "material" in part.values:
+        return False
+    scanner.warning("older-dialect", "<texture> in <visual> is the original proposal's form of <material>", at)
+    part.values["material"] = Material(values["name"], at=at)
+    part.order.append("material")
+    return False
+
+
+_MATERIAL: dict[str, Child] = {"color": _color, "texture": _texture}
+_COLLISION: dict[str, Child] = {"origin": origin_child, "geometry": _geometry}
+_VISUAL: dict[str, Child] = {**_COLLISION, "material": _material, "texture": _old_texture}
+
+
+def read_visual(scanner: Scanner, element: etree._Element) -> Visual | None:
+    """Read `<visual>`; None when it has no meaning."""
+    part = scanner.composite(element, {"name": str}, _VISUAL)
+    if not _has_geometry(scanner, part):
+        return None
+    return Visual(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+
+
+def read_collision(scanner: Scanner, element: etree._Element) -> Collision | None:
+    """Read `<collision>`; None when it has no meaning."""
+    part = scanner.composite(element, {"name": str}, _COLLISION)
+    if not _has_geometry(scanner, part):
+        return None
+    return Collision(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+
+
+def _has_geometry(scanner: Scanner, part: Part) -> bool:
+    if "geometry" not in part.seen:
+        scanner.error("missing-element", f"<{part.element.tag}> has no <geometry>", part.at)
+    return part.good and "geometry" in part.values
+
+
