@@ -1,0 +1,378 @@
+"""MuJoCo as a simulator of robots described by URDF and SRDF, whose state is a USDF world state."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import MissingExtraError, UnknownNameError
+
+try:
+    import mujoco
+except ImportError as error:  # pragma: no cover - depends on the installation
+    raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
+
+from robot_semantics.names import did_you_mean
+from robot_semantics.simulation.mujoco_builder import BuildNote, BuiltWorld, build_world
+from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model, pose_of
+from robot_semantics.simulation.mujoco_engine import engine_arrays, engine_state, why_not_exact
+from robot_semantics.simulation.mujoco_layout import ModelLayout
+from robot_semantics.simulation.mujoco_restore import ModelRestorer, link_disagreement
+from robot_semantics.simulation.mujoco_servos import ControlMode
+from robot_semantics.simulation.placement import Motion, PlacementError, place_all
+from robot_semantics.simulation.simulator import RestoreLog, RestoreReport
+from robot_semantics.simulation.world_spec import WorldSpec, WorldSpecError
+from robot_semantics.transforms import matrix_from_rotation
+from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
+IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
+
+
+class MujocoSimulator:
+    """A MuJoCo world of robots; implements `Simulator`.
+
+    Attributes:
+        built: the compiled world and where each robot's state lies in it.
+        model: this simulator's own MjModel; only the actuators' gains ever differ from the compiled one.
+        data: the MjData. Stepping it by other means than `step` is fine; it is never changed by `capture`.
+        modes: (nu,) what each actuator's command means.
+    """
+
+    def __init__(self, spec: WorldSpec) -> None:
+        """Build and start a world, at time 0.
+
+        Raises:
+            WorldSpecError: the world cannot be built.
+        """
+        self.built: BuiltWorld = build_world(spec)
+        self.spec = spec
+        self.model: Any = copy.copy(self.built.model)
+        self.data: Any = mujoco.MjData(self.model)
+        self._scratch: Any = mujoco.MjData(self.model)
+        self.modes = self.built.servos.default_modes.copy()
+        self._frames: dict[str, Frame] = {}
+        self._digests = {model.name: urdf_digest(model.robot) for model in spec.models}
+        self._size = mujoco.mj_stateSize(self.model, INTEGRATION)
+        self.reset()
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Names of the models in the world."""
+        return tuple(self.built.layouts)
+
+    @property
+    def notes(self) -> tuple[BuildNote, ...]:
+        """What of the robots could not be taken as it is."""
+        return self.built.notes
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time in integer nanoseconds."""
+        return round(float(self.data.time) * 1e9)
+
+    def reset(self) -> None:
+        """Put the world into its neutral state: time 0, every joint at zero or the limit next to it, nothing moving."""
+        mujoco.mj_resetData(self.model, self.data)
+        self._set_modes(self.built.servos.default_modes)
+        self._frames = {}
+        for layout in self.built.layouts.values():
+            for place in layout.joints:
+                joint = place.joint
+                if joint.position_count == 1 and joint.mimic is None:
+                    self.data.qpos[place.qpos] = min(max(0.0, joint.limits.lower), joint.limits.upper)
+            for place in layout.joints:
+                mimic = place.joint.mimic
+                if mimic is not None and place.joint.position_count == 1:
+                    leader = self.data.qpos[layout.by_name[mimic.joint].qpos]
+                    self.data.qpos[place.qpos] = mimic.multiplier * leader + mimic.offset
+            self._hold(self.data, self.modes, layout)
+
+    def step(self, count: int = 1) -> None:
+        """Advance by `count` time steps."""
+        mujoco.mj_step(self.model, self.data, count)
+
+    # --- commands
+
+    def command(self, model: str, joint: str, mode: ControlMode, values: Collection[float]) -> None:
+        """Set the target of a joint's actuators, one value per degree of freedom [rad, m, their rates, N, N m].
+
+        A planar joint's are ``x y theta``; the root's planar joint is called by its SRDF name.
+
+        Raises:
+            UnknownNameError: unknown model, or a joint without actuators.
+            WorldSpecError: a wrong number of values, or one that is not finite.
+        """
+        layout = self.built.layout(model)
+        places = {place.joint.name: place for place in layout.places if len(place.actuators)}
+        if joint not in places:
+            raise UnknownNameError("actuated joint", joint, places)
+        actuators = places[joint].actuators
+        targets = np.asarray(list(values), dtype=np.float64)
+        if targets.shape != actuators.shape or not np.isfinite(targets).all():
+            raise WorldSpecError(f"joint '{joint}' takes {len(actuators)} finite values, not {list(values)}")
+        if (self.modes[actuators] != mode).any():
+            modes = self.modes.copy()
+            modes[actuators] = mode
+            self._set_modes(modes)
+        self.data.ctrl[actuators] = targets
+
+    # --- state
+
+    def integration_state(self) -> FloatArray:
+        """Return MuJoCo's complete integration state (n,)."""
+        state = np.empty(self._size)
+        mujoco.mj_getState(self.model, self.data, state, INTEGRATION)
+        return state
+
+    def capture(self, models: Collection[str] | None = None) -> WorldState:
+        """Return the present state; see `Simulator.capture`.
+
+        A whole world carries the engine's own state, with which it continues bit for bit; a part of it does not.
+
+        Raises:
+            UnknownNameError: a model that the world does not have.
+        """
+        chosen = [self.built.layout(name) for name in (self.model_names if models is None else models)]
+        motion = self._forward()
+        placed = self._placed(motion)
+        states = tuple(
+            capture_model(layout, self._scratch, motion, placed[layout.spec.parent_frame].T, self._digests[layout.name])
+            for layout in chosen
+        )
+        engines = () if models is not None else (engine_state(self.built, self.integration_state(), self.modes),)
+        return WorldState(
+            models=states, frames=tuple(self._all_frames().values()), time_ns=self.time_ns, engines=engines
+        )
+
+    def restore(
+        self,
+        state: WorldState,
+        *,
+        models: Iterable[str] | None = None,
+        partial: bool = False,
+        dry_run: bool = False,
+    ) -> RestoreReport:
+        """Put the world into `state`; see `Simulator.restore`.
+
+        With the engine's own state of the same world and version in it, the simulation continues bit for bit. Without,
+        positions and velocities are set, the servos hold the restored positions, and the report says so.
+        """
+        log = RestoreLog()
+        names = None if models is None else tuple(models)
+        motion = self._forward()
+        live = self.integration_state()
+        try:
+            placed = place_all(state, self._placed(motion))
+        except PlacementError as error:
+            log.failed("frames", str(error))
+            return log.report(exact=False, applied=False)
+        trial = mujoco.MjData(self.model)
+        mujoco.mj_setState(self.model, trial, live, INTEGRATION)
+        chosen = self._chosen(state, names, log)
+        frames = self._restored_frames(state, placed, chosen, names, log)
+        parents = place_all(WorldState(frames=tuple(self._all_frames(frames).values())), self._placed(motion))
+        for model_state in chosen:
+            self._restore_model(model_state, placed, parents, trial, log)
+        if names is None and state.time_ns is not None:
+            trial.time = state.time_ns * 1e-9
+            log.done("time", "set")
+        modes = self.modes
+        exact = False
+        reason = why_not_exact(state, self.built, names, self._size)
+        if reason is None and log.complete:
+            arrays = engine_arrays(state)
+            reason = self._contradiction(arrays["integration"], trial)
+            if reason is None:
+                exact = True
+                mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)
+                modes = arrays["control_mode"].astype(np.int64)
+        if not exact:
+            self._settle(state, chosen, trial, reason, log)
+        for model_state in chosen:
+            self._check_links(model_state, trial, log)
+        if dry_run or not (log.complete or partial):
+            return log.report(exact=exact and log.complete, applied=False)
+        final = np.empty(self._size)
+        mujoco.mj_getState(self.model, trial, final, INTEGRATION)
+        mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
+        self._set_modes(modes)
+        self._frames = frames
+        return log.report(exact=exact, applied=True)
+
+    # --- parts of a restore
+
+    def _chosen(self, state: WorldState, names: tuple[str, ...] | None, log: RestoreLog) -> list[ModelState]:
+        stated = {model.name: model for model in state.models}
+        for name in names or ():
+            if name not in stated:
+                nearest = did_you_mean(name, stated)
+                log.failed(
+                    f"model '{name}'",
+                    "the state has no such model" + (f"; did you mean '{nearest}'?" if nearest else ""),
+                )
+        chosen = []
+        for model in state.models:
+            if names is not None and model.name not in names:
+                continue
+            if model.name not in self.built.layouts:
+                nearest = did_you_mean(model.name, self.built.layouts)
+                hint = f"; did you mean '{nearest}'?" if nearest else ""
+                log.failed(f"model '{model.name}'", f"the simulated world has no such model{hint}")
+                continue
+            chosen.append(model)
+        if names is None:
+            for name in self.built.layouts:
+                if name not in stated:
+                    log.note(f"model '{name}' is not in the state and stays as it is")
+        return chosen
+
+    def _restored_frames(
+        self,
+        state: WorldState,
+        placed: Mapping[str, Motion],
+        chosen: list[ModelState],
+        names: tuple[str, ...] | None,
+        log: RestoreLog,
+    ) -> dict[str, Frame]:
+        """Return the frames that hold after the restore."""
+        stated = {frame.name: frame for frame in state.frames}
+        wanted = set(stated)
+        if names is not None:
+            wanted = set()
+            for model in chosen:
+                at = model.parent
+                while at in stated and at not in wanted:
+                    wanted.add(at)
+                    at = stated[at].parent
+        frames = dict(self._frames)
+        bases = {layout.spec.parent_frame for layout in self.built.layouts.values()}
+        for name, frame in stated.items():
+            if name not in wanted:
+                continue
+            if name in self.built.layouts:
+                log.failed(f"frame '{name}'", "the simulated world has a model of this name")
+                continue
+            if frame.twist is not None and any(frame.twist):
+                log.note(f"frame '{name}' moves in the state; the simulator holds it still")
+            if name in bases and placed[name].on_model:
+                log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
+                frames[name] = _frame_at(name, placed[name].T)
+            else:
+                frames[name] = frame
+            log.done(f"frame '{name}'", "set")
+        return frames
+
+    def _restore_model(
+        self,
+        state: ModelState,
+        placed: Mapping[str, Motion],
+        parents: Mapping[str, Motion],
+        trial: Any,
+        log: RestoreLog,
+    ) -> None:
+        layout = self.built.layouts[state.name]
+        here = self._digests[state.name]
+        same = here is not None and state.urdf_sha256 == here
+        if here is not None and state.urdf_sha256 is not None and not same:
+            log.failed(
+                f"model '{state.name}': description",
+                f"the state was made from another URDF (SHA-256 {state.urdf_sha256[:12]}…, the simulated one's is "
+                f"{here[:12]}…)",
+            )
+        restorer = ModelRestorer(layout, trial, log)
+        restorer.restore(state, placed[state.name], parents[layout.spec.parent_frame].T, same_robot=same)
+
+    def _contradiction(self, integration: FloatArray, trial: Any) -> str | None:
+        """Return why the engine's state is not that of the positions and velocities stated beside it, or None."""
+        engine = self._scratch
+        mujoco.mj_setState(self.model, engine, integration, INTEGRATION)
+        pairs = (("positions", engine.qpos, trial.qpos), ("velocities", engine.qvel, trial.qvel))
+        motions = []
+        for data in (engine, trial):
+            mujoco.mj_kinematics(self.model, data)
+            motions.append(np.concatenate((data.xpos.ravel(), data.xmat.ravel())))
+        if np.abs(motions[0] - motions[1]).max() > _CONTRADICTION:
+            return "the positions it states are not those of the engine's state beside them"
+        for kind, ours, theirs in pairs[1:]:
+            if ours.size and np.abs(ours - theirs).max() > _CONTRADICTION:
+                return f"the {kind} it states are not those of the engine's state beside them"
+        return None
+
+    def _settle(
+        self, state: WorldState, chosen: list[ModelState], trial: Any, reason: str | None, log: RestoreLog
+    ) -> None:
+        """Give what positions and velocities leave open a value that goes with them."""
+        trial.qacc_warmstart[:] = 0.0
+        for model_state in chosen:
+            self._hold(trial, self.modes, self.built.layouts[model_state.name])
+        log.note(f"not bit for bit: {reason or 'not everything could be restored'}; positions and velocities are set")
+        if chosen:
+            log.note("servos hold the restored positions; torques and wrenches are results, and are not applied")
+        for engine in state.engines:
+            if engine.name != "mujoco":
+                log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
+
+    def _check_links(self, state: ModelState, trial: Any, log: RestoreLog) -> None:
+        layout = self.built.layouts[state.name]
+        complete = layout.by_name.keys() <= {joint.name for joint in state.joints if joint.positions is not None}
+        failed = any(item.subject.startswith(f"model '{state.name}': joint") for item in log.items if not item.done)
+        if failed or not complete or not any(link.pose is not None for link in state.links):
+            # With joints left as they are the links stand elsewhere, which the joints' own items say.
+            return
+        mujoco.mj_kinematics(self.model, trial)
+        link_disagreement(layout, trial, state, log)
+
+    # --- frames
+
+    def _forward(self) -> BodyMotion:
+        """Return the bodies' motion now, computed on a copy: a forward pass would change the solver's warm start."""
+        mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
+        mujoco.mj_forward(self.model, self._scratch)
+        return BodyMotion.read(self.model, self._scratch)
+
+    def _all_frames(self, frames: Mapping[str, Frame] | None = None) -> dict[str, Frame]:
+        """Return the frames, those included in which robots stand though no state has named them."""
+        result = dict(self._frames if frames is None else frames)
+        for layout in self.built.layouts.values():
+            name = layout.spec.parent_frame
+            if name != WORLD and name not in result:
+                result[name] = Frame(name, WORLD, IDENTITY)
+        return result
+
+    def _placed(self, motion: BodyMotion) -> dict[str, Motion]:
+        """Return where all frames and models are in the world now."""
+        models: dict[str, Motion] = {}
+        for layout in self.built.layouts.values():
+            root = layout.bodies[0]
+            twist = np.concatenate((motion.linear[root], motion.angular[root]))
+            models[layout.name] = Motion(matrix_from_rotation(motion.R[root], motion.xyz[root]), twist, on_model=True)
+        return models | place_all(WorldState(frames=tuple(self._all_frames().values())), models)
+
+    # --- actuators
+
+    def _set_modes(self, modes: npt.NDArray[np.int64]) -> None:
+        self.modes = modes.copy()
+        self.built.servos.apply(self.model, self.modes)
+
+    def _hold(self, data: Any, modes: npt.NDArray[np.int64], layout: ModelLayout) -> None:
+        """Make the servos of a robot hold where it is."""
+        for place in layout.places:
+            if not len(place.actuators):
+                continue
+            held = modes[place.actuators] == ControlMode.POSITION
+            data.ctrl[place.actuators] = np.where(held, data.qpos[place.qpos], 0.0)
+
+
+_CONTRADICTION = 1e-9
+"""How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
+
+
+def _frame_at(name: str, T: FloatArray) -> Frame:
+    return Frame(name, WORLD, pose_of(T))

@@ -1,0 +1,291 @@
+"""From checked robots to a compiled MuJoCo model.
+
+The model is built joint by joint from `RobotModel`, not by MuJoCo's own URDF reader, which refuses most real files.
+Each link is a body of its own, links on fixed joints included, so that every link has a pose. A robot that does not
+float stands in a mocap body, its parent frame, which can be moved at run time without compiling again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.contact_filter import excluded_pairs, rigid_bodies
+from robot_semantics.simulation.mujoco_geometry import GeometryError, Hull, shape_of
+from robot_semantics.simulation.mujoco_inertia import body_inertia, origin_matrix
+from robot_semantics.simulation.mujoco_layout import (
+    ModelLayout,
+    body_name,
+    frame_body_name,
+    joint_names,
+    layout_of,
+)
+from robot_semantics.simulation.mujoco_servos import Servos
+from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
+
+SERVO_FREQUENCY = 25.0
+"""Natural frequency [rad/s] of the position servos, critically damped, for every joint alike: URDF has no gains."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildNote:
+    """Something of a robot that could not be taken as it is: the model, the part, and what was done instead."""
+
+    model: str
+    part: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"model '{self.model}': {self.part} {self.message}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BuiltWorld:
+    """A compiled world.
+
+    Attributes:
+        model: the MjModel.
+        layouts: where each robot's state lies, by name.
+        notes: what could not be taken as it is.
+        servos: how the actuators are controlled.
+        digest: SHA-256 of the compiled model; the same in every process that builds the same world.
+    """
+
+    model: Any
+    layouts: dict[str, ModelLayout]
+    servos: Servos
+    notes: tuple[BuildNote, ...]
+    digest: str
+
+    def layout(self, name: str) -> ModelLayout:
+        """Return the layout of the model called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+        """
+        if name not in self.layouts:
+            raise UnknownNameError("model", name, self.layouts)
+        return self.layouts[name]
+
+
+def build_world(spec: WorldSpec) -> BuiltWorld:
+    """Compile a world.
+
+    Raises:
+        WorldSpecError: MuJoCo refuses it; the message carries MuJoCo's reason.
+    """
+    mj = mujoco.MjSpec()
+    _options(mj, spec)
+    builder = _Builder(mj)
+    for model in spec.models:
+        builder.add(model)
+    if spec.ground:
+        mj.worldbody.add_geom(name="ground", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0])
+    if spec.edit is not None:
+        spec.edit(mj)
+    if mj.option.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP):
+        # Measured: with sleeping islands not even the complete integration state continues bit for bit.
+        mj.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        builder.note("", "option 'sleep'", "is switched off: with it a restart is not exact")
+    try:
+        compiled = mj.compile()
+    except ValueError as error:
+        raise WorldSpecError(f"MuJoCo cannot compile the world: {error}") from error
+    layouts = {model.name: layout_of(compiled, model) for model in spec.models}
+    servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives)
+    servos.apply(compiled, servos.default_modes)
+    return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled))
+
+
+def model_digest(model: Any) -> str:
+    """Return the SHA-256 of a compiled MjModel, in hexadecimal."""
+    buffer = np.zeros(mujoco.mj_sizeModel(model), dtype=np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return hashlib.sha256(buffer.tobytes()).hexdigest()
+
+
+def _options(mj: Any, spec: WorldSpec) -> None:
+    compiler = mj.compiler
+    compiler.degree = False
+    compiler.autolimits = False
+    compiler.fusestatic = False
+    compiler.discardvisual = False
+    compiler.alignfree = False
+    compiler.balanceinertia = False
+    compiler.inertiafromgeom = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE)
+    mj.option.timestep = spec.timestep
+    mj.option.gravity = [0.0, 0.0, spec.gravity]
+    # Implicit in the velocities: joint damping and servos stay stable on light links.
+    mj.option.integrator = int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST)
+
+
+class _Builder:
+    """Adds robots to an MjSpec and collects what could not be taken as it is."""
+
+    def __init__(self, mj: Any) -> None:
+        self.mj = mj
+        self.notes: list[BuildNote] = []
+        self.drives: list[str] = []
+        self._meshes: dict[int, tuple[str, Hull]] = {}
+
+    def note(self, model: str, part: str, message: str) -> None:
+        self.notes.append(BuildNote(model, part, message))
+
+    def add(self, spec: ModelSpec) -> None:
+        robot = spec.robot
+        if spec.root_type is JointType.FLOATING:
+            bodies = [self.mj.worldbody.add_body(name=body_name(spec.name, robot.root_link))]
+            bodies[0].add_freejoint(name=f"{spec.name}/{robot.root_joint.name}", align=0)
+        else:
+            frame = self.mj.worldbody.add_body(name=frame_body_name(spec.name), mocap=True)
+            bodies = [frame.add_body(name=body_name(spec.name, robot.root_link))]
+            if spec.root_type is JointType.PLANAR:
+                self._add_planar(spec.name, bodies[0], robot.root_joint)
+        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+            pose = xyz_quat_from_matrix(joint.T_parent_joint)
+            body = bodies[link.parent].add_body(
+                name=body_name(spec.name, link.name), pos=pose[:3], quat=pose[[6, 3, 4, 5]]
+            )
+            bodies.append(body)
+            self._add_joint(spec, body, joint)
+        self._add_inertias(spec, bodies)
+        with_geometry = self._add_geometry(spec, bodies)
+        self._add_mimics(spec)
+        self._add_excludes(spec, with_geometry)
+
+    def _add_planar(self, model: str, body: Any, joint: JointModel) -> None:
+        R_joint_plane = rotation_from_z(joint.axis)
+        slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+        axes = (R_joint_plane[:, 0], R_joint_plane[:, 1], joint.axis)
+        for suffix, kind, axis in zip(("x", "y", "theta"), (slide, slide, hinge), axes, strict=True):
+            name = f"{model}/{joint.name}/{suffix}"
+            made = body.add_joint(name=name, type=kind, axis=axis, limited=0)
+            self._dynamics(made, joint)
+            self._add_motor(name, np.inf)
+            # A plane is driven, not held: until a command comes, nothing pushes.
+            self.drives.append(name)
+
+    def _add_joint(self, spec: ModelSpec, body: Any, joint: JointModel) -> None:
+        if joint.type is JointType.FIXED:
+            return
+        if joint.type is JointType.PLANAR:
+            self._add_planar(spec.name, body, joint)
+            return
+        if joint.type is JointType.FLOATING:
+            # MuJoCo's free joint exists at the top only; three slides and a ball move alike.
+            names = joint_names(spec.name, joint)
+            for name, axis in zip(names[:3], np.eye(3), strict=True):
+                self._dynamics(body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, limited=0), joint)
+            self._dynamics(body.add_joint(name=names[3], type=mujoco.mjtJoint.mjJNT_BALL, limited=0), joint)
+            return
+        (name,) = joint_names(spec.name, joint)
+        kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.type is JointType.PRISMATIC else mujoco.mjtJoint.mjJNT_HINGE
+        made = body.add_joint(name=name, type=kind, axis=joint.axis, limited=0)
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper):
+            if upper > lower:
+                made.limited, made.range = 1, [lower, upper]
+            else:
+                self.note(spec.name, f"joint '{joint.name}'", f"has limits {lower:g} and {upper:g}: not limited")
+        self._dynamics(made, joint)
+        if joint.mimic is None and not joint.passive:
+            effort = joint.limits.effort
+            if effort <= 0.0:
+                self.note(spec.name, f"joint '{joint.name}'", f"has the effort limit {effort:g}: not limited")
+                effort = np.inf
+            self._add_motor(name, effort)
+
+    def _dynamics(self, made: Any, joint: JointModel) -> None:
+        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
+        if dynamics is not None:
+            # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
+            made.damping = [max(dynamics.damping or 0.0, 0.0), 0.0, 0.0]
+            made.frictionloss = max(dynamics.friction or 0.0, 0.0)
+
+    def _add_motor(self, name: str, effort: float) -> None:
+        motor = self.mj.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.ctrllimited = 0
+        motor.biastype = mujoco.mjtBias.mjBIAS_AFFINE
+        if np.isfinite(effort):
+            motor.forcelimited, motor.forcerange = 1, [-effort, effort]
+
+    def _add_inertias(self, spec: ModelSpec, bodies: list[Any]) -> None:
+        robot = spec.robot
+        rigid = rigid_bodies(robot)
+        heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
+        for link, joint, body in zip(robot.links, robot.joints, bodies, strict=True):
+            root_moves = link.index == 0 and spec.root_type is not JointType.FIXED
+            moves = (root_moves or (link.index > 0 and joint.type is not JointType.FIXED)) and (
+                rigid[link.index] not in heavy or bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
+            )
+            inertia = body_inertia(link.urdf.inertial, moves=moves)
+            for change in inertia.changes:
+                self.note(spec.name, f"link '{link.name}'", change)
+            body.explicitinertial = True
+            body.mass = inertia.mass
+            body.ipos = inertia.xyz
+            body.iquat = inertia.quat_xyzw[[3, 0, 1, 2]]
+            body.inertia = inertia.moments
+
+    def _add_geometry(self, spec: ModelSpec, bodies: list[Any]) -> list[int]:
+        with_geometry = []
+        for link, body in zip(spec.robot.links, bodies, strict=True):
+            added = 0
+            for number, collision in enumerate(link.urdf.collisions):
+                try:
+                    shape = shape_of(collision.geometry, spec.find_mesh)
+                except GeometryError as error:
+                    self.note(spec.name, f"link '{link.name}'", f"collides without its geometry {number}: {error}")
+                    continue
+                pose = xyz_quat_from_matrix(origin_matrix(collision.origin))
+                geom = body.add_geom(
+                    type=shape.type, size=shape.size, pos=pose[:3], quat=pose[[6, 3, 4, 5]], density=0.0
+                )
+                geom.name = f"{spec.name}/{link.name}/{number}"
+                if shape.hull is not None:
+                    geom.meshname = self._mesh(geom.name, shape.hull)
+                added += 1
+            if added:
+                with_geometry.append(link.index)
+        return with_geometry
+
+    def _mesh(self, name: str, hull: Hull) -> str:
+        """Return the name of the asset; robots of the same description share their meshes."""
+        known = self._meshes.get(id(hull))
+        if known is not None:
+            return known[0]
+        self.mj.add_mesh(name=name, uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
+        self._meshes[id(hull)] = (name, hull)  # holding the hull keeps its id its own
+        return name
+
+    def _add_mimics(self, spec: ModelSpec) -> None:
+        for joint in spec.robot.joints:
+            if joint.mimic is None or joint.velocity_count != 1:
+                continue
+            equality = self.mj.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
+            equality.name = equality.name1 = f"{spec.name}/{joint.name}"
+            equality.name2 = f"{spec.name}/{joint.mimic.joint}"
+            data = np.zeros_like(equality.data)
+            data[:2] = joint.mimic.offset, joint.mimic.multiplier
+            equality.data = data
+
+    def _add_excludes(self, spec: ModelSpec, with_geometry: list[int]) -> None:
+        if len(with_geometry) > 1 and spec.robot.semantics.srdf is None:
+            self.note(spec.name, "self-collision", "is off: no SRDF states which links may touch")
+        names = spec.robot.link_names
+        for pair in excluded_pairs(spec.robot, with_geometry):
+            self.mj.add_exclude(bodyname1=body_name(spec.name, pair.first), bodyname2=body_name(spec.name, pair.second))
+        if spec.root_type is JointType.FIXED:
+            rigid = rigid_bodies(spec.robot)
+            for index in with_geometry:
+                if rigid[index] == 0:
+                    # Neither can move, so a contact with the floor could only waste time.
+                    self.mj.add_exclude(bodyname1="world", bodyname2=body_name(spec.name, names[index]))

@@ -1,0 +1,170 @@
+"""MuJoCo's arrays to a world state, through MuJoCo's own kinematics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
+from robot_semantics.transforms import (
+    invert,
+    matrix_from_rotation,
+    quat_conjugate,
+    quat_from_matrix,
+    quat_multiply,
+    rotation_about,
+    rotation_from_z,
+    xyz_rpy_from_matrix,
+)
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, Vec6
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyMotion:
+    """Where all bodies are and how they move, in the world.
+
+    Attributes:
+        xyz: (nbody, 3) origins [m].
+        R: (nbody, 3, 3) orientations.
+        linear: (nbody, 3) velocities of the origins [m/s].
+        angular: (nbody, 3) angular velocities [rad/s].
+        wrench: (nbody, 6) contact and applied forces [N], torques about the origins [N m].
+    """
+
+    xyz: FloatArray
+    R: FloatArray
+    linear: FloatArray
+    angular: FloatArray
+    wrench: FloatArray
+
+    @classmethod
+    def read(cls, model: Any, data: Any) -> BodyMotion:
+        """Read a forward-computed MjData."""
+        xyz = np.array(data.xpos)
+        angular = np.array(data.cvel[:, :3])
+        # MuJoCo keeps velocities at the centre of mass of each kinematic tree.
+        offset = xyz - data.subtree_com[model.body_rootid]
+        linear = data.cvel[:, 3:] + np.cross(angular, offset)
+        return cls(xyz, np.array(data.xmat).reshape(-1, 3, 3), linear, angular, _wrenches(model, data))
+
+
+def _wrenches(model: Any, data: Any) -> FloatArray:
+    """Return (nbody, 6) contact and applied wrenches at the body origins, in world axes."""
+    applied = data.xfrc_applied
+    wrench: FloatArray = np.array(applied)
+    wrench[:, 3:] += np.cross(data.xipos - data.xpos, applied[:, :3])
+    if data.ncon:
+        local = np.zeros((data.ncon, 6))
+        for index in range(data.ncon):
+            mujoco.mj_contactForce(model, data, index, local[index])
+        frames = data.contact.frame.reshape(-1, 3, 3)  # rows are the contact's axes in the world
+        force = np.einsum("nij,ni->nj", frames, local[:, :3])
+        torque = np.einsum("nij,ni->nj", frames, local[:, 3:])
+        bodies = model.geom_bodyid[data.contact.geom]
+        # The force acts from the first geometry on the second, and back.
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            body = bodies[:, side]
+            about = torque + np.cross(data.contact.pos - data.xpos[body], force)
+            np.add.at(wrench, body, sign * np.concatenate((force, about), axis=1))
+    return wrench
+
+
+def capture_model(
+    layout: ModelLayout, data: Any, motion: BodyMotion, T_world_parent: FloatArray, digest: str | None
+) -> ModelState:
+    """Return one robot's state from a forward-computed MjData."""
+    pose, twist = _root_state(layout, data, motion, T_world_parent)
+    return ModelState(
+        name=layout.name,
+        parent=layout.spec.parent_frame,
+        pose=pose,
+        twist=twist,
+        links=_links(layout, motion),
+        joints=tuple(_joint(place, data) for place in layout.joints),
+        description=layout.spec.description,
+        semantic=layout.spec.semantic,
+        urdf_sha256=digest,
+    )
+
+
+def planar_transform(axis: FloatArray, xytheta: FloatArray) -> FloatArray:
+    """Return the (4, 4) motion of a planar joint about `axis` (3,) for x, y [m] and theta [rad]."""
+    across = rotation_from_z(axis)[:, :2] @ xytheta[:2]
+    return matrix_from_rotation(rotation_about(axis, xytheta[2]), across)
+
+
+def _root_state(layout: ModelLayout, data: Any, motion: BodyMotion, T_world_parent: FloatArray) -> tuple[Pose, Vec6]:
+    root = layout.bodies[0]
+    R_parent_world = T_world_parent[:3, :3].T
+    if layout.spec.root_type is JointType.FLOATING:
+        assert layout.root is not None
+        qpos, qvel = data.qpos[layout.root.qpos], data.qvel[layout.root.qvel]
+        quat = quat_multiply(quat_conjugate(quat_from_matrix(T_world_parent[:3, :3])), qpos[[4, 5, 6, 3]])
+        if np.array_equal(T_world_parent, np.eye(4)):
+            quat = np.array(qpos[[4, 5, 6, 3]])  # as it is, to the last bit
+        xyz = R_parent_world @ (qpos[:3] - T_world_parent[:3, 3])
+        # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
+        twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (motion.R[root] @ qvel[3:])))
+        T = matrix_from_rotation(R_parent_world @ motion.R[root], xyz)
+        return pose_of(T, quat), _six(twist)
+    if layout.spec.root_type is JointType.PLANAR:
+        assert layout.root is not None
+        axis = layout.root.joint.axis
+        T = planar_transform(axis, data.qpos[layout.root.qpos])
+        qvel = data.qvel[layout.root.qvel]
+        twist = np.concatenate((rotation_from_z(axis)[:, :2] @ qvel[:2], axis * qvel[2]))
+        return pose_of(T), _six(twist)
+    T_world_root = matrix_from_rotation(motion.R[root], motion.xyz[root])
+    return pose_of(invert(T_world_parent) @ T_world_root), (0.0,) * 6
+
+
+def _links(layout: ModelLayout, motion: BodyMotion) -> tuple[LinkState, ...]:
+    bodies, root = layout.bodies, layout.bodies[0]
+    R_root = motion.R[root]
+    R, offset = motion.R[bodies], motion.xyz[bodies] - motion.xyz[root]
+    T_root_link = matrix_from_rotation(R_root.T @ R, offset @ R_root)
+    quats, poses = quat_from_matrix(T_root_link[:, :3, :3]), xyz_rpy_from_matrix(T_root_link)
+    linear = motion.linear[bodies] - motion.linear[root] - np.cross(motion.angular[root], offset)
+    angular = motion.angular[bodies] - motion.angular[root]
+    wrench = motion.wrench[bodies]
+    twists = np.concatenate((_into(R, linear), _into(R, angular)), axis=1)
+    wrenches = np.concatenate((_into(R, wrench[:, :3]), _into(R, wrench[:, 3:])), axis=1)
+    rows = zip(
+        layout.spec.robot.link_names, poses.tolist(), quats.tolist(), twists.tolist(), wrenches.tolist(), strict=True
+    )
+    return tuple(
+        LinkState(name, Pose(tuple(pose), tuple(quat)), tuple(twist), tuple(force))
+        for name, pose, quat, twist, force in rows
+    )
+
+
+def _joint(place: JointPlace, data: Any) -> JointState:
+    positions, velocities = data.qpos[place.qpos], data.qvel[place.qvel]
+    torques = data.qfrc_actuator[place.qvel] + data.qfrc_applied[place.qvel]
+    if place.joint.type is JointType.FLOATING:
+        positions = positions[[0, 1, 2, 4, 5, 6, 3]]
+    return JointState(place.joint.name, tuple(positions.tolist()), tuple(velocities.tolist()), tuple(torques.tolist()))
+
+
+def _into(R: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Return (n, 3) world vectors in the axes of (n, 3, 3) orientations."""
+    result: FloatArray = np.einsum("nij,ni->nj", R, vectors)
+    return result
+
+
+def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
+    """Return the pose of a (4, 4) transform; `quat` (4,) is its exact orientation, where one is known."""
+    exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
+    return Pose(_six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
+
+
+def _six(values: FloatArray) -> Vec6:
+    a, b, c, d, e, f = values.tolist()
+    return (a, b, c, d, e, f)

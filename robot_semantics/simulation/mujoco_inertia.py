@@ -1,0 +1,108 @@
+"""What a URDF's `<inertial>` becomes in MuJoCo: a mass, principal axes, and principal moments that a body can have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.description import urdf_tree
+from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
+
+FloatArray = npt.NDArray[np.float64]
+
+SMALLEST_MASS = 1e-3
+"""Mass [kg] given to a moving body that has none: a simulator cannot move what weighs nothing."""
+SMALLEST_GYRATION = 1e-3
+"""Radius of gyration [m] given to a moving body about an axis about which it has none."""
+ZERO_GYRATION = 1e-6
+"""Radius of gyration [m] that counts as none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyInertia:
+    """Inertia of one body, in its link's frame.
+
+    Attributes:
+        mass: [kg].
+        xyz: (3,) centre of mass [m].
+        quat_xyzw: (4,) orientation of the principal axes.
+        moments: (3,) principal moments [kg m²].
+        changes: what was changed, one statement each; empty where the description was taken as it is.
+    """
+
+    mass: float
+    xyz: FloatArray
+    quat_xyzw: FloatArray
+    moments: FloatArray
+    changes: tuple[str, ...] = ()
+
+
+def origin_matrix(origin: urdf_tree.Origin | None) -> FloatArray:
+    """Return the (4, 4) transform of an `<origin>`; a missing one is the identity."""
+    if origin is None:
+        return np.eye(4)
+    if origin.quat_xyzw is not None:
+        return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
+    return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
+
+
+def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyInertia:
+    """Return the principal inertia of a link.
+
+    MuJoCo demands more than URDF: positive moments that fulfil the triangle inequality, and mass for whatever moves.
+    What does not comply is changed as little as possible, and each change is stated.
+
+    Args:
+        inertial: the link's element, None where it has none.
+        moves: whether the link moves against its parent, and nothing heavy is fixed to it.
+    """
+    if inertial is None or (inertial.mass <= 0.0 and not any(inertial.inertia)):
+        if not moves:
+            return BodyInertia(0.0, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3))
+        moments = np.full(3, SMALLEST_MASS * SMALLEST_GYRATION**2)
+        change = f"moves but has no mass: {SMALLEST_MASS:g} kg assumed"
+        return BodyInertia(SMALLEST_MASS, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), moments, (change,))
+    changes: list[str] = []
+    mass = inertial.mass
+    if mass <= 0.0:
+        mass = SMALLEST_MASS
+        changes.append(f"has moments but no mass: {SMALLEST_MASS:g} kg assumed")
+    T_link_inertial = origin_matrix(inertial.origin)
+    ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
+    if ixy == ixz == iyz == 0.0:
+        # Left as written: an eigensolver would only reorder the axes.
+        moments, axes = np.array([ixx, iyy, izz]), np.eye(3)
+    else:
+        moments, axes = np.linalg.eigh(np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
+        axes[:, 2] *= np.sign(np.linalg.det(axes))
+    moments = _possible(moments, mass, moves, changes)
+    quat_xyzw = quat_from_matrix(T_link_inertial[:3, :3] @ axes)
+    return BodyInertia(mass, T_link_inertial[:3, 3], quat_xyzw, moments, tuple(changes))
+
+
+def _possible(moments: FloatArray, mass: float, moves: bool, changes: list[str]) -> FloatArray:
+    """Return moments that a rigid body can have: not negative, and no one larger than the sum of the two others."""
+    floor = mass * SMALLEST_GYRATION**2 if moves else 0.0
+    least, most = moments.min(), moments.max()
+    if least < -1e-9 * most:
+        changes.append(f"has a negative principal moment of inertia ({least:.3g} kg m²): raised to {floor:.3g}")
+        result = np.maximum(moments, floor)
+    elif moves and least <= mass * ZERO_GYRATION**2:
+        changes.append(f"moves but has a principal moment of inertia of zero: raised to {floor:.3g} kg m²")
+        result = np.maximum(moments, floor)
+    else:
+        result = np.maximum(moments, 0.0)
+    order = np.argsort(result)
+    small, middle, large = result[order]
+    deficit = large - (small + middle)
+    if deficit > 0.0:
+        # A thin plate fulfils the inequality with equality, so rounding alone is no news.
+        if deficit > 1e-6 * large:
+            changes.append(
+                f"has moments of inertia that no rigid body has (by {deficit:.3g} kg m²): the smaller ones raised"
+            )
+        result = result.copy()
+        result[order[:2]] += 0.5 * deficit * (1.0 + 1e-9) + 1e-15 * large
+    return result

@@ -1,0 +1,128 @@
+"""Where each robot's state lies in MuJoCo's arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.world_spec import ModelSpec
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointPlace:
+    """One moving joint: its values in qpos and qvel, and its actuators.
+
+    Attributes:
+        joint: the robot's joint.
+        qpos: indices of its position values; a floating joint's are x y z then MuJoCo's quaternion w x y z.
+        qvel: indices of its velocity values.
+        actuators: indices of its actuators, one per degree of freedom, or none.
+    """
+
+    joint: JointModel
+    qpos: IntArray
+    qvel: IntArray
+    actuators: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class ModelLayout:
+    """One robot in the compiled model.
+
+    Attributes:
+        spec: the robot.
+        bodies: (n_links,) body of each link.
+        joints: the moving joints of the description, in model order; the root joint is not among them.
+        root: the root joint's place where it moves, None where it is fixed.
+        mocap: index of the mocap body that carries the frame in which the root stands, -1 for a floating root.
+    """
+
+    spec: ModelSpec
+    bodies: IntArray
+    joints: tuple[JointPlace, ...]
+    root: JointPlace | None
+    mocap: int
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.spec.name
+
+    @cached_property
+    def by_name(self) -> dict[str, JointPlace]:
+        """The moving joints by name."""
+        return {place.joint.name: place for place in self.joints}
+
+    @cached_property
+    def places(self) -> tuple[JointPlace, ...]:
+        """All moving joints, the root joint first where it moves."""
+        return self.joints if self.root is None else (self.root, *self.joints)
+
+
+def body_name(model: str, link: str) -> str:
+    """Return the name of a link's body."""
+    return f"{model}/{link}"
+
+
+def frame_body_name(model: str) -> str:
+    """Return the name of the mocap body in which a robot stands that does not float; no link can be called so."""
+    return f"{model}//frame"
+
+
+def joint_names(model: str, joint: JointModel) -> tuple[str, ...]:
+    """Return the names of a joint's MuJoCo joints: one for each variable, a floating one's slides and ball."""
+    if joint.type is JointType.FLOATING:
+        return tuple(f"{model}/{joint.name}/{part}" for part in ("trans_x", "trans_y", "trans_z", "rot"))
+    return tuple(f"{model}/{variable}" for variable in joint.variable_names)
+
+
+def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
+    """Return where a robot's state lies in a compiled MjModel."""
+    bodies = np.array([model.body(body_name(spec.name, link.name)).id for link in spec.robot.links], dtype=np.int64)
+    joints = tuple(
+        _place(model, spec, joint, joint_names(spec.name, joint))
+        for joint in spec.robot.joints[1:]
+        if joint.velocity_count
+    )
+    root_joint = spec.robot.root_joint
+    root: JointPlace | None = None
+    mocap = -1
+    if spec.root_type is JointType.FLOATING:
+        root = _place(model, spec, root_joint, (f"{spec.name}/{root_joint.name}",))
+    else:
+        mocap = int(model.body(frame_body_name(spec.name)).mocapid[0])
+        if spec.root_type is JointType.PLANAR:
+            names = tuple(f"{spec.name}/{root_joint.name}/{suffix}" for suffix in ("x", "y", "theta"))
+            root = _place(model, spec, root_joint, names)
+    bodies.setflags(write=False)
+    return ModelLayout(spec, bodies, joints, root, mocap)
+
+
+def _place(model: Any, spec: ModelSpec, joint: JointModel, names: tuple[str, ...]) -> JointPlace:
+    ids = [model.joint(name).id for name in names]
+    qpos = np.concatenate([model.jnt_qposadr[i] + np.arange(_POSITIONS[model.jnt_type[i]]) for i in ids])
+    qvel = np.concatenate([model.jnt_dofadr[i] + np.arange(_VELOCITIES[model.jnt_type[i]]) for i in ids])
+    actuators = np.array([_actuator(model, name) for name in names], dtype=np.int64)
+    arrays = (qpos.astype(np.int64), qvel.astype(np.int64), actuators[actuators >= 0])
+    for array in arrays:
+        array.setflags(write=False)
+    return JointPlace(joint, *arrays)
+
+
+def _actuator(model: Any, name: str) -> int:
+    try:
+        return int(model.actuator(name).id)
+    except KeyError:
+        return -1
+
+
+_POSITIONS = (7, 4, 1, 1)
+_VELOCITIES = (6, 3, 1, 1)

@@ -1,0 +1,100 @@
+"""What a simulated world consists of: robots with their names, and how the world is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import RobotModel
+
+BASES = (JointType.FIXED, JointType.PLANAR, JointType.FLOATING)
+
+
+class WorldSpecError(RobotSemanticsError):
+    """A world cannot be built as specified; the message says what is wrong."""
+
+
+def no_meshes(uri: str) -> Path:
+    """Refuse every mesh: the mesh finder of a robot whose files are not known.
+
+    Raises:
+        WorldSpecError: always.
+    """
+    raise WorldSpecError(f"no mesh finder was given for '{uri}'")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModelSpec:
+    """One robot or object of a world.
+
+    Attributes:
+        name: the model's name in the world, which need not be the robot's.
+        robot: the checked model; its virtual joint says how the root stands in the world.
+        find_mesh: gives the file of a mesh's URI.
+        base: how the root stands where the SRDF states no virtual joint: fixed, planar or floating.
+        description: where the URDF is, kept for the world states that are captured.
+        semantic: where the SRDF is.
+    """
+
+    name: str
+    robot: RobotModel
+    find_mesh: Callable[[str], Path] = no_meshes
+    base: JointType = JointType.FIXED
+    description: str | None = None
+    semantic: str | None = None
+
+    @property
+    def root_type(self) -> JointType:
+        """How the root link stands in its parent frame: fixed, planar or floating."""
+        return self.robot.root_joint.type if self.robot.has_virtual_joint else self.base
+
+    @property
+    def parent_frame(self) -> str:
+        """The frame in which the root link stands, ``world`` where the SRDF names none."""
+        return self.robot.root_joint.parent_link or "world"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorldSpec:
+    """A world to be simulated.
+
+    Attributes:
+        models: robots and objects, names unique.
+        timestep: [s].
+        gravity: [m/s²], along z.
+        ground: whether there is a floor at z = 0.
+        edit: changes the simulator's own model before it is compiled (MuJoCo: gets the MjSpec); None for nothing.
+    """
+
+    models: tuple[ModelSpec, ...]
+    timestep: float = 0.002
+    gravity: float = -9.81
+    ground: bool = True
+    edit: Callable[[Any], None] | None = None
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a simulator.
+
+        Raises:
+            WorldSpecError: a duplicate or empty name, an impossible base, a time step that is not positive.
+        """
+        names = [model.name for model in self.models]
+        for model in self.models:
+            if not model.name or "/" in model.name:
+                raise WorldSpecError(f"'{model.name}' is no model name: it must not be empty nor contain '/'")
+            if names.count(model.name) > 1:
+                raise WorldSpecError(f"two models are called '{model.name}'")
+            if model.base not in BASES:
+                raise WorldSpecError(
+                    f"model '{model.name}': a base is fixed, planar or floating, not {model.base.value}"
+                )
+            if model.parent_frame in names:
+                raise WorldSpecError(
+                    f"model '{model.name}' stands in the frame '{model.parent_frame}', which is a model's name"
+                )
+        if not self.timestep > 0.0:
+            raise WorldSpecError(f"the time step must be positive, not {self.timestep}")
