@@ -60,3 +60,36 @@ def _homes(spec: ElementSpec, tag: str) -> dict[str, list[str]]:
 
 HOMES: Mapping[str, tuple[str, ...]] = {tag: tuple(parents) for tag, parents in _homes(ROBOT, "robot").items()}
 """Tag → the elements in which it has a meaning."""
+
+SRDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "link": (
+        ("robot", "virtual_joint", "child_link"),
+        ("group", "link", "name"),
+        ("group", "chain", "base_link"),
+        ("group", "chain", "tip_link"),
+        ("robot", "end_effector", "parent_link"),
+        ("robot", "disable_collisions", "link1"),
+        ("robot", "disable_collisions", "link2"),
+        ("robot", "enable_collisions", "link1"),
+        ("robot", "enable_collisions", "link2"),
+        ("robot", "disable_default_collisions", "link"),
+        ("robot", "link_sphere_approximation", "link"),
+    ),
+    "joint": (
+        ("robot", "virtual_joint", "name"),
+        ("robot", "passive_joint", "name"),
+        ("group", "joint", "name"),
+        ("group_state", "joint", "name"),
+        ("robot", "joint_property", "joint_name"),
+    ),
+    "group": (
+        ("robot", "group", "name"),
+        ("group", "group", "name"),
+        ("robot", "group_state", "group"),
+        ("robot", "end_effector", "group"),
+        ("robot", "end_effector", "parent_group"),
+    ),
+    "end_effector": (("robot", "end_effector", "name"),),
+    "frame": (("robot", "virtual_joint", "parent_frame"),),
+}
+"""Kind of thing → where an SRDF names one: the parent's tag, the element's tag, the attribute."""
