@@ -33,7 +33,7 @@ TEST = ["hypothesis", "mypy", "pytest<9", "pytest-timeout", "pytest-xdist", "ruf
 setup(
     name=NAME,
     version="0.1.0",
-    description="The semantics of a robot for ROS 2: planning groups, virtual joints, states and snapshots of whole worlds",
+    description="The semantics of a robot for ROS 2: planning groups, virtual joints, states and snapshots of worlds",
     license="Apache-2.0",
     author="robot_semantics maintainers",
     author_email="maintainers@robot-semantics.invalid",

@@ -1,0 +1,79 @@
+"""The buffer of whichever tf2_ros is installed answers as the real BufferCore did: 1,200 recorded look-ups."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="needs the ROS 2 client library")
+
+import tf2_ros
+from geometry_msgs.msg import TransformStamped
+from rclpy.duration import Duration
+from rclpy.time import Time
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "tf2_lookups.json").read_text())
+QUERIES: list[tuple[str, str, int, list[float] | str]] = [tuple(query) for query in GOLDEN["queries"]]
+
+
+def stamped(
+    parent: str, child: str, stamp_ns: int, values: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+) -> TransformStamped:
+    """A message from plain numbers: x y z qx qy qz qw."""
+    message = TransformStamped()
+    message.header.frame_id, message.child_frame_id = parent, child
+    message.header.stamp = Time(nanoseconds=stamp_ns).to_msg()
+    t, q = message.transform.translation, message.transform.rotation
+    t.x, t.y, t.z, q.x, q.y, q.z, q.w = values
+    return message
+
+
+def numbers(message: TransformStamped) -> list[float]:
+    t, q = message.transform.translation, message.transform.rotation
+    return [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Any:
+    """A buffer with the recorded transforms."""
+    buffer = tf2_ros.Buffer(cache_time=Duration(seconds=100))
+    for parent, child, static, stamp_ns, *values in GOLDEN["transforms"]:
+        insert = buffer.set_transform_static if static else buffer.set_transform
+        insert(stamped(parent, child, stamp_ns, tuple(values)), "recorded")
+    return buffer
+
+
+def test_every_recorded_transform_is_found_to_1e_9(recorded: Any) -> None:
+    checked = 0
+    for target, source, time_ns, answer in QUERIES:
+        if isinstance(answer, str):
+            continue
+        found = recorded.lookup_transform(target, source, Time(nanoseconds=time_ns))
+        np.testing.assert_allclose(numbers(found), answer, rtol=0, atol=1e-9, err_msg=f"{target} {source} {time_ns}")
+        assert (found.header.frame_id, found.child_frame_id) == (target, source)
+        assert recorded.can_transform(target, source, Time(nanoseconds=time_ns))
+        checked += 1
+    assert checked == 1050
+
+
+def test_every_recorded_failure_is_the_same_exception(recorded: Any) -> None:
+    seen = []
+    for target, source, time_ns, answer in QUERIES:
+        if not isinstance(answer, str):
+            continue
+        with pytest.raises(tf2_ros.TransformException) as raised:
+            recorded.lookup_transform(target, source, Time(nanoseconds=time_ns))
+        assert type(raised.value).__name__ == answer, f"{target} {source} {time_ns}: {raised.value}"
+        possible, reason = recorded.can_transform(target, source, Time(nanoseconds=time_ns), return_debug_tuple=True)
+        assert not possible
+        assert reason
+        seen.append(answer)
+    assert {name: seen.count(name) for name in set(seen)} == {
+        "ExtrapolationException": 94,
+        "ConnectivityException": 31,
+        "LookupException": 25,
+    }

@@ -1,0 +1,277 @@
+"""Make `.venv`: everything that the package, its demo and its tests need, in one Python environment.
+
+Runs on the standard library alone. Each step leaves a stamp with the digest of its inputs and is skipped while that
+stays the same, so that an interrupted set-up goes on where it stopped and a finished one takes a moment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+OLDEST, NEWEST = (3, 10), (3, 14)
+
+# A sourced ROS 2 installation would be found before the environment's own packages and mixed with them.
+FOREIGN_VARIABLES = (
+    "AMENT_PREFIX_PATH",
+    "CMAKE_PREFIX_PATH",
+    "COLCON_PREFIX_PATH",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+)
+
+
+class SetupError(Exception):
+    """The set-up cannot go on; the message says what to do."""
+
+
+class Step(NamedTuple):
+    """One step: what it says, the steps and files that it depends on, and what it does."""
+
+    name: str
+    says: str
+    after: tuple[str, ...]
+    inputs: tuple[Path, ...]
+    action: Callable[[], None]
+
+
+def missing_tools() -> list[str]:
+    """What is missing on this machine, one line each with what to install."""
+    missing = []
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
+        missing.append(
+            "Python {}.{} to {}.{} is needed, this is {}.{}: install one and name it, "
+            "as in `make setup PYTHON=python3.12`".format(*OLDEST, *NEWEST, *sys.version_info[:2])
+        )
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        missing.append(
+            "the ROS 2 wheels are made for Linux on x86_64 only: elsewhere use a ROS 2 installation and colcon"
+        )
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        missing.append("Python's venv module is missing: apt install python3-venv, or dnf install python3")
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        missing.append("Python's headers are missing: apt install python3-dev, or dnf install python3-devel")
+    for variable, names, language in (("CC", ("cc", "gcc", "clang"), "C"), ("CXX", ("c++", "g++", "clang++"), "C++")):
+        chosen = os.environ.get(variable)
+        if not any(shutil.which(name) for name in ((chosen.split()[0],) if chosen else names)):
+            missing.append(
+                f"a {language} compiler is missing: apt install build-essential, or dnf install gcc-c++ make"
+            )
+    if not shutil.which("make"):
+        missing.append("make is missing: apt install make, or dnf install make")
+    return missing
+
+
+def own_variables() -> dict[str, str]:
+    """The process's environment variables without those that would let another ROS 2 or Python in."""
+    return {name: value for name, value in os.environ.items() if name not in FOREIGN_VARIABLES}
+
+
+def run(command: Iterable[str | Path], log: Path, **variables: str) -> None:
+    """Run a command with its output in a log file; a failure shows the end of it."""
+    words = [str(word) for word in command]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as output:
+        result = subprocess.run(
+            words,
+            check=False,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env={**own_variables(), **variables},
+        )
+    if result.returncode:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-30:])
+        raise SetupError(f"{tail}\n\nfailed: {' '.join(words)}\nfull output: {log}")
+
+
+def files_below(folder: Path) -> tuple[Path, ...]:
+    """All files below a folder, sorted, without what interpreters leave behind."""
+    return tuple(sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts))
+
+
+def digest(paths: Iterable[Path], *words: str) -> str:
+    """The digest of files' names and contents, and of words."""
+    total = hashlib.sha256("\0".join(words).encode())
+    for path in paths:
+        total.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+class Environment:
+    """The virtual environment and how each part gets into it."""
+
+    def __init__(self, prefix: Path) -> None:
+        self.prefix = prefix
+        self.python = prefix / "bin" / "python"
+        self.stamps = prefix / "setup"
+        self.logs = prefix / "setup" / "log"
+        self.pip: list[str | Path] = [self.python, "-m", "pip", "--disable-pip-version-check", "install", "--no-deps"]
+        self.site = prefix / "lib" / "python{}.{}".format(*sys.version_info[:2]) / "site-packages"
+
+    def create(self) -> None:
+        """Make an empty environment, unless one of this very Python is there already."""
+        if self.answers(f"import pip, sys; sys.exit(sys.version_info[:3] != {sys.version_info[:3]!r})"):
+            return
+        if self.prefix.exists() and not (self.prefix / "pyvenv.cfg").exists() and any(self.prefix.iterdir()):
+            raise SetupError(f"{self.prefix} exists and is no Python environment: move it away")
+        shutil.rmtree(self.prefix, ignore_errors=True)
+        run([sys.executable, "-m", "venv", self.prefix], ROOT / "build" / "venv.log")
+
+    def answers(self, code: str) -> bool:
+        """Whether the environment's Python runs, and runs this code without an error."""
+        if not self.python.exists():
+            return False
+        command = [str(self.python), "-c", code]
+        return not subprocess.run(command, check=False, env=own_variables(), stderr=subprocess.DEVNULL).returncode
+
+    def install(self, lock: Path) -> None:
+        """Install exactly what a lock file names; the wheels' own requirements are in it already."""
+        run([*self.pip, "--no-compile", "--prefer-binary", "-r", lock], self.logs / f"{lock.stem}.log")
+
+    def mend_paths(self) -> None:
+        """Let the wheels' CMake files name this Python: they name the one they were built with, which is not here."""
+        build_python = re.compile(r"/opt/python/[^;\"]*?/(include/python3\.\d+|lib/python3\.\d+/site-packages)")
+        here = {"include": sysconfig.get_path("include"), "lib": str(self.site)}
+        for folder in ("share", "lib/cmake"):
+            for path in (self.prefix / folder).rglob("*.cmake"):
+                text = path.read_text(errors="surrogateescape")
+                mended = build_python.sub(lambda found: here[found[1].split("/")[0]], text)
+                if mended != text:
+                    path.write_text(mended, errors="surrogateescape")
+
+    def build(self, source: Path) -> None:
+        """Build an interface package and install it into the environment, beside those of the wheels."""
+        build = ROOT / "build" / self.prefix.name / source.name
+        shutil.rmtree(build, ignore_errors=True)
+        # The locked CMake of the environment comes before any other.
+        variables = {
+            "AMENT_PREFIX_PATH": str(self.prefix),
+            "PATH": f"{self.prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        }
+        configure: list[str | Path] = [
+            "cmake", "-S", source, "-B", build,
+            f"-DCMAKE_INSTALL_PREFIX={self.prefix}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DPython3_EXECUTABLE={self.python}", "-DBUILD_TESTING=OFF", "-DPYTHON_ONLY=ON",
+        ]  # fmt: skip
+        run(configure, self.logs / f"{source.name}_configure.log", **variables)
+        jobs = str(len(os.sched_getaffinity(0)))
+        run(
+            ["cmake", "--build", build, "--target", "install", "--parallel", jobs],
+            self.logs / f"{source.name}.log",
+            **variables,
+        )
+
+    def has(self, module: str) -> bool:
+        """Whether the environment has a package that this script did not put there."""
+        ours = (self.stamps / f"{module}.ours").exists()
+        return not ours and self.answers(
+            f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
+        )
+
+    def lay_under(self) -> None:
+        """Put in what a ROS 2 installation has and the wheels lack, where nothing of that name is there."""
+        underlay, tf2_ros = ROOT / "underlay", self.site / "tf2_ros"
+        if not self.has("tf2_msgs"):
+            (self.stamps / "tf2_msgs.ours").touch()
+            self.build(underlay / "tf2_msgs")
+        if not self.has("tf2_ros"):
+            (self.stamps / "tf2_ros.ours").touch()
+            shutil.rmtree(tf2_ros, ignore_errors=True)
+            shutil.copytree(underlay / "tf2_ros" / "tf2_ros", tf2_ros, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def link_project(self) -> None:
+        """Install the package so that edits take effect, and show it to ROS's index as an installed one would be."""
+        run([*self.pip, "--no-build-isolation", "--editable", ROOT], self.logs / "project.log")
+        name = "robot_semantics"
+        share, executables = self.prefix / "share" / name, self.prefix / "lib" / name
+        links = {share / part: ROOT / part for part in ("package.xml", "launch", "config")}
+        links[self.prefix / "share/ament_index/resource_index/packages" / name] = ROOT / "resource" / name
+        scripts = re.findall(r'^\s*"(\w+) = robot_semantics\.', (ROOT / "setup.py").read_text(), re.MULTILINE)
+        links.update({executables / script: self.prefix / "bin" / script for script in scripts})
+        for link, target in links.items():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.unlink(missing_ok=True)
+            link.symlink_to(target)
+
+    def steps(self) -> list[Step]:
+        """The steps in their order; each is done again when its files changed or a step before it was done again."""
+        demo, test = (ROOT / "requirements" / name for name in ("demo.lock", "test.lock"))
+        underlay, interfaces = ROOT / "underlay", ROOT / "interfaces"
+        project = tuple(ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "package.xml"))
+        return [
+            Step("venv", "making the environment", (), (), self.create),
+            Step("demo", "installing ROS 2 wheels and libraries", ("venv",), (demo,), lambda: self.install(demo)),
+            Step("paths", "mending paths in the wheels", ("demo",), (), self.mend_paths),
+            Step("underlay", "building tf2_msgs and tf2_ros", ("paths",), files_below(underlay), self.lay_under),
+            Step(
+                "interfaces",
+                "building robot_semantics_interfaces",
+                ("paths",),
+                files_below(interfaces),
+                lambda: self.build(interfaces),
+            ),
+            Step("project", "installing robot_semantics itself", ("demo",), project, self.link_project),
+            Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
+        ]
+
+    def set_up(self, wanted: str) -> None:
+        """Do each step whose inputs changed since it was last done; "demo" leaves out what only the tests need."""
+        keys: dict[str, str] = {}
+        for step in self.steps():
+            if step.name == "test" and wanted == "demo":
+                continue
+            keys[step.name] = digest(step.inputs, sys.version, *(keys[name] for name in step.after))
+            stamp = self.stamps / step.name
+            if stamp.exists() and stamp.read_text() == keys[step.name]:
+                continue
+            print(f"set-up: {step.says} ...", end=" ", flush=True)
+            started = time.monotonic()
+            step.action()
+            self.stamps.mkdir(exist_ok=True)
+            stamp.write_text(keys[step.name])
+            print(f"{time.monotonic() - started:.0f} s", flush=True)
+
+
+def main() -> int:
+    """Set the environment up; 1 where it cannot be done, with the reason on standard error."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "wanted", nargs="?", choices=("demo", "test"), default="test", help="what it must be good for (default: test)"
+    )
+    parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where (default: .venv)")
+    options = parser.parse_args()
+    missing = missing_tools()
+    for line in missing:
+        print(f"set-up: {line}", file=sys.stderr)
+    if missing:
+        return 1
+    (ROOT / "build").mkdir(exist_ok=True)
+    with (ROOT / "build" / "setup.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            Environment(options.venv.absolute()).set_up(options.wanted)
+        except SetupError as error:
+            print(f"\nset-up: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
