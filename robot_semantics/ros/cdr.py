@@ -1,0 +1,192 @@
+"""Joint states from, and transforms to, raw CDR bytes: names are compared as one block, values copied in one call.
+
+The layout is that of the OMG's CDR (XCDR1, little endian) as every ROS 2 middleware sends it: four bytes of
+encapsulation, then the fields one after another, each aligned to its size counted from after those four bytes.
+Anything else raises `CdrError`, and the caller takes the typed path.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+LITTLE_ENDIAN = b"\x00\x01"
+_BODY = 4
+"""Offset of the first field: after the encapsulation."""
+_AFTER_STAMP = _BODY + 8
+_MAX_LAYOUTS = 32
+_EMPTY = np.empty(0)
+
+_uint32 = struct.Struct("<I").unpack_from
+_stamp = struct.Struct("<iI").unpack_from
+
+
+class CdrError(ValueError):
+    """The bytes are not laid out as expected."""
+
+
+class JointStateData(NamedTuple):
+    """A joint state's content; arrays are read-only views into the message.
+
+    Attributes:
+        names: the same tuple object as long as the sender's names do not change.
+        position: [rad or m]; its length is as sent, not necessarily that of `names`.
+
+    """
+
+    stamp_ns: int
+    frame_id: str
+    names: tuple[str, ...]
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
+
+
+class _Layout(NamedTuple):
+    """What one sender's messages have in common: everything between the stamp and the positions."""
+
+    head: bytes
+    frame_id: str
+    names: tuple[str, ...]
+    counts_at: int
+
+
+class JointStateReader:
+    """Reads sensor_msgs/JointState from CDR bytes; remembers the layouts it has met, the last one first."""
+
+    def __init__(self) -> None:
+        self._layouts: list[_Layout] = []
+
+    def read(self, data: bytes) -> JointStateData:
+        """Return the content of one message.
+
+        Raises:
+            CdrError: the bytes end early, or are not little-endian CDR.
+
+        """
+        layout = self._layout(data)
+        try:
+            position, end = _doubles(data, layout.counts_at)
+            velocity, end = _doubles(data, end)
+            effort, _ = _doubles(data, end)
+            seconds, nanoseconds = _stamp(data, _BODY)
+        except (struct.error, ValueError) as error:
+            raise CdrError(str(error)) from None
+        return JointStateData(
+            seconds * 1_000_000_000 + nanoseconds, layout.frame_id, layout.names, position, velocity, effort
+        )
+
+    def _layout(self, data: bytes) -> _Layout:
+        layouts = self._layouts
+        for number, layout in enumerate(layouts):
+            if data.startswith(layout.head, _AFTER_STAMP):
+                if number:
+                    layouts.insert(0, layouts.pop(number))
+                return layout
+        layout = _read_layout(data)
+        layouts.insert(0, layout)
+        del layouts[_MAX_LAYOUTS:]
+        return layout
+
+
+def _read_layout(data: bytes) -> _Layout:
+    if data[:2] != LITTLE_ENDIAN:
+        raise CdrError(f"encapsulation {data[:2].hex()} is not little-endian CDR")
+    try:
+        frame_id, end = _string(data, _AFTER_STAMP)
+        end = _align(end, 4)
+        (count,) = _uint32(data, end)
+        end += 4
+        if count > len(data):
+            raise CdrError(f"{count} names in {len(data)} bytes")
+        names = []
+        for _ in range(count):
+            name, end = _string(data, _align(end, 4))
+            names.append(name)
+    except (struct.error, UnicodeDecodeError) as error:
+        raise CdrError(str(error)) from None
+    # The number of names takes part in the comparison, so no other list of names can begin with the same bytes.
+    return _Layout(data[_AFTER_STAMP:end], frame_id, tuple(names), _align(end, 4))
+
+
+def _string(data: bytes, at: int) -> tuple[str, int]:
+    (length,) = _uint32(data, at)
+    end = at + 4 + length
+    if not length or end > len(data):
+        raise CdrError("a string runs past the end")
+    return data[at + 4 : end - 1].decode(), end
+
+
+def _doubles(data: bytes, at: int) -> tuple[FloatArray, int]:
+    """Return the sequence of doubles whose count stands at `at`, and the offset of the count that follows."""
+    (count,) = _uint32(data, at)
+    if not count:
+        return _EMPTY, at + 4
+    start = _align(at + 4, 8)
+    return np.frombuffer(data, "<f8", count, start), start + 8 * count
+
+
+def _align(offset: int, size: int) -> int:
+    return offset + (_BODY - offset) % size
+
+
+class TransformMessage:
+    """A tf2_msgs/TFMessage whose frames are fixed: only stamps and values are written anew.
+
+    Attributes:
+        frames: (frame_id, child_frame_id) of each transform.
+
+    """
+
+    def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
+        self.frames = tuple(frames)
+        text, stamps, values = _transform_text(self.frames)
+        # The body begins eight bytes into the buffer, so that its doubles are aligned in memory as in the message.
+        self._buffer = np.zeros(_BODY + len(text), np.uint8)
+        self._message = self._buffer[_BODY:]
+        self._message[:] = np.frombuffer(text, np.uint8)
+        body = self._buffer[2 * _BODY :]
+        self._words: npt.NDArray[np.uint32] = body[: len(body) // 4 * 4].view("<u4")
+        self._slots: FloatArray = body[: len(body) // 8 * 8].view("<f8")
+        self._stamp_at = (np.array(stamps, np.intp) - _BODY)[:, None] // 4 + np.arange(2)
+        self._values_at = (np.array(values, np.intp) - _BODY)[:, None] // 8 + np.arange(7)
+
+    def write(self, stamp_ns: int, transforms: FloatArray) -> bytes:
+        """Return the message; `transforms` is (n, 7): x y z [m] and quaternion x y z w of each child in its frame."""
+        self._words[self._stamp_at] = divmod(stamp_ns, 1_000_000_000)
+        self._slots[self._values_at] = transforms
+        return self._message.tobytes()
+
+
+def _transform_text(frames: Sequence[tuple[str, str]]) -> tuple[bytes, list[int], list[int]]:
+    """Return the message with zeros for stamps and values, and the offsets of both in it."""
+    text = bytearray(LITTLE_ENDIAN + b"\0\0" + struct.pack("<I", len(frames)))
+    stamps: list[int] = []
+    values: list[int] = []
+
+    def pad(size: int) -> None:
+        text.extend(bytes(_align(len(text), size) - len(text)))
+
+    for frame_id, child_frame_id in frames:
+        pad(4)
+        stamps.append(len(text))
+        text.extend(bytes(8))
+        for name in (frame_id, child_frame_id):
+            pad(4)
+            encoded = name.encode() + b"\0"
+            text.extend(struct.pack("<I", len(encoded)) + encoded)
+        pad(8)
+        values.append(len(text))
+        text.extend(bytes(56))
+    return bytes(text), stamps, values
+
+
+def stamp_ns(stamp: Any) -> int:
+    """Return a builtin_interfaces/Time as integer nanoseconds."""
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)

@@ -1,0 +1,37 @@
+"""The positions of joints that have never reported: what the parameter `default_positions` asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
+    """Return (n,) positions, or None for the choice `none`, which leaves such joints unpublished.
+
+    `zero` is zero clipped into the limits, `mid` the middle of the limits where both exist, ``GROUP/STATE`` a named
+    state over zero.
+
+    Raises:
+        UnknownNameError: the SRDF has no such group or state.
+
+    """
+    if choice == "none":
+        return None
+    positions = np.array(space.neutral(), np.float64)
+    if choice == "mid":
+        bounded = np.isfinite(space.lower) & np.isfinite(space.upper)
+        for joint in model.joints:
+            if joint.position_count != 1:
+                bounded[space.joint_positions[joint.name]] = False
+        positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
+    elif choice != "zero":
+        group, _, state = choice.partition("/")
+        for name, values in model.semantics.state(group, state).joints.items():
+            positions[space.joint_positions[name]] = values
+    return np.asarray(space.with_mimics(positions), np.float64)

@@ -1,0 +1,106 @@
+"""Takes the frequent messages in a thread and a wait set of its own, beside the executor that serves everything else.
+
+An executor makes a new wait set of all the node's entities for every message, several times the cost of the work done
+here. This one waits for its few subscriptions alone, and drains them. It lasts only as long as the context is valid.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.context import Context
+from rclpy.exceptions import InvalidHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.subscription import Subscription
+
+_FOREVER = -1
+
+
+class Listener(NamedTuple):
+    """A subscription and what to do with each message: CDR bytes if the subscription is raw."""
+
+    subscription: Subscription
+    handle: Callable[[Any], None]
+
+
+class SetAside(CallbackGroup):
+    """The callback group of subscriptions that the executor must leave alone."""
+
+    def can_execute(self, entity: Any) -> bool:
+        """Say no: the message loop takes these messages."""
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Say no."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Never called."""
+
+
+class MessageLoop:
+    """A thread that waits for messages and handles each as it comes; handlers must not wait for anything."""
+
+    def __init__(self, context: Context, on_fault: Callable[[Exception], None]) -> None:
+        """`on_fault` is told of any exception of a handler; the loop goes on with the next message."""
+        self._context = context
+        self._on_fault = on_fault
+        self._wake = rclpy_implementation.GuardCondition(context.handle)
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, listeners: Sequence[Listener]) -> None:
+        """Begin to take the messages of these subscriptions."""
+        self.stop()
+        if not listeners:
+            return
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, args=(tuple(listeners),), name="messages", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Return when no handler runs any more; safe to call when nothing was started."""
+        thread, self._thread = self._thread, None
+        if thread is None or thread is threading.current_thread():
+            return
+        self._stopping = True
+        self._wake.trigger_guard_condition()
+        thread.join()
+
+    def _run(self, listeners: tuple[Listener, ...]) -> None:
+        takers = [
+            (listener.subscription.handle, listener.subscription.msg_type, listener.subscription.raw, listener.handle)
+            for listener in listeners
+        ]
+        wake, context = self._wake, self._context
+        assert context.handle is not None
+        with ExitStack() as in_use:
+            try:
+                for handle, *_ in takers:
+                    in_use.enter_context(handle)
+                in_use.enter_context(wake)
+                in_use.enter_context(context.handle)
+                wait_set = rclpy_implementation.WaitSet(len(takers), 1, 0, 0, 0, 0, context.handle)
+            except InvalidHandle:
+                # Shut down between start and here.
+                return
+            in_use.enter_context(wait_set)
+            while not self._stopping and context.ok():
+                wait_set.clear_entities()
+                for handle, *_ in takers:
+                    wait_set.add_subscription(handle)
+                wait_set.add_guard_condition(wake)
+                wait_set.wait(_FOREVER)
+                for handle, message_type, raw, deliver in takers:
+                    while not self._stopping:
+                        taken = handle.take_message(message_type, raw)
+                        if taken is None:
+                            break
+                        try:
+                            deliver(taken[0])
+                        except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
+                            self._on_fault(error)

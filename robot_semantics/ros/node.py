@@ -1,0 +1,89 @@
+"""The node `robot_semantics_node`: publishes a robot's transforms and answers what its parts mean."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Sequence
+
+import rclpy
+from rclpy.exceptions import ParameterException
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.logging import get_logger
+from rclpy.node import Node
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.ros.core import Core
+
+NAME = "robot_semantics"
+
+_ROS_ERRORS = (
+    rclpy_implementation.RCLError,
+    rclpy_implementation.RCLInvalidROSArgsError,
+    rclpy_implementation.UnknownROSArgsError,
+    ParameterException,
+)
+
+
+class RobotSemanticsNode(Node):
+    """The plain node: configured and active from its start."""
+
+    def __init__(self) -> None:
+        """Read the parameters and begin to publish.
+
+        Raises:
+            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+
+        """
+        super().__init__(NAME)
+        self.core = Core(self)
+        self.core.configure()
+        self.core.activate()
+
+    def destroy_node(self) -> None:
+        """Stop all threads, then take the node away."""
+        self.core.shutdown()
+        super().destroy_node()  # type: ignore[no-untyped-call]
+
+
+def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int:
+    """Spin a node until it is told to stop by SIGINT, SIGTERM or a shutdown of the context.
+
+    Returns:
+        The exit code: 1 if the node could not be made, for which one error is logged.
+
+    """
+    try:
+        rclpy.init(args=None if args is None else list(args))
+    except _ROS_ERRORS as error:
+        print(f"{NAME}: {error}", file=sys.stderr)
+        return 1
+    node = None
+    try:
+        node = make_node()
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        # What exists by now stays: the collector need not look at it again, and its pauses stay short.
+        gc.collect()
+        gc.freeze()
+        executor.spin()
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except (RobotSemanticsError, *_ROS_ERRORS) as error:
+        get_logger(NAME).fatal(str(error))
+        return 1
+    finally:
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()  # type: ignore[attr-defined]
+    return 0
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the node; return the exit code."""
+    return run(RobotSemanticsNode, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""The qualities of service of every topic, in one place; those of robot_state_publisher where it has the topic."""
+
+from __future__ import annotations
+
+import copy
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+
+def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST, depth=depth, reliability=ReliabilityPolicy.RELIABLE, durability=durability
+    )
+
+
+TF = _reliable(100, DurabilityPolicy.VOLATILE)
+"""/tf: reliable, the last 100."""
+
+LATCHED = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
+"""/tf_static, descriptions and the world state: the last message also reaches those that come later."""
+
+SENSOR = qos_profile_sensor_data
+"""joint_states, odometry and base states: best effort, the last 5; matches every publisher."""
+
+STATIC_LISTENER = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
+"""Listening to /tf_static, which several nodes publish, each its own latched message."""
+
+DIAGNOSTICS = _reliable(10, DurabilityPolicy.VOLATILE)
+"""/diagnostics, as diagnostic_updater has it."""
+
+
+def overridable() -> QoSOverridingOptions:
+    """Return options that let a user override history, depth and reliability by parameters qos_overrides.TOPIC..."""
+    return QoSOverridingOptions.with_default_policies()
+
+
+def fresh(profile: QoSProfile) -> QoSProfile:
+    """Return a copy, because overrides are written into the profile itself."""
+    return copy.copy(profile)

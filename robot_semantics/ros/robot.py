@@ -1,0 +1,313 @@
+"""One robot at run time: takes joint values in, keeps the newest, says which transforms are due. No rclpy in here."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.cdr import JointStateData
+from robot_semantics.ros.default_positions import default_positions
+from robot_semantics.ros.joint_buffer import NEVER_NS, JointBuffer
+from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.ros.settings import Invalid, RobotSettings, Source
+from robot_semantics.ros.transform_block import TransformBlock, TransformBlocks
+from robot_semantics.transforms import quat_from_rpy
+
+FloatArray = npt.NDArray[np.float64]
+
+_MAX_SOURCES = 64
+_NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
+_NOT_ON_TF = (Source.TF, Source.FIXED)
+
+
+class StaticTransform(NamedTuple):
+    """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
+
+    frame_id: str
+    child_frame_id: str
+    xyz_quat: FloatArray
+
+
+class _Sender:
+    """What is remembered of those messages that have the same list of names."""
+
+    def __init__(self, plan: InputPlan) -> None:
+        self.plan = plan
+        self.last_ns = NEVER_NS
+        self.suspect_ns: int | None = None
+        self.known = False
+
+
+class Robot:
+    """A robot model with its newest joint values and what of them has been published.
+
+    Attributes:
+        notices: sentences for the log, each said once; whoever logs them clears the list.
+        sent: number of transforms in the last message given out.
+
+    """
+
+    def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
+        self.name, self.model, self.settings = name, model, settings
+        self.space = JointSpace.of(model)
+        self.moving = MovingJoints(model, self.space)
+        self.buffer = JointBuffer(
+            model, self.space, self.moving, default_positions(model, self.space, settings.default_positions)
+        )
+        self.notices: list[str] = []
+        self.sent = 0
+        self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
+        self._last_names: tuple[str, ...] | None = None
+        self._last_sender: _Sender | Refusal | None = None
+        self._said: set[str] = set()
+        self._published_ns = np.full(len(self.moving), NEVER_NS, np.int64)
+        root = model.root_joint
+        self.root_source = settings.virtual_joint(root.name).source
+        self._fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
+        self.publishable = np.array(
+            [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
+        )
+        self._all = np.ones(len(self.moving), np.bool_)
+        self._all_publishable = bool(self.publishable.all())
+        self._blocks = TransformBlocks(self._make_block)
+        self._whole = self._make_block(self._all)
+        self._whole_published_ns = NEVER_NS
+        if self.root_source is Source.FIXED and root.position_count:
+            self._fix_root()
+
+    # -- frames ---------------------------------------------------------------------------------------------------
+
+    def frame(self, link: str) -> str:
+        """Return the TF name of a link."""
+        return self.settings.frame_prefix + link
+
+    @property
+    def parent_frame(self) -> str:
+        """TF name of the frame that the root link moves in; empty where no virtual joint states one."""
+        root = self.model.root_joint
+        return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
+
+    def frames_of(self, joint: int) -> tuple[str, str]:
+        """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""
+        found = self.model.joints[joint]
+        parent = self.parent_frame if joint == 0 else self.frame(found.parent_link)
+        return parent, self.frame(found.child_link)
+
+    @property
+    def child_frames(self) -> frozenset[str]:
+        """Every frame whose transform this robot publishes."""
+        own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
+        if self.parent_frame and self.root_source is not Source.TF:
+            own |= {self.frame(self.model.root_link)}
+        return own
+
+    def static_transforms(self) -> list[StaticTransform]:
+        """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
+        fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
+        values = InPlaceTransforms(self.model, fixed).values
+        result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
+        root = self.model.root_joint
+        is_fixed = not root.position_count or self.root_source is Source.FIXED
+        if self.parent_frame and is_fixed and self.root_source is not Source.TF:
+            result.insert(0, StaticTransform(*self.frames_of(0), self._fixed_root_pose()))
+        return result
+
+    def _fixed_root_pose(self) -> FloatArray:
+        pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
+        return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])
+
+    def _fix_root(self) -> None:
+        root = self.model.root_joint
+        pose = self._fixed_root_pose()
+        if root.position_count == 3:
+            yaw = self.settings.virtual_joint(root.name).pose[5]
+            pose = np.array([pose[0], pose[1], yaw])
+        self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
+
+    def _make_block(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
+        joints = [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
+        frames = [self.frames_of(index) for index in joints]
+        return TransformBlock(self.model, joints, frames, raw=self.settings.raw)
+
+    # -- joint states in, transforms out --------------------------------------------------------------------------
+
+    def joint_state(self, data: JointStateData, now: Callable[[], int]) -> bytes | TFMessage | Refusal | None:
+        """Take over a joint state; `now` gives the node's time [ns], asked only for messages without a stamp.
+
+        Returns:
+            The transforms to publish, None if none are due, or why the message is refused.
+
+        """
+        sender = self._last_sender if data.names is self._last_names else self._find_sender(data.names)
+        if isinstance(sender, Refusal):
+            return sender
+        assert sender is not None
+        plan = sender.plan
+        if len(data.position) != len(plan.names):
+            return self._wrong_length(data)
+        stamp_ns = data.stamp_ns or now()
+        if stamp_ns < sender.last_ns and not self.settings.ignore_timestamp:
+            refusal = self._time_backwards(sender, stamp_ns)
+            if refusal is not None:
+                return refusal
+        refusal = self.buffer.put_joint_state(plan, data, stamp_ns)
+        if refusal is not None:
+            if refusal.reason is Reason.NOT_FINITE and self.settings.invalid is Invalid.SKIP:
+                return self._without_invalid(data, now, refusal)
+            return refusal
+        sender.last_ns, sender.suspect_ns = stamp_ns, None
+        if not sender.known:
+            self.buffer.mark_known(plan)
+            sender.known = True
+        return self._publish(plan.joints, plan.complete, stamp_ns)
+
+    def joint(
+        self,
+        name: str,
+        positions: FloatArray,
+        velocities: FloatArray | None,
+        efforts: FloatArray | None,
+        stamp_ns: int,
+        *,
+        publish: bool = True,
+    ) -> bytes | TFMessage | None:
+        """Take over one joint's values, from another source than joint states; return the transforms to publish."""
+        self.buffer.put_joint(name, positions, velocities, efforts, stamp_ns)
+        if not publish:
+            return None
+        chosen = np.zeros(len(self.moving), np.bool_)
+        chosen[self.moving.number[name]] = True
+        return self._publish(chosen, bool(chosen.all()), stamp_ns)
+
+    def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> bytes | TFMessage | None:
+        """Replace all values by those of a snapshot and return all transforms, whatever was published before."""
+        self.buffer.put_all(positions, velocities, stamp_ns)
+        self.forget_times()
+        return self._publish(self._all, True, stamp_ns)
+
+    def adopt(self, other: Robot) -> None:
+        """Take over the values of another robot of the same model, after a change of settings."""
+        for number, stamp_ns in enumerate(other.buffer.stamps_ns.tolist()):
+            if stamp_ns == NEVER_NS:
+                continue
+            joint = self.moving.joints[number]
+            velocity = self.space.joint_velocities[joint.name]
+            self.buffer.put_joint(
+                joint.name,
+                other.buffer.positions[self.space.joint_positions[joint.name]],
+                other.buffer.velocities[velocity],
+                other.buffer.efforts[velocity],
+                stamp_ns,
+            )
+
+    def everything(self, stamp_ns: int) -> bytes | TFMessage | None:
+        """Return the transforms of all joints that have values, as of a time: after a change of frames."""
+        self.forget_times()
+        return self._publish(self._all, True, stamp_ns)
+
+    def forget_times(self) -> None:
+        """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
+        self._published_ns[:] = NEVER_NS
+        self._whole_published_ns = NEVER_NS
+        for sender in self._senders.values():
+            if isinstance(sender, _Sender):
+                sender.last_ns, sender.suspect_ns = NEVER_NS, None
+
+    def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> bytes | TFMessage | None:
+        settings, buffer = self.settings, self.buffer
+        if complete and self._all_publishable and buffer.all_known:
+            # The usual case: one sender for all joints. A single comparison decides.
+            last_ns = self._whole_published_ns
+            if last_ns != NEVER_NS:
+                self.sent = len(self._whole)
+                if stamp_ns - last_ns >= settings.publish_interval_ns or settings.ignore_timestamp:
+                    self._whole_published_ns = stamp_ns
+                    return self._whole.message(stamp_ns, buffer.positions)
+                return None
+        published_ns = self._published_ns
+        if self._whole_published_ns != NEVER_NS:
+            published_ns[:] = self._whole_published_ns
+            self._whole_published_ns = NEVER_NS
+        due = self._all if settings.ignore_timestamp else stamp_ns - published_ns >= settings.publish_interval_ns
+        chosen = joints & due
+        if not complete:
+            chosen |= ~joints & due & (stamp_ns - buffer.stamps_ns >= settings.complete_after_ns)
+        chosen &= buffer.known & self.publishable
+        if not chosen.any():
+            return None
+        published_ns[chosen] = stamp_ns
+        block = self._whole if chosen.all() else self._blocks.get(chosen)
+        if block is self._whole:
+            self._whole_published_ns = stamp_ns
+        self.sent = len(block)
+        return block.message(stamp_ns, buffer.positions)
+
+    # -- the unusual ------------------------------------------------------------------------------------------------
+
+    def _find_sender(self, names: tuple[str, ...]) -> _Sender | Refusal:
+        sender = self._senders.get(names)
+        if sender is None:
+            plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
+            sender = plan if isinstance(plan, Refusal) else _Sender(plan)
+            self._senders[names] = sender
+            if len(self._senders) > _MAX_SOURCES:
+                self._senders.popitem(last=False)
+            if isinstance(plan, InputPlan):
+                for name in plan.unknown:
+                    self._say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
+        else:
+            self._senders.move_to_end(names)
+        self._last_names, self._last_sender = names, sender
+        return sender
+
+    def _say_once(self, sentence: str) -> None:
+        if sentence not in self._said and len(self._said) < 1000:
+            self._said.add(sentence)
+            self.notices.append(sentence)
+
+    def _wrong_length(self, data: JointStateData) -> Refusal:
+        names, count = len(data.names), len(data.position)
+        if not count:
+            return Refusal(Reason.NO_POSITIONS, f"it has no position for '{data.names[0]}' nor for any other joint")
+        odd = data.names[min(count, names - 1)]
+        return Refusal(
+            Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{odd}' on they do not match"
+        )
+
+    def _time_backwards(self, sender: _Sender, stamp_ns: int) -> Refusal | None:
+        """Refuse a late message; but two of them that are in order among themselves mean that time itself went back."""
+        late = (sender.last_ns - stamp_ns) / 1e9
+        if sender.suspect_ns is None or stamp_ns < sender.suspect_ns:
+            sender.suspect_ns = stamp_ns
+            return Refusal(
+                Reason.TIME_BACKWARDS, f"its stamp is {late:.6f} s before the last one's of '{sender.plan.names[0]}'"
+            )
+        self.notices.append(f"joint_states: time went back by {late:.3f} s; starting anew from there")
+        self.forget_times()
+        return None
+
+    def _without_invalid(
+        self, data: JointStateData, now: Callable[[], int], refusal: Refusal
+    ) -> bytes | TFMessage | Refusal | None:
+        finite = np.isfinite(data.position)
+        if not finite.any():
+            return refusal
+        self._say_once(f"joint_states: {refusal.message}; the message's other joints are used")
+        count = len(data.names)
+        return self.joint_state(
+            data._replace(
+                names=tuple(name for name, good in zip(data.names, finite, strict=True) if good),
+                position=data.position[finite],
+                velocity=data.velocity[finite] if len(data.velocity) == count else data.velocity[:0],
+                effort=data.effort[finite] if len(data.effort) == count else data.effort[:0],
+            ),
+            now,
+        )

@@ -1,0 +1,73 @@
+"""What one robot's parameters say, as checked values."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+Pose = tuple[float, float, float, float, float, float]
+
+
+class Source(enum.Enum):
+    """Where a virtual joint's motion comes from; the values are the words of `virtual_joints.<name>.source`."""
+
+    AUTO = "auto"
+    JOINT_STATES = "joint_states"
+    MULTI_DOF = "multi_dof"
+    ODOMETRY = "odometry"
+    TF = "tf"
+    FIXED = "fixed"
+
+
+class Invalid(enum.Enum):
+    """What becomes of a message with a position that is no finite number."""
+
+    REFUSE = "refuse"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualJointSettings:
+    """The parameters below `virtual_joints.<name>`.
+
+    Attributes:
+        topic: of the odometry.
+        pose: x y z [m] roll pitch yaw [rad] of the root link in the parent frame, with source `fixed`.
+        parent_frame: replaces the SRDF's parent frame on TF; empty: as the SRDF has it.
+
+    """
+
+    source: Source = Source.AUTO
+    topic: str = "odom"
+    pose: Pose = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    parent_frame: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotSettings:
+    """The parameters of one robot.
+
+    Attributes:
+        publish_interval_ns: least time between two transforms of one joint.
+        default_positions: what joints without a value get: none (unpublished), zero, mid, or GROUP/STATE of the SRDF.
+        complete_after_ns: a joint whose values are older than this is repeated with other joints' messages.
+        stale_timeout_ns: a joint without new values for this long is reported; 0: never.
+
+    """
+
+    frame_prefix: str = ""
+    publish_interval_ns: int = 50_000_000
+    ignore_timestamp: bool = False
+    default_positions: str = "none"
+    complete_after_ns: int = 100_000_000
+    stale_timeout_ns: int = 5_000_000_000
+    invalid: Invalid = Invalid.REFUSE
+    strict: bool = False
+    raw: bool = True
+    virtual_joints: Mapping[str, VirtualJointSettings] = field(default_factory=lambda: MappingProxyType({}))
+
+    def virtual_joint(self, name: str) -> VirtualJointSettings:
+        """Return the settings of the virtual joint called `name`, the defaults where none are stated."""
+        return self.virtual_joints.get(name, VirtualJointSettings())

@@ -1,0 +1,144 @@
+"""One robot's place in the node: its parameters, its description, its topics, and the robot once there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros import parameters, qos
+from robot_semantics.ros.description import Description, read_description
+from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.settings import RobotSettings
+from robot_semantics.ros.status import RefusalLog, Traffic
+
+
+class RobotSlot:
+    """A robot by its place among the node's parameters and topics; the robot itself may change, or be missing yet.
+
+    Attributes:
+        prefix: of its parameters, topics and services: its `models` entry, or empty for a single robot.
+        values: its parameters by full name.
+        description: its texts and model, None until they are known.
+        robot: None until there is a description.
+
+    """
+
+    def __init__(self, node: Node, prefix: str, raw: bool, shared: Mapping[str, Any] | None = None) -> None:
+        """Declare the parameters; `shared` are the values of the same ones without prefix, the defaults of these.
+
+        Raises:
+            ParameterError: a parameter has a value that means nothing.
+
+        """
+        self.node, self.prefix, self._raw = node, prefix, raw
+        own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
+        self.values = parameters.declare(node, parameters.ROBOT, prefix, own)
+        self.description: Description | None = None
+        self.robot: Robot | None = None
+        self.traffic = Traffic()
+        self.refusals = RefusalLog(self.traffic, self._warn, self.publishers_of)
+        self._latched = {
+            name: node.create_publisher(
+                String, self.topic(name), qos.fresh(qos.LATCHED), qos_overriding_options=qos.overridable()
+            )
+            for name in ("robot_description", "robot_description_semantic")
+        }
+
+    @property
+    def name(self) -> str:
+        """The robot's name in the node: its `models` entry, or what the URDF calls it."""
+        return self.prefix or (self.robot.name if self.robot is not None else "")
+
+    def topic(self, name: str) -> str:
+        """Return a topic or service name of this robot."""
+        return f"{self.prefix}/{name}" if self.prefix else name
+
+    def parameter(self, name: str) -> str:
+        """Return the full name of a parameter of this robot."""
+        return f"{self.prefix}.{name}" if self.prefix else name
+
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return the full names of the nodes that publish on a topic, as far as discovery knows them."""
+        found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
+        return [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+
+    def _warn(self, sentence: str) -> None:
+        self.node.get_logger().warning(sentence)
+
+    # -- the description ------------------------------------------------------------------------------------------
+
+    def concerned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of the changed parameters that are this robot's."""
+        below = self.parameter("virtual_joints.")
+        return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
+
+    def read(self, changed: Mapping[str, Any]) -> Description:
+        """Return what the texts mean with some parameter values changed; nothing is taken over yet.
+
+        Raises:
+            DescriptionRefusedError: they give no robot.
+
+        """
+        values = {**self.values, **changed}
+        urdf = values[self.parameter("robot_description")]
+        srdf = values[self.parameter("robot_description_semantic")]
+        strict = values[self.parameter("strict")]
+        known = self.description
+        if known is not None and (known.urdf, known.srdf) == (urdf, srdf) and not strict:
+            return known
+        return read_description(urdf, srdf, strict=strict, prefix=self.prefix)
+
+    def make_robot(self, description: Description, changed: Mapping[str, Any]) -> Robot:
+        """Return a robot for a description, with some parameter values changed.
+
+        Raises:
+            UnknownNameError: `default_positions` names no state of the SRDF.
+
+        """
+        settings = self._settings(description.model, {**self.values, **changed})
+        robot = Robot(self.prefix or description.model.name, description.model, settings)
+        if self.robot is not None and self.robot.model is description.model:
+            robot.adopt(self.robot)
+        return robot
+
+    def put(self, description: Description, robot: Robot, changed: Mapping[str, Any]) -> None:
+        """Make a description and its robot the present ones, and log the description's problems if it is new."""
+        if description is not self.description:
+            for problem in description.problems:
+                self.node.get_logger().warning(str(problem))
+        self.values.update(changed)
+        self.description, self.robot = description, robot
+
+    def forget(self) -> None:
+        """Have no robot any more."""
+        self.description = self.robot = None
+
+    def publish_description(self) -> None:
+        """Send the texts to their latched topics."""
+        if self.description is None:
+            return
+        texts = {"robot_description": self.description.urdf, "robot_description_semantic": self.description.srdf}
+        for name, publisher in self._latched.items():
+            if texts[name] and not self.values[self.parameter(f"{name}_topic")]:
+                publisher.publish(String(data=texts[name]))
+
+    def destroy(self) -> None:
+        """Take the publishers away."""
+        for publisher in self._latched.values():
+            self.node.destroy_publisher(publisher)
+
+    def _settings(self, model: RobotModel, values: Mapping[str, Any]) -> RobotSettings:
+        stated = [joint.name for joint in model.semantics.virtual_joints]
+        merged = dict(values)
+        for name in stated:
+            merged |= self._declare_virtual_joint(name, values)
+        return parameters.robot_settings(merged, self.prefix, stated, self._raw)
+
+    def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        below = self.parameter(f"virtual_joints.{name}")
+        declared = parameters.declare(self.node, parameters.VIRTUAL_JOINT, below)
+        return {key: values.get(key, value) for key, value in declared.items()}
