@@ -49,7 +49,9 @@ def read_origin(scanner: Scanner, part: Part, element: etree._Element, within: s
     """Read an `<origin>`; None when it has no meaning."""
     values, at, good = scanner.leaf(part, element, ORIGIN[scanner.version], within)
     if "rpy" in values and "quat_xyzw" in values:
-        scanner.error("two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw")
+        scanner.error(
+            "two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw"
+        )
         return None
     return Origin(**values, at=at) if good else None
 
@@ -97,7 +99,7 @@ def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     shapes = 0
     for child in element:
         tag = child.tag
-        if not isinstance(tag, str) or shapes:
+        if type(tag) is not str or shapes:
             scanner.keep(part, child, "geometry", SHAPES)
             continue
         shapes += 1
@@ -159,5 +161,3 @@ def _has_geometry(scanner: Scanner, part: Part) -> bool:
     if "geometry" not in part.seen:
         scanner.error("missing-element", f"<{part.element.tag}> has no <geometry>", part.at)
     return part.good and "geometry" in part.values
-
-

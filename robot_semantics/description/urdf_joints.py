@@ -1,8 +1,8 @@
 """Reading joints, in the current form and in the two older ones.
 
 In the older forms a joint has two origins, which give the same joint frame J as seen from either link: the parent's is
-``T_P_J``, the other ``T_C_J``. The first becomes the joint's origin; the second is left with the scanner, by child link, for
-the child's frame to be moved onto J.
+``T_P_J``, the other ``T_C_J``. The first becomes the joint's origin; the second is left with the scanner, by child
+link, for the child's frame to be moved onto J.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from lxml import etree
 
@@ -10,6 +11,7 @@ from robot_semantics.description.urdf_dialects import move_link_frames
 from robot_semantics.description.urdf_geometry import read_material
 from robot_semantics.description.urdf_joints import read_joint
 from robot_semantics.description.urdf_links import read_link
+from robot_semantics.description.urdf_numbers import shown
 from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner
 from robot_semantics.description.urdf_tree import Joint, Link, Material, Robot
 from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, parse_xml, read_xml
@@ -17,13 +19,11 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 
 
-def parse_urdf(
-    text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None
-) -> Robot:
+def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
     """Read a URDF text, called `source` in every message.
 
-    Joints in one of the two older forms are read and the tree is brought to the current form, with a warning. Problems are
-    added to `diagnostics`; parts in error are left out of the tree.
+    Joints in one of the two older forms are read and the tree is brought to the current form, with a warning. Problems
+    are added to `diagnostics`; parts in error are left out of the tree.
 
     Raises:
         DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
@@ -53,7 +53,9 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
     return robot
 
 
-_STRAY_TEXT = etree.XPath("(/robot/*[self::link or self::joint or self::material]//text()|/robot/text())[normalize-space()]")
+_STRAY_TEXT = etree.XPath(
+    "(/robot/*[self::link or self::joint or self::material]//text()|/robot/text())[normalize-space()]"
+)
 
 
 def _read(scanner: Scanner) -> Robot:
@@ -87,8 +89,7 @@ def _read(scanner: Scanner) -> Robot:
             continue
         # Only its length counts: how many items of `content` there are before the next extra.
         part.order[:] = [""] * len(content)
-    for text in _STRAY_TEXT(root):
-        _warn_of_stray_text(scanner, text)
+    _warn_of_stray_text(scanner, root)
     robot = Robot(
         part.values.get("name", ""),
         part.values.get("version"),
@@ -137,15 +138,19 @@ def _namespaces(root: etree._Element) -> tuple[tuple[str, str], ...]:
 
 
 def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
-    nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in root.itersiblings(preceding=preceding)]
+    nodes = [
+        etree.tostring(node, encoding="unicode", with_tail=False) for node in root.itersiblings(preceding=preceding)
+    ]
     return nodes[::-1] if preceding else nodes
 
 
-def _warn_of_stray_text(scanner: Scanner, text: etree._ElementUnicodeResult) -> None:
-    element = text.getparent()
-    holder = element if element is None or text.is_text else element.getparent()
-    if holder is None or not isinstance(holder.tag, str):
-        return
-    at = scanner.document.at(holder)
-    words = " ".join(str(text).split())
-    scanner.warning("stray-text", f"the text '{words[:40]}' in <{holder.tag}> is not used", at)
+def _warn_of_stray_text(scanner: Scanner, root: etree._Element) -> None:
+    for text in cast("list[etree._ElementUnicodeResult]", _STRAY_TEXT(root)):
+        neighbour = text.getparent()
+        holder = neighbour if neighbour is None or text.is_text else neighbour.getparent()
+        if holder is None:
+            continue
+        at = scanner.document.at(holder)
+        if not any(at in kept for kept in scanner.kept):
+            message = f"the text '{shown(text, 40)}' in <{holder.tag}> is not used"
+            scanner.warning("stray-text", message, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 
@@ -74,6 +74,7 @@ class Scanner:
 
     Attributes:
         complete: whether every link and joint so far can stand in a tree with its motion known.
+        kept: numbers of the elements that are kept verbatim.
         child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
     """
 
@@ -83,6 +84,7 @@ class Scanner:
         self.version: Version = (1, 0)
         self.next = 0
         self.complete = True
+        self.kept: list[range] = []
         self.child_origins: dict[str, Origin] = {}
 
     def enter(self) -> int:
@@ -115,7 +117,9 @@ class Scanner:
         valid: Iterable[str] = (),
     ) -> None:
         """Report a warning at an element or its attribute."""
-        self.diagnostics.warning(code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid))
+        self.diagnostics.warning(
+            code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid)
+        )
 
     def composite(
         self,
@@ -172,7 +176,7 @@ class Scanner:
         Unknown ones are kept with a warning.
         """
         good = True
-        for key, text in element.items():
+        for key, text in cast("list[tuple[str, str]]", element.items()):
             try:
                 values[key] = known[key](text)
             except KeyError:
@@ -185,7 +189,7 @@ class Scanner:
     def keep(self, part: Part, element: etree._Element, within: str = "", valid: Iterable[str] = ()) -> None:
         """Keep a comment or an element without a field verbatim; warn about an unknown tag."""
         tag = element.tag
-        if not isinstance(tag, str):
+        if type(tag) is not str:
             # The text of a comment or instruction is all there is to it, so it need not be looked up in the document.
             xml = etree.tostring(element, encoding="unicode", with_tail=False)
             part.extras.append(Extra(len(part.order), xml, "", within))
@@ -206,6 +210,7 @@ class Scanner:
     def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str) -> int:
         at = self.next
         self.next += sum(1 for _ in element.iter("*"))
+        self.kept.append(range(at, self.next))
         name = tag
         if tag.startswith("{"):
             local = tag.rpartition("}")[2]

@@ -7,10 +7,11 @@ expat, pass over the text, and only when the first problem has to be reported: a
 from __future__ import annotations
 
 import re
-from collections import Counter
 from bisect import bisect_right
+from collections import Counter
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 from lxml import etree
@@ -267,7 +268,7 @@ def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, tuple[s
 
 
 def _refuse_entities(root: etree._Element, utf8: bytes, source: str) -> None:
-    dtd = root.getroottree().docinfo.internalDTD
+    dtd: Any = root.getroottree().docinfo.internalDTD
     if dtd is not None and any(True for _ in dtd.iterentities()):
         place = Place(source, *_line_column_of(utf8, b"<!ENTITY"))
         raise _refusal("entity-declared", "entity declarations are not read", place)
@@ -305,7 +306,7 @@ def read_text(path: str | Path) -> bytes:
         DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
     """
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -27,8 +27,8 @@ def load_robot(
     Problems are added to `diagnostics`, if given. With `strict` any error raises; without, parts in error are left out.
 
     Raises:
-        DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML or
-            a URDF that gives no tree.
+        DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML
+            or a URDF that gives no tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     robot = urdf_from_file(urdf_path, own)

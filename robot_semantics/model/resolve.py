@@ -1,15 +1,17 @@
-"""A URDF tree to a checked kinematic tree: names resolved, cycles and double parents found, mimics followed."""
+"""A URDF tree to a checked robot model: all cross-checks, and every joint's frame, axis, limits and mimic source."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from robot_semantics.description.urdf_tree import Joint, Limit, Link, Origin, Robot
+from robot_semantics.description.urdf_tree import Joint, Limit, Link, Robot
 from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.joint_checks import LIMITED, check_joint, unit_axis
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.link_checks import check_links
+from robot_semantics.model.mimics import resolve_mimics
 from robot_semantics.model.robot_model import (
     ASSUMED_ROOT_JOINT,
     FloatArray,
@@ -19,116 +21,115 @@ from robot_semantics.model.robot_model import (
     MimicSource,
     RobotModel,
 )
-
-TYPES = {kind.value: kind for kind in JointType}
+from robot_semantics.model.tree_checks import Tree, find_tree
+from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
 
 
 def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
-    """Return the model of `robot`, or None when its links and joints make no tree; problems go to `diagnostics`."""
-    links = {link.name: link for link in robot.links}
-    joints = {joint.name: joint for joint in robot.joints}
-    parents = {joint.child: joint for joint in joints.values()}
-    children: dict[str, list[Joint]] = {}
-    for joint in joints.values():
-        children.setdefault(joint.parent, []).append(joint)
-    roots = [name for name in links if name not in parents]
-    if len(roots) != 1:
-        diagnostics.error("several-roots", f"roots: {roots}", robot.places.place(0))
+    """Return the model of `robot`; problems go to `diagnostics`.
+
+    Parts in error are left out of the model: a mimic that follows nothing, limits that are crossed, a zero axis (the
+    default axis stands in), an inertial with a negative mass. With `implicit_links`, links that only joints name are
+    taken as links without mass or shape.
+
+    Returns:
+        The model, or None when links and joints make no tree or a joint's motion is not known.
+    """
+    types: dict[str, JointType] = {}
+    known = True
+    for joint in robot.joints:
+        kind = check_joint(joint, robot.places, diagnostics)
+        if kind is None:
+            known = False
+        else:
+            types.setdefault(joint.name, kind)
+    bad_inertials = check_links(robot, diagnostics)
+    tree = find_tree(robot, diagnostics, implicit_links=implicit_links)
+    by_name = {joint.name: joint for joint in reversed(robot.joints)}
+    mimics = resolve_mimics(robot, {joint.name: by_name[joint.name] for joint in robot.joints}, types, diagnostics)
+    if tree is None or not known:
         return None
-    order: list[Joint] = []
-    stack = [roots[0]]
-    while stack:
-        link = stack.pop()
-        if link in parents:
-            order.append(parents[link])
-        stack.extend(
-            joint.child for joint in sorted(children.get(link, ()), key=lambda j: j.name.encode(), reverse=True)
-        )
-    index = {roots[0]: 0, **{joint.child: at for at, joint in enumerate(order, 1)}}
-    mimics = _mimics(joints)
-    identity = _read_only(np.eye(4))
-    models = [
-        JointModel(
-            0,
-            ASSUMED_ROOT_JOINT,
-            JointType.FIXED,
-            "",
-            roots[0],
-            identity,
-            _read_only(np.array([1.0, 0, 0])),
-            virtual=True,
-        )
-    ]
-    link_models = []
-    for at, joint in enumerate(order, 1):
-        kind = TYPES[joint.type]
-        axis = np.array(joint.axis or ((0.0, 0.0, 1.0) if kind is JointType.PLANAR else (1.0, 0.0, 0.0)))
-        norm = np.linalg.norm(axis)
-        models.append(
+    return RobotModel(robot.name, _joints(tree, types, mimics), _links(tree, bad_inertials), robot)
+
+
+def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSource]) -> tuple[JointModel, ...]:
+    frames = joint_frames(tree.joints)
+    axes = np.array([(1.0, 0.0, 0.0), *(unit_axis(joint, types[joint.name]) for joint in tree.joints)])
+    axes.setflags(write=False)
+    root = JointModel(0, ASSUMED_ROOT_JOINT, JointType.FIXED, "", tree.root, frames[0], axes[0], virtual=True)
+    return (
+        root,
+        *(
             JointModel(
-                at,
+                index,
                 joint.name,
-                kind,
+                types[joint.name],
                 joint.parent,
                 joint.child,
-                _matrix(joint.origin),
-                _read_only(axis / norm if norm else np.array([1.0, 0.0, 0.0])),
-                _limits(kind, joint.limit),
+                frames[index],
+                axes[index],
+                joint_limits(types[joint.name], joint.limit),
                 mimics.get(joint.name),
                 urdf=joint,
             )
+            for index, joint in enumerate(tree.joints, 1)
+        ),
+    )
+
+
+def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
+    index = {tree.root: 0, **{joint.child: at for at, joint in enumerate(tree.joints, 1)}}
+    parents = [-1, *(index[joint.parent] for joint in tree.joints)]
+    return tuple(
+        LinkModel(
+            at,
+            name,
+            parents[at],
+            tuple([index[joint.child] for joint in tree.children.get(name, ())]),
+            _without_inertial(tree.links[name]) if name in bad_inertials else tree.links[name],
         )
-    for name, at in index.items():
-        kids = sorted(children.get(name, ()), key=lambda j: j.name.encode())
-        parent = index[parents[name].parent] if name in parents else -1
-        link_models.append(LinkModel(at, name, parent, tuple(index[j.child] for j in kids), links[name]))
-    return RobotModel(robot.name, tuple(models), tuple(link_models), robot)
+        for name, at in index.items()
+    )
 
 
-def _limits(kind: JointType, limit: Limit | None) -> JointLimits:
+def _without_inertial(link: Link) -> Link:
+    return replace(link, inertial=None)
+
+
+def joint_frames(joints: tuple[Joint, ...]) -> FloatArray:
+    """Return (1 + n, 4, 4): the identity, then ``T_parent_joint`` [m] of each joint; read-only."""
+    frames = np.zeros((len(joints) + 1, 4, 4))
+    frames[:, 3, 3] = 1.0
+    origins = [joint.origin for joint in joints]
+    frames[1:, :3, 3] = [origin.xyz if origin is not None else (0.0, 0.0, 0.0) for origin in origins] or np.zeros(
+        (0, 3)
+    )
+    rpy = np.array([(0.0, 0.0, 0.0), *((origin and origin.rpy) or (0.0, 0.0, 0.0) for origin in origins)])
+    frames[:, :3, :3] = matrix_from_rpy(rpy)
+    for at, origin in enumerate(origins, 1):
+        if origin is not None and origin.quat_xyzw is not None:
+            frames[at] = matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
+    frames.setflags(write=False)
+    return frames
+
+
+def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
+    """Return a joint's limits; positions are unlimited where the type has none, and where they are missing or crossed.
+
+    A lower or upper limit that is missing beside the other is 0, as the format has it; a missing deceleration is the
+    acceleration.
+    """
     if limit is None:
         return JointLimits()
     values = {
-        name: getattr(limit, name)
+        name: value
         for name in ("velocity", "effort", "acceleration", "deceleration", "jerk")
-        if getattr(limit, name) is not None
+        if (value := getattr(limit, name)) is not None
     }
-    if kind in (JointType.REVOLUTE, JointType.PRISMATIC):
-        values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
+    if "acceleration" in values:
+        values.setdefault("deceleration", values["acceleration"])
+    if kind in LIMITED:
+        lower, upper = limit.lower or 0.0, limit.upper or 0.0
+        if lower <= upper:
+            values.update(lower=lower, upper=upper)
     return JointLimits(**values)
-
-
-def _mimics(joints: Mapping[str, Joint]) -> dict[str, MimicSource]:
-    found = {}
-    for name, joint in joints.items():
-        multiplier, offset, current, seen = 1.0, 0.0, joint, {name}
-        while current.mimic is not None and current.mimic.joint in joints:
-            step = current.mimic
-            factor = 1.0 if step.multiplier is None else step.multiplier
-            multiplier, offset = multiplier * factor, offset + multiplier * (step.offset or 0.0)
-            current = joints[step.joint]
-            if current.name in seen:
-                break
-            seen.add(current.name)
-        if current is not joint:
-            found[name] = MimicSource(current.name, multiplier, offset)
-    return found
-
-
-def _matrix(origin: Origin | None) -> FloatArray:
-    matrix = np.eye(4)
-    if origin is not None:
-        matrix[:3, 3] = origin.xyz
-        r, p, y = origin.rpy or (0.0, 0.0, 0.0)
-        cr, sr, cp, sp, cy, sy = math.cos(r), math.sin(r), math.cos(p), math.sin(p), math.cos(y), math.sin(y)
-        matrix[:3, :3] = [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    return _read_only(matrix)
-
-
-def _read_only(array: FloatArray) -> FloatArray:
-    array.setflags(write=False)
-    return array

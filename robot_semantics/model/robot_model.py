@@ -114,7 +114,7 @@ class LinkModel:
 class RobotModel:
     """A robot: joints and links depth first, siblings by joint name in byte order, as MoveIt and KDL order them.
 
-    ``joints[i]`` is the parent joint of ``links[i]``; index 0 is the root link under the virtual (or assumed) root joint.
+    ``joints[i]`` is the parent joint of ``links[i]``; index 0 is the root link under its virtual (or assumed) joint.
 
     Attributes:
         urdf: the tree of the text the model was made from.

@@ -1,0 +1,97 @@
+"""What a joint must say to have a meaning by itself: a known type, limits where the type needs them, an axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from robot_semantics.description.urdf_tree import Joint, Vec3
+from robot_semantics.description.xml_reader import SourceMap
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.joint_types import JointType
+
+TYPES: dict[str, JointType] = {kind.value: kind for kind in JointType}
+LIMITED = frozenset({JointType.REVOLUTE, JointType.PRISMATIC})
+WITHOUT_AXIS = frozenset({JointType.FIXED, JointType.FLOATING})
+X_AXIS: Vec3 = (1.0, 0.0, 0.0)
+Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
+
+Check = Callable[[Joint, JointType, SourceMap, Diagnostics], None]
+
+
+def check_joint(joint: Joint, places: SourceMap, diagnostics: Diagnostics) -> JointType | None:
+    """Report what is wrong with `joint` by itself; return its type, None if that is not known."""
+    kind = TYPES.get(joint.type)
+    if kind is None:
+        message = f"joint '{joint.name}' is of unknown type '{joint.type}'"
+        place = places.place(joint.at, "type")
+        diagnostics.error("unknown-joint-type", message, place, name=joint.type, valid=tuple(TYPES))
+        return None
+    for check in _CHECKS:
+        check(joint, kind, places, diagnostics)
+    return kind
+
+
+def unit_axis(joint: Joint, kind: JointType) -> Vec3:
+    """Return the joint's axis at length 1, the default of its type where it is missing or zero."""
+    default = Z_AXIS if kind is JointType.PLANAR else X_AXIS
+    axis = joint.axis or default
+    largest = max(map(abs, axis))
+    if largest == 0.0:
+        return default
+    x, y, z = (value / largest for value in axis)
+    length = math.sqrt(x * x + y * y + z * z)
+    return (x / length, y / length, z / length)
+
+
+def _limits_present(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    if kind in LIMITED and joint.limit is None:
+        message = f"{kind.value} joint '{joint.name}' has no <limit>"
+        diagnostics.error("missing-limit", message, places.place(joint.at))
+
+
+def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    limit = joint.limit
+    if kind not in LIMITED or limit is None:
+        return
+    lower, upper = limit.lower or 0.0, limit.upper or 0.0
+    if lower > upper:
+        attribute = "upper" if limit.lower is None else "lower"
+        message = f"the lower limit {lower:g} of joint '{joint.name}' is above the upper limit {upper:g}"
+        diagnostics.error("limits-crossed", message, places.place(limit.at, attribute))
+    elif limit.lower is None and limit.upper is None:
+        message = f"joint '{joint.name}' has neither lower nor upper limit; both count as 0, so it cannot move"
+        diagnostics.warning("no-range", message, places.place(limit.at))
+
+
+def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    if joint.limit is None:
+        return
+    for name in ("velocity", "effort"):
+        value: float | None = getattr(joint.limit, name)
+        if value is not None and value < 0:
+            message = f"the {name} limit of joint '{joint.name}' is a magnitude, but is {value:g}"
+            diagnostics.warning("negative-limit", message, places.place(joint.limit.at, name))
+
+
+def _axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    if kind not in WITHOUT_AXIS and joint.axis is not None and not any(joint.axis):
+        message = f"the axis of joint '{joint.name}' is zero"
+        diagnostics.error("zero-axis", message, places.place(joint.axis_at, "xyz"))
+
+
+def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    if kind is not JointType.PLANAR:
+        return
+    if joint.axis is None:
+        message = f"planar joint '{joint.name}' has no <axis>; its plane is taken to be normal to 0 0 1, not 1 0 0"
+        diagnostics.warning("planar-axis-missing", message, places.place(joint.at))
+    elif any(joint.axis) and unit_axis(joint, kind) != Z_AXIS:
+        message = (
+            f"planar joint '{joint.name}' moves in the plane normal to {' '.join(f'{v:g}' for v in joint.axis)}; "
+            "MoveIt and pinocchio ignore the axis and take 0 0 1"
+        )
+        diagnostics.warning("planar-axis", message, places.place(joint.axis_at, "xyz"))
+
+
+_CHECKS: tuple[Check, ...] = (_limits_present, _limits_ordered, _magnitudes, _axis, _planar_axis)

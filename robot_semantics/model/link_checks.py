@@ -1,0 +1,101 @@
+"""What is wrong with links by themselves: masses and inertias that no body has, materials that nobody defines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_semantics.description.urdf_tree import Inertial, Link, Material, Robot, Visual
+from robot_semantics.diagnostics import Diagnostics
+
+
+def check_links(robot: Robot, diagnostics: Diagnostics) -> frozenset[str]:
+    """Report wrong inertials and materials; return the links whose inertial has no meaning."""
+    with_inertial = [(link.name, link.inertial) for link in robot.links if link.inertial is not None]
+    bad = frozenset([name for name, inertial in with_inertial if not _mass_is_good(name, inertial, robot, diagnostics)])
+    _check_inertias(with_inertial, robot, diagnostics)
+    _check_materials(robot, diagnostics)
+    return bad
+
+
+def materials_by_name(robot: Robot) -> dict[str, Material]:
+    """Return the definitions that a material's name refers to: of the robot level first, else the first inline one."""
+    found: dict[str, Material] = {}
+    for material in (*robot.materials, *(visual.material for visual in _visuals(robot) if visual.material)):
+        if material.name and _defines(material):
+            found.setdefault(material.name, material)
+    return found
+
+
+def _mass_is_good(name: str, inertial: Inertial, robot: Robot, diagnostics: Diagnostics) -> bool:
+    if inertial.mass >= 0:
+        return True
+    message = f"the mass of link '{name}' is negative: {inertial.mass:g} kg"
+    diagnostics.error("negative-mass", message, robot.places.place(inertial.mass_at, "value"))
+    return False
+
+
+def _check_inertias(inertials: list[tuple[str, Inertial]], robot: Robot, diagnostics: Diagnostics) -> None:
+    """Warn of inertias that are not positive semi-definite, by their principal minors, all links at once."""
+    if not inertials:
+        return
+    values = np.array([inertial.inertia for _, inertial in inertials])
+    # Scaled to entries of at most 1: the minors then neither overflow nor vanish, and one tolerance fits them all.
+    scale = np.abs(values).max(axis=1)
+    xx, xy, xz, yy, yz, zz = (values / np.where(scale > 0, scale, 1.0)[:, None]).T
+    minors = np.array(
+        [
+            xx,
+            yy,
+            zz,
+            xx * yy - xy * xy,
+            xx * zz - xz * xz,
+            yy * zz - yz * yz,
+            xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz),
+        ]
+    )
+    # Decimal texts of a thin rod's inertia miss semi-definiteness by their rounding.
+    for index in np.flatnonzero(minors.min(axis=0) < -1e-9):
+        name, inertial = inertials[index]
+        message = f"the inertia of link '{name}' is not positive semi-definite, so no body has it"
+        diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
+
+
+def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
+    first: dict[str, Material] = {}
+    for material in robot.materials:
+        if not material.name:
+            continue
+        if material.name in first:
+            line = robot.places.place(first[material.name].at).line
+            message = f"material '{material.name}' is declared twice, first on line {line}"
+            diagnostics.error("duplicate-material", message, robot.places.place(material.at, "name"))
+            continue
+        first[material.name] = material
+        if not _defines(material):
+            message = f"material '{material.name}' has neither a colour nor a texture"
+            diagnostics.warning("empty-material", message, robot.places.place(material.at))
+    known = materials_by_name(robot)
+    for visual in _visuals(robot):
+        used = visual.material
+        if used is None or not used.name:
+            continue
+        if used.name not in known:
+            message = f"material '{used.name}' is defined nowhere"
+            place = robot.places.place(used.at, "name")
+            diagnostics.warning("unknown-material", message, place, name=used.name, valid=tuple(known))
+        elif _defines(used) and _look(used) != _look(known[used.name]):
+            line = robot.places.place(known[used.name].at).line
+            message = f"material '{used.name}' looks different on line {line}, and there it is what other readers take"
+            diagnostics.warning("material-redefined", message, robot.places.place(used.at))
+
+
+def _visuals(robot: Robot) -> list[Visual]:
+    return [visual for link in robot.content if isinstance(link, Link) for visual in link.visuals]
+
+
+def _defines(material: Material) -> bool:
+    return material.rgba is not None or material.texture is not None
+
+
+def _look(material: Material) -> tuple[object, object]:
+    return material.rgba, material.texture

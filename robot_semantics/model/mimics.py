@@ -1,0 +1,99 @@
+"""Mimic joints: each followed through its chain to the joint that moves by itself; cycles found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robot_semantics.description.urdf_tree import Joint, Mimic, Robot
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.robot_model import MimicSource
+
+
+def resolve_mimics(
+    robot: Robot, joints: Mapping[str, Joint], types: Mapping[str, JointType], diagnostics: Diagnostics
+) -> dict[str, MimicSource]:
+    """Return what each mimic joint follows in the end; a mimic in error makes an ordinary joint.
+
+    Along a chain factors multiply and offsets compose: ``m1 (m2 q + b2) + b1``.
+    """
+    followed = {
+        joint.name: joint.mimic
+        for joint in joints.values()
+        if joint.mimic is not None and _has_meaning(joint, joint.mimic, robot, joints, types, diagnostics)
+    }
+    for cycle in _cycles(followed):
+        path = " → ".join([*cycle, cycle[0]])
+        place = robot.places.place(followed[cycle[0]].at, "joint")
+        diagnostics.error("mimic-cycle", f"mimic joints follow each other in a circle: {path}", place)
+        for name in cycle:
+            del followed[name]
+    sources: dict[str, MimicSource] = {}
+    for name in followed:
+        _follow(name, followed, sources)
+    return sources
+
+
+def _has_meaning(
+    joint: Joint,
+    mimic: Mimic,
+    robot: Robot,
+    joints: Mapping[str, Joint],
+    types: Mapping[str, JointType],
+    diagnostics: Diagnostics,
+) -> bool:
+    if mimic.joint not in joints:
+        message = f"joint '{joint.name}' mimics an unknown joint, '{mimic.joint}'"
+        place = robot.places.place(mimic.at, "joint")
+        diagnostics.error("unknown-mimic", message, place, name=mimic.joint, valid=tuple(joints))
+        return False
+    if joint.name not in types or mimic.joint not in types:
+        return False
+    follower, leader = (len(MOTION[types[name]].variables) for name in (joint.name, mimic.joint))
+    if follower == 1 and leader == 1:
+        return True
+    if follower == 0:
+        message = f"joint '{joint.name}' is fixed, so its <mimic> does nothing"
+        diagnostics.warning("mimic-of-fixed", message, robot.places.place(mimic.at, "joint"))
+        return False
+    message = (
+        f"joint '{joint.name}' ({joint.type}) cannot mimic '{mimic.joint}' ({joints[mimic.joint].type}): "
+        "a mimic needs one variable on either side"
+    )
+    diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.at, "joint"))
+    return False
+
+
+def _cycles(followed: Mapping[str, Mimic]) -> list[list[str]]:
+    """Return the cycles, each from its first joint in document order on."""
+    rank = {name: index for index, name in enumerate(followed)}
+    done: set[str] = set()
+    cycles = []
+    for start in followed:
+        path: dict[str, None] = {}
+        name = start
+        while name in followed and name not in done and name not in path:
+            path[name] = None
+            name = followed[name].joint
+        if name in path:
+            members = list(path)
+            cycle = members[members.index(name) :]
+            first = cycle.index(min(cycle, key=rank.__getitem__))
+            cycles.append(cycle[first:] + cycle[:first])
+        done.update(path)
+    return cycles
+
+
+def _follow(name: str, followed: Mapping[str, Mimic], sources: dict[str, MimicSource]) -> None:
+    chain = []
+    while name in followed and name not in sources:
+        chain.append(name)
+        name = followed[name].joint
+    source = sources.get(name, MimicSource(name, 1.0, 0.0))
+    for link in reversed(chain):
+        step = followed[link]
+        multiplier = 1.0 if step.multiplier is None else step.multiplier
+        source = MimicSource(
+            source.joint, multiplier * source.multiplier, multiplier * source.offset + (step.offset or 0.0)
+        )
+        sources[link] = source

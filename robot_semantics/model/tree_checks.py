@@ -1,0 +1,144 @@
+"""Links and joints to a tree: names that must be unique and known, one parent each, one root, no cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from robot_semantics.description.urdf_tree import Joint, Link, Robot
+from robot_semantics.diagnostics import Diagnostics
+
+Named = TypeVar("Named", Link, Joint)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A kinematic tree: links by name, and the joints depth first, siblings by name in byte order, as in MoveIt."""
+
+    root: str
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+    children: dict[str, tuple[Joint, ...]]
+
+
+def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> Tree | None:
+    """Return the tree that the links and joints of `robot` make, or None after reporting why they make none."""
+    links, fine = _unique("link", robot.links, robot, diagnostics)
+    joints, unique = _unique("joint", robot.joints, robot, diagnostics)
+    fine &= unique
+    fine &= _links_known(links, joints.values(), robot, diagnostics, implicit_links)
+    if not links and not joints:
+        if robot.complete:
+            diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
+        return None
+    fine &= _one_parent_each(joints.values(), robot, diagnostics)
+    has_parent = {joint.child for joint in joints.values()}
+    children = _children(joints.values())
+    cycles = 0
+    for cycle in _cycles(links, children):
+        cycles += 1
+        path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
+        message = f"kinematic loops are not a supported feature: {path}"
+        diagnostics.error("cycle", message, robot.places.place(cycle[-1].child_at, "link"))
+    roots = [name for name in links if name not in has_parent]
+    if not roots:
+        diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
+    elif len(roots) > 1 and robot.complete:
+        others = ", ".join(f"'{name}'" for name in roots[1:10]) + (" and more" if len(roots) > 10 else "")
+        message = f"the robot is no single tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
+        diagnostics.error("several-roots", message, robot.places.place(links[roots[1]].at, "name"))
+    if not fine or cycles or len(roots) != 1 or not robot.complete:
+        return None
+    return Tree(roots[0], links, tuple(_depth_first(roots[0], children)), children)
+
+
+def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagnostics) -> tuple[dict[str, Named], bool]:
+    found: dict[str, Named] = {}
+    fine = True
+    for item in items:
+        first = found.setdefault(item.name, item)
+        if first is not item:
+            fine = False
+            line = robot.places.place(first.at).line
+            message = f"{kind} '{item.name}' is declared twice, first on line {line}"
+            diagnostics.error(f"duplicate-{kind}", message, robot.places.place(item.at, "name"))
+    return found, fine
+
+
+def _links_known(
+    links: dict[str, Link], joints: Iterable[Joint], robot: Robot, diagnostics: Diagnostics, implicit_links: bool
+) -> bool:
+    declared = tuple(links)
+    fine = True
+    for joint in joints:
+        for end, name, at in (("parent", joint.parent, joint.parent_at), ("child", joint.child, joint.child_at)):
+            if name in links:
+                continue
+            place = robot.places.place(at, "link")
+            if implicit_links:
+                links[name] = Link(name)
+                message = f"no <link> declares '{name}'; it is taken as a link without mass or shape"
+                diagnostics.warning("implicit-link", message, place)
+            elif robot.complete or declared:
+                fine = False
+                message = f"the {end} of joint '{joint.name}' is an unknown link, '{name}'"
+                diagnostics.error("unknown-link", message, place, name=name, valid=declared)
+    return fine
+
+
+def _one_parent_each(joints: Iterable[Joint], robot: Robot, diagnostics: Diagnostics) -> bool:
+    parents: dict[str, Joint] = {}
+    fine = True
+    for joint in joints:
+        first = parents.setdefault(joint.child, joint)
+        if first is not joint:
+            fine = False
+            message = (
+                f"link '{joint.child}' has two parents: '{first.parent}' by joint '{first.name}' "
+                f"and '{joint.parent}' by joint '{joint.name}'"
+            )
+            diagnostics.error("two-parents", message, robot.places.place(joint.child_at, "link"))
+    return fine
+
+
+def _children(joints: Iterable[Joint]) -> dict[str, tuple[Joint, ...]]:
+    found: dict[str, list[Joint]] = {}
+    for joint in joints:
+        found.setdefault(joint.parent, []).append(joint)
+    # Code points sort as their UTF-8 bytes do.
+    return {link: tuple(sorted(leaving, key=lambda joint: joint.name)) for link, leaving in found.items()}
+
+
+def _cycles(links: Iterable[str], children: dict[str, tuple[Joint, ...]]) -> Iterator[list[Joint]]:
+    """Yield the joints of a cycle for each joint that leads back to a link above itself; its last joint closes it."""
+    done: set[str] = set()
+    for start in links:
+        if start in done:
+            continue
+        path: list[Joint] = []
+        depth = {start: 0}
+        stack: list[tuple[str, Iterator[Joint]]] = [(start, iter(children.get(start, ())))]
+        while stack:
+            link, leaving = stack[-1]
+            joint = next(leaving, None)
+            if joint is None:
+                stack.pop()
+                done.add(link)
+                del depth[link]
+                if path:
+                    path.pop()
+            elif joint.child in depth:
+                yield [*path[depth[joint.child] :], joint]
+            elif joint.child not in done:
+                path.append(joint)
+                depth[joint.child] = len(path)
+                stack.append((joint.child, iter(children.get(joint.child, ()))))
+
+
+def _depth_first(root: str, children: dict[str, tuple[Joint, ...]]) -> Iterator[Joint]:
+    stack = list(reversed(children.get(root, ())))
+    while stack:
+        joint = stack.pop()
+        yield joint
+        stack.extend(reversed(children.get(joint.child, ())))
