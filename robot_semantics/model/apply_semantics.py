@@ -13,7 +13,8 @@ from robot_semantics.model.group_members import resolve_members
 from robot_semantics.model.group_states import resolve_states, states_of_groups
 from robot_semantics.model.groups import derive_groups
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.model.semantic_scope import Scope
+from robot_semantics.model.semantic_names import check_empty_groups, check_names
+from robot_semantics.model.semantic_scope import Reports, Scope
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
 
@@ -23,7 +24,8 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
 
     What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`.
     """
-    scope = Scope(model, semantic, diagnostics)
+    scope = Scope(semantic, diagnostics, model=model)
+    check_names(scope)
     if semantic.name and semantic.name != model.name:
         scope.warning(
             "robot-name-differs",
@@ -49,7 +51,6 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
     }
     disabled = collision_pairs.resolve_pairs(scope, semantic.disabled_collisions, "disable_collisions")
     enabled = collision_pairs.resolve_pairs(scope, semantic.enabled_collisions, "enable_collisions")
-    collision_pairs.check_contradictions(scope, disabled)
     collision_pairs.check_spheres(scope)
     semantics = Semantics(
         groups=MappingProxyType(groups),
@@ -66,15 +67,18 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
     return replace(model, semantics=semantics)
 
 
+def check_alone(semantic: tree.Semantic, diagnostics: Diagnostics) -> None:
+    """Report everything that is wrong with an SRDF whatever the robot."""
+    reports = Reports(semantic, diagnostics)
+    check_names(reports)
+    check_empty_groups(reports)
+
+
 def _passive_joints(scope: Scope) -> tuple[str, ...]:
     """Return the passive joints that are joints of the model, in document order."""
-    found: dict[str, None] = {}
-    for item in scope.semantic.passive_joints:
-        if scope.known_joint(item.name, item.at, "name", "<passive_joint>"):
-            if item.name in found:
-                scope.warning("listed-twice", f"joint '{item.name}' is stated to be passive twice", item.at, "name")
-            found[item.name] = None
-    return tuple(name for name in found if name in scope.model.joint_index)
+    items = scope.semantic.passive_joints
+    known = [item.name for item in items if scope.known_joint(item.name, item.at, "name", "<passive_joint>")]
+    return tuple(name for name in dict.fromkeys(known) if name in scope.model.joint_index)
 
 
 def _mark_passive(model: RobotModel, names: tuple[str, ...]) -> RobotModel:

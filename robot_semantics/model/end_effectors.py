@@ -18,7 +18,6 @@ def resolve_end_effectors(
     """
     scope_groups = declared_groups(scope.semantic)
     usable = [item for item in scope.semantic.end_effectors if _is_usable(scope, item, scope_groups, groups)]
-    _report_repeated(scope, usable)
     found: dict[str, EndEffector] = {}
     attached: dict[str, list[str]] = {}
     # MoveIt goes by group first, which decides the order in `attached` and which of two equal names is kept.
@@ -48,33 +47,10 @@ def _is_usable(
     scope: Scope, item: tree.EndEffector, declared: Mapping[str, tree.Group], groups: Mapping[str, Group]
 ) -> bool:
     user = f"end effector '{item.name}'"
-    group_known = scope.known_group(item.group, declared, item.at, "group", user)
     link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
-    if item.parent_group:
-        scope.known_group(item.parent_group, declared, item.at, "parent_group", user)
-    if group_known and item.group not in groups:
+    if item.group in declared and item.group not in groups:
         scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
-    return group_known and link_known and item.group in groups
-
-
-def _report_repeated(scope: Scope, items: list[tree.EndEffector]) -> None:
-    by_name: dict[str, tree.EndEffector] = {}
-    by_group: dict[str, tree.EndEffector] = {}
-    for item in items:
-        if item.name in by_name:
-            line = scope.semantic.places.place(by_name[item.name].at).line
-            scope.error(
-                "duplicate-name", f"end effector '{item.name}' is already stated in line {line}", item.at, "name"
-            )
-        elif item.group in by_group:
-            scope.warning(
-                "end-effector-overruled",
-                f"group '{item.group}' is end effector '{by_group[item.group].name}' already; this one overrules it",
-                item.at,
-                "group",
-            )
-        by_name.setdefault(item.name, item)
-        by_group[item.group] = item
+    return link_known and item.group in groups
 
 
 def _named_parent(
@@ -82,12 +58,7 @@ def _named_parent(
 ) -> Group | None:
     """Return the parent group that the SRDF names, if it can be one."""
     named = groups.get(item.parent_group or "")
-    if named is None:
-        return None
-    if named.name == item.group:
-        scope.error(
-            "own-parent", f"end effector '{item.name}' names itself as its parent group", item.at, "parent_group"
-        )
+    if named is None or named.name == item.group:
         return None
     if named not in hosts:
         scope.error(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantic_names import subgroup_cycles
 from robot_semantics.model.semantic_scope import Scope, declared_groups
 
 
@@ -16,7 +17,6 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
     first that can be made is kept. A group without a joint is dropped, and so is every group that names a dropped one.
     """
     declared = declared_groups(scope.semantic)
-    scope.report_duplicates("group", scope.semantic.groups)
     direct = {group.at: _direct_members(scope, group) for group in scope.semantic.groups}
     made: dict[str, tuple[int, ...]] = {}
     waiting = list(scope.semantic.groups)
@@ -32,7 +32,7 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
                     made.setdefault(group.name, tuple(sorted(members)))
                 else:
                     scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
-    _report_waiting(scope, waiting, declared, made)
+    _report_left_out(scope, waiting, declared, made)
     return made
 
 
@@ -85,43 +85,18 @@ def _direct_members(scope: Scope, group: tree.Group) -> set[int]:
     return members
 
 
-def _report_waiting(
+def _report_left_out(
     scope: Scope, waiting: list[tree.Group], declared: Mapping[str, tree.Group], made: Mapping[str, tuple[int, ...]]
 ) -> None:
-    """Say of each group that could not be made why: an unknown sub-group, a cycle, or one that is left out itself."""
-    in_cycle: set[str] = set()
-    for group in scope.semantic.groups:
-        user = f"group '{group.name}'"
+    """Say of each group that is left out because of another one which that is; cycles are reported as such."""
+    cycles = [set(cycle) for cycle in subgroup_cycles(declared).values()]
+    for group in waiting:
         for subgroup in group.subgroups:
-            if not scope.known_group(subgroup.name, declared, subgroup.at, "name", user):
-                continue
-            if group in waiting and subgroup.name not in made:
-                cycle = _cycle_through(group, subgroup.name, declared)
-                if not cycle:
-                    scope.warning(
-                        "group-left-out",
-                        f"{user} is left out because its sub-group '{subgroup.name}' is",
-                        subgroup.at,
-                        "name",
-                    )
-                elif not in_cycle.issuperset(cycle):
-                    in_cycle.update(cycle)
-                    path = " -> ".join((*cycle, cycle[0]))
-                    scope.error("subgroup-cycle", f"the sub-groups form a cycle: {path}", subgroup.at, "name")
-
-
-def _cycle_through(group: tree.Group, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
-    """Return the groups on the shortest way from `group` over its sub-group `start` back to itself, if any."""
-    came_from: dict[str, str] = {start: group.name}
-    queue = [start]
-    for name in queue:
-        if name == group.name:
-            path = [came_from[name]]
-            while path[-1] != group.name:
-                path.append(came_from[path[-1]])
-            return tuple(reversed(path))
-        for subgroup in declared[name].subgroups if name in declared else ():
-            if subgroup.name not in came_from:
-                came_from[subgroup.name] = name
-                queue.append(subgroup.name)
-    return ()
+            in_one_cycle = any({group.name, subgroup.name} <= cycle for cycle in cycles)
+            if subgroup.name in declared and subgroup.name not in made and not in_one_cycle:
+                scope.warning(
+                    "group-left-out",
+                    f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is",
+                    subgroup.at,
+                    "name",
+                )

@@ -24,24 +24,16 @@ def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str,
     """
     declared = declared_groups(scope.semantic)
     states: dict[tuple[str, str], NamedState] = {}
-    first: dict[tuple[str, str], int] = {}
     for item in scope.semantic.states:
-        user, key = f"state '{item.name}'", (item.group, item.name)
-        if key in first:
-            line = scope.semantic.places.place(first[key]).line
-            scope.error(
-                "duplicate-name", f"{user} of group '{item.group}' is already stated in line {line}", item.at, "name"
-            )
-        first.setdefault(key, item.at)
-        if not scope.known_group(item.group, declared, item.at, "group", user):
-            continue
+        user = f"state '{item.name}'"
         group = groups.get(item.group)
-        if group is None:
+        if group is None and item.group in declared:
             scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
+        if group is None:
             continue
         values = _values(scope, item, group)
         if values:
-            states[key] = NamedState(item.name, item.group, MappingProxyType(values))
+            states[item.group, item.name] = NamedState(item.name, item.group, MappingProxyType(values))
     return states
 
 
@@ -51,14 +43,6 @@ def _values(scope: Scope, state: tree.GroupState, group: Group) -> dict[str, tup
     stated: dict[str, list[tree.JointValue]] = {}
     for item in state.joints:
         stated.setdefault(item.name, []).append(item)
-        for again in stated[item.name][1:]:
-            if again is item:
-                scope.error(
-                    "duplicate-name",
-                    f"joint '{item.name}' has several values in {user} and is left out",
-                    item.at,
-                    "name",
-                )
     values: dict[str, tuple[float, ...]] = {}
     for name, items in stated.items():
         item = items[0]

@@ -1,8 +1,8 @@
-"""What every part of resolving an SRDF needs: the robot, the tree, and reports with their places."""
+"""What every part of resolving an SRDF needs: the tree, the robot, and reports with their places."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,22 +11,15 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import did_you_mean
 
-_Item = TypeVar("_Item", tree.Group, tree.VirtualJoint)
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
-class Scope:
-    """One SRDF being resolved against one robot.
+class Reports:
+    """One SRDF whose problems are reported at their places."""
 
-    Attributes:
-        model: the robot, with its root joint in place.
-        joint_names: every joint that the SRDF may name: the robot's and the virtual joints.
-    """
-
-    model: RobotModel
     semantic: tree.Semantic
     diagnostics: Diagnostics
-    joint_names: frozenset[str] = frozenset()
     _suggestions: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
     def error(self, code: str, message: str, at: int, attribute: str | None = None) -> None:
@@ -37,19 +30,12 @@ class Scope:
         """Report a warning at element number `at`, or at its attribute."""
         self.diagnostics.warning(code, message, self.semantic.places.place(at, attribute))
 
-    def known_link(self, name: str, at: int, attribute: str, user: str) -> bool:
-        """Tell whether the robot has the link; report it if not. `user` says what names it."""
-        return self._known("link", name, self.model.link_index, at, attribute, user)
+    def line(self, at: int) -> int:
+        """Return the line of element number `at`."""
+        return self.semantic.places.place(at).line
 
-    def known_joint(self, name: str, at: int, attribute: str, user: str) -> bool:
-        """Tell whether the robot or the SRDF has the joint; report it if not."""
-        return self._known("joint", name, self.joint_names, at, attribute, user)
-
-    def known_group(self, name: str, declared: Collection[str], at: int, attribute: str, user: str) -> bool:
-        """Tell whether the SRDF declares the group; report it if not."""
-        return self._known("group", name, declared, at, attribute, user)
-
-    def _known(self, kind: str, name: str, valid: Collection[str], at: int, attribute: str, user: str) -> bool:
+    def known(self, kind: str, name: str, valid: Collection[str], at: int, attribute: str, user: str) -> bool:
+        """Tell whether `name` is among `valid`; report it if not. `user` says what names it."""
         if name in valid:
             return True
         # The same wrong name often stands in thousands of collision pairs; looking for its neighbours is slow.
@@ -61,19 +47,44 @@ class Scope:
             f"unknown-{kind}",
             f"unknown {kind} '{name}' in {user}",
             self.semantic.places.place(at, attribute),
-            name=name if suggestion is None else suggestion,
+            name=suggestion,
             valid=() if suggestion is None else (suggestion,),
         )
         return False
 
-    def report_duplicates(self, kind: str, items: Iterable[_Item]) -> None:
-        """Report every item whose name an earlier one has."""
-        first: dict[str, int] = {}
+    def repeated(
+        self, items: Iterable[_Item], key: Callable[[_Item], Hashable], at: Callable[[_Item], int]
+    ) -> list[tuple[_Item, int]]:
+        """Return every item whose key an earlier one has, with the line of the first such one."""
+        first: dict[Hashable, int] = {}
+        found: list[tuple[_Item, int]] = []
         for item in items:
-            if item.name in first:
-                line = self.semantic.places.place(first[item.name]).line
-                self.error("duplicate-name", f"{kind} '{item.name}' is already stated in line {line}", item.at, "name")
-            first.setdefault(item.name, item.at)
+            if key(item) in first:
+                found.append((item, self.line(first[key(item)])))
+            first.setdefault(key(item), at(item))
+        return found
+
+
+@dataclass(frozen=True)
+class Scope(Reports):
+    """One SRDF being resolved against one robot.
+
+    Attributes:
+        model: the robot, with its root joint in place.
+        joint_names: every joint that the SRDF may name: the robot's and the virtual joints.
+
+    """
+
+    model: RobotModel = field(kw_only=True)
+    joint_names: frozenset[str] = field(default=frozenset(), kw_only=True)
+
+    def known_link(self, name: str, at: int, attribute: str, user: str) -> bool:
+        """Tell whether the robot has the link; report it if not. `user` says what names it."""
+        return self.known("link", name, self.model.link_index, at, attribute, user)
+
+    def known_joint(self, name: str, at: int, attribute: str, user: str) -> bool:
+        """Tell whether the robot or the SRDF has the joint; report it if not."""
+        return self.known("joint", name, self.joint_names, at, attribute, user)
 
 
 def quoted(names: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
             if not _replaces_world(scope.model, joint):
                 scope.error(
                     "virtual-joint-not-root",
-                    f"{user} is left out: its child '{item.child_link}' is not the root link, '{scope.model.root_link}'",
+                    f"{user} is left out: its child '{item.child_link}' is not the root '{scope.model.root_link}'",
                     item.at,
                     "child_link",
                 )
@@ -51,7 +51,6 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
                     item.at,
                 )
             first_on_root = first_on_root or item
-    scope.report_duplicates("virtual joint", scope.semantic.virtual_joints)
     return tuple(found)
 
 

@@ -1,0 +1,154 @@
+"""What can be said of an SRDF's names without knowing the robot: repetitions, unknown groups, cycles, odd pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter
+
+from robot_semantics.description import srdf_tree as tree
+from robot_semantics.model.semantic_scope import Reports, declared_groups
+from robot_semantics.names import LinkPair
+
+_at = attrgetter("at")
+_name = attrgetter("name")
+
+
+def check_names(reports: Reports) -> None:
+    """Report every problem that the text has by itself."""
+    _check_repetitions(reports)
+    _check_group_references(reports)
+    _check_pairs(reports)
+
+
+def check_empty_groups(reports: Reports) -> None:
+    """Report every group that names nothing at all."""
+    for group in reports.semantic.groups:
+        if not (group.joints or group.links or group.chains or group.subgroups):
+            reports.warning("empty-group", f"group '{group.name}' is empty", group.at, "name")
+
+
+def subgroup_cycles(declared: Mapping[str, tree.Group]) -> dict[int, tuple[str, ...]]:
+    """Return the cycles of sub-groups, each once, by the number of the element that closes it."""
+    cycles: dict[int, tuple[str, ...]] = {}
+    covered: set[str] = set()
+    for group in declared.values():
+        for subgroup in group.subgroups:
+            cycle = _cycle_through(group.name, subgroup.name, declared)
+            if cycle and not covered.issuperset(cycle):
+                covered.update(cycle)
+                cycles[subgroup.at] = cycle
+    return cycles
+
+
+def _cycle_through(name: str, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
+    """Return the groups on the shortest way from `name` over its sub-group `start` back to itself, if any."""
+    came_from: dict[str, str] = {start: name}
+    queue = [start]
+    for reached in queue:
+        if reached == name:
+            path = [came_from[reached]]
+            while path[-1] != name:
+                path.append(came_from[path[-1]])
+            return tuple(reversed(path))
+        for subgroup in declared[reached].subgroups if reached in declared else ():
+            if subgroup.name not in came_from:
+                came_from[subgroup.name] = reached
+                queue.append(subgroup.name)
+    return ()
+
+
+def _check_repetitions(reports: Reports) -> None:
+    semantic = reports.semantic
+    named: dict[str, tuple[tree.VirtualJoint | tree.Group | tree.EndEffector, ...]] = {
+        "virtual joint": semantic.virtual_joints,
+        "group": semantic.groups,
+        "end effector": semantic.end_effectors,
+    }
+    for kind, items in named.items():
+        for item, line in reports.repeated(items, _name, _at):
+            reports.error("duplicate-name", f"{kind} '{item.name}' is already stated in line {line}", item.at, "name")
+    for state, line in reports.repeated(semantic.states, attrgetter("group", "name"), _at):
+        reports.error(
+            "duplicate-name",
+            f"state '{state.name}' of group '{state.group}' is already stated in line {line}",
+            state.at,
+            "name",
+        )
+    for state in semantic.states:
+        for joint, _ in reports.repeated(state.joints, _name, _at):
+            reports.error(
+                "duplicate-name",
+                f"joint '{joint.name}' has several values in state '{state.name}' and is left out",
+                joint.at,
+                "name",
+            )
+    for spheres, line in reports.repeated(semantic.link_spheres, attrgetter("link"), _at):
+        message = f"the spheres of link '{spheres.link}' are already stated in line {line}"
+        reports.error("duplicate-name", message, spheres.at, "link")
+    for stated, line in reports.repeated(semantic.joint_properties, attrgetter("joint_name", "property_name"), _at):
+        reports.error(
+            "duplicate-name",
+            f"property '{stated.property_name}' of joint '{stated.joint_name}' is already stated in line {line}",
+            stated.at,
+            "property_name",
+        )
+    for passive, line in reports.repeated(semantic.passive_joints, _name, _at):
+        message = f"joint '{passive.name}' is already stated to be passive in line {line}"
+        reports.warning("listed-twice", message, passive.at, "name")
+    for link, line in reports.repeated(semantic.default_disabled_links, _name, _at):
+        message = f"collisions of link '{link.name}' are already disabled in line {line}"
+        reports.warning("listed-twice", message, link.at, "link")
+
+
+def _check_group_references(reports: Reports) -> None:
+    declared = declared_groups(reports.semantic)
+    for group in reports.semantic.groups:
+        for subgroup in group.subgroups:
+            reports.known("group", subgroup.name, declared, subgroup.at, "name", f"group '{group.name}'")
+    for at, cycle in subgroup_cycles(declared).items():
+        path = " -> ".join((*cycle, cycle[0]))
+        reports.error("subgroup-cycle", f"the sub-groups form a cycle: {path}", at, "name")
+    for state in reports.semantic.states:
+        reports.known("group", state.group, declared, state.at, "group", f"state '{state.name}'")
+    by_group: dict[str, str] = {}
+    for effector in reports.semantic.end_effectors:
+        user = f"end effector '{effector.name}'"
+        reports.known("group", effector.group, declared, effector.at, "group", user)
+        if effector.parent_group:
+            reports.known("group", effector.parent_group, declared, effector.at, "parent_group", user)
+            if effector.parent_group == effector.group:
+                message = f"end effector '{effector.name}' names its own group as its parent group"
+                reports.error("own-parent", message, effector.at, "parent_group")
+        earlier = by_group.get(effector.group, effector.name)
+        if earlier != effector.name:
+            reports.warning(
+                "end-effector-overruled",
+                f"group '{effector.group}' is end effector '{earlier}' already; this one overrules it",
+                effector.at,
+                "group",
+            )
+        by_group[effector.group] = effector.name
+
+
+def _check_pairs(reports: Reports) -> None:
+    semantic = reports.semantic
+    tags = {"disable_collisions": semantic.disabled_collisions, "enable_collisions": semantic.enabled_collisions}
+    for tag, items in tags.items():
+        for item, line in reports.repeated(items, _pair, _at):
+            message = f"<{tag}> of '{item.link1}' and '{item.link2}' is already stated in line {line}"
+            reports.error("duplicate-pair", message, item.at)
+        for item in items:
+            if item.link1 == item.link2:
+                reports.error("pair-with-itself", f"<{tag}> pairs link '{item.link1}' with itself", item.at, "link2")
+    disabled = {_pair(item) for item in semantic.disabled_collisions}
+    for item in semantic.enabled_collisions:
+        if _pair(item) in disabled:
+            reports.warning(
+                "enabled-and-disabled",
+                f"the pair '{item.link1}' and '{item.link2}' is both enabled and disabled; it stays disabled",
+                item.at,
+            )
+
+
+def _pair(item: tree.CollisionPair) -> LinkPair:
+    return LinkPair.of(item.link1, item.link2)
