@@ -1,7 +1,11 @@
 """A world state as values: models, their links and joints, and the frames they stand in (founding document: USDF).
 
-Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion where one is stated; twists are linear then
-angular velocity vectors [m/s, rad/s]; wrenches force then torque [N, N m]. None means "not stated", never zero.
+Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion where one is stated; twists are linear
+then angular velocity vectors [m/s, rad/s]; wrenches force then torque [N, N m]. None means "not stated", never zero.
+
+`foreign` keeps what other namespaces say, and comments: each entry that begins with ``<`` is an element, comment or
+processing instruction as self-contained XML; an entry that does not is the text of attributes with their declarations.
+`at` is the number of the element in the document the value was read from, for messages; it takes no part in equality.
 """
 
 from __future__ import annotations
@@ -9,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
+
+from robot_semantics.errors import UnknownNameError
 
 Vec6 = tuple[float, float, float, float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -19,7 +26,7 @@ WORLD = "world"
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """A pose: position and rpy about fixed axes X, Y, Z; `quat_xyzw`, where stated, is the exact orientation and wins."""
+    """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, where stated, is exact and wins."""
 
     xyz_rpy: Vec6
     quat_xyzw: Quaternion | None = None
@@ -27,7 +34,11 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class JointState:
-    """A joint's state: one number per degree of freedom, a floating joint's positions x y z qx qy qz qw (or x y z r p y)."""
+    """A joint's state: one number per degree of freedom; a planar joint's are x y theta.
+
+    A floating joint's positions are x y z qx qy qz qw or x y z roll pitch yaw; its velocities and torques are linear,
+    then angular.
+    """
 
     name: str
     positions: tuple[float, ...] | None = None
@@ -69,6 +80,7 @@ class ModelState:
         description: where its URDF is (package:// or relative to the file), if stated.
         semantic: where its SRDF is, if stated.
         urdf_sha256: SHA-256 of the URDF's canonical XML, if stated.
+
     """
 
     name: str
@@ -83,15 +95,42 @@ class ModelState:
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
 
+    def link(self, name: str) -> LinkState:
+        """Return the state of the link called `name`.
+
+        Raises:
+            UnknownNameError: none is stated; the error carries the nearest names.
+
+        """
+        return _named(self.links, "link", name)
+
+    def joint(self, name: str) -> JointState:
+        """Return the state of the joint called `name`.
+
+        Raises:
+            UnknownNameError: none is stated; the error carries the nearest names.
+
+        """
+        return _named(self.joints, "joint", name)
+
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """What one named simulator needs beyond the rest to continue bit for bit."""
+    """What one named simulator needs beyond the rest to continue bit for bit.
+
+    Attributes:
+        name: the simulator.
+        version: its version; another one may lay out its arrays differently.
+        arrays: numbers by name.
+        attributes: short texts by name.
+
+    """
 
     name: str
     version: str
     arrays: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    at: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +144,31 @@ class WorldState:
     engines: tuple[EngineState, ...] = ()
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
+
+    def model(self, name: str) -> ModelState:
+        """Return the model called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+
+        """
+        return _named(self.models, "model", name)
+
+    def frame(self, name: str) -> Frame:
+        """Return the frame called `name`.
+
+        Raises:
+            UnknownNameError: there is none; the error carries the nearest names.
+
+        """
+        return _named(self.frames, "frame", name)
+
+
+_Named = TypeVar("_Named", ModelState, Frame, LinkState, JointState)
+
+
+def _named(items: tuple[_Named, ...], kind: str, name: str) -> _Named:
+    for item in items:
+        if item.name == name:
+            return item
+    raise UnknownNameError(kind, name, [item.name for item in items])

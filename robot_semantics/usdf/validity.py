@@ -1,0 +1,198 @@
+"""What makes a world state valid beyond its grammar: names, the graph of parents, orientations that agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.world_state import (
+    WORLD,
+    EngineState,
+    Frame,
+    JointState,
+    LinkState,
+    ModelState,
+    Pose,
+    WorldState,
+)
+
+XML_SPACE = " \t\r\n"
+
+QUATERNION_TOLERANCE = 1e-9
+"""How far each component of rs:quaternion may be from the rpy beside it."""
+
+
+class Problem(NamedTuple):
+    """One error in a state.
+
+    Attributes:
+        at: number of the element in its document, -1 where the state comes from none.
+        child: tag of the child element that is at fault, ``""`` for the element itself.
+        attribute: the attribute at fault, if it is one.
+        path: where it is, for a state without document.
+        name, valid: a name that was not found, and those there are.
+
+    """
+
+    at: int
+    child: str
+    attribute: str | None
+    path: str
+    code: str
+    message: str
+    name: str | None = None
+    valid: tuple[str, ...] = ()
+
+
+_Placed = ModelState | Frame
+_Named = ModelState | Frame | LinkState | JointState | EngineState
+
+
+def problems(state: WorldState) -> list[Problem]:
+    """Return every error of `state`; numbers and the counts of numbers are left to reader and writer."""
+    found: list[Problem] = []
+    bodies = _Bodies.of(state)
+    found.extend(bodies.name_problems())
+    found.extend(bodies.graph_problems())
+    for model in state.models:
+        path = path_of(model)
+        found.extend(_names("link_state", model.links, path))
+        found.extend(_names("joint_state", model.joints, path))
+    found.extend(_names("rs:engine", state.engines, "/world_state"))
+    found.extend(_quaternion_problems(state))
+    return found
+
+
+def path_of(item: _Named, parent: str = "/world_state") -> str:
+    """Return the element path of a model, frame, link or joint."""
+    return f"{parent}/{_TAG[type(item)]}[@name='{item.name}']"
+
+
+_TAG: dict[type, str] = {
+    ModelState: "model_state",
+    Frame: "frame",
+    LinkState: "link_state",
+    JointState: "joint_state",
+    EngineState: "rs:engine",
+}
+
+
+def _names(tag: str, items: Sequence[_Named], parent: str) -> Iterator[Problem]:
+    """Report bad and repeated names among siblings."""
+    names = [item.name for item in items]
+    if len(set(names)) < len(names):
+        yield from _repeats(tag, items, parent)
+    # One look at all names at once: nearly always there is nothing to report.
+    if any(not name or name[0] in XML_SPACE or name[-1] in XML_SPACE for name in names):
+        yield from (_bad_name(item, parent) for item in items if _is_bad(item.name))
+
+
+def _is_bad(name: str) -> bool:
+    return not name or name != name.strip(XML_SPACE)
+
+
+def _bad_name(item: _Named, parent: str) -> Problem:
+    what = "is empty" if not item.name.strip(XML_SPACE) else "begins or ends with white space"
+    return Problem(item.at, "", "name", path_of(item, parent), "bad-name", f"the name '{item.name}' {what}")
+
+
+def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for item in items:
+        if item.name in seen:
+            message = f"a second <{tag}> is called '{item.name}'"
+            yield Problem(item.at, "", "name", path_of(item, parent), "duplicate-name", message)
+        seen.add(item.name)
+
+
+class _Bodies(NamedTuple):
+    """The models and frames of a world: one space of names, one graph of parents."""
+
+    items: tuple[_Placed, ...]
+    by_name: Mapping[str, _Placed]
+
+    @classmethod
+    def of(cls, state: WorldState) -> _Bodies:
+        items: tuple[_Placed, ...] = (*state.models, *state.frames)
+        return cls(items, {item.name: item for item in reversed(items)})
+
+    def name_problems(self) -> Iterator[Problem]:
+        """Report bad, repeated and reserved names."""
+        counts = Counter(item.name for item in self.items)
+        seen: dict[str, str] = {}
+        for item in self.items:
+            if _is_bad(item.name):
+                yield _bad_name(item, "/world_state")
+            elif item.name == WORLD:
+                message = f"the name '{WORLD}' is the absolute inertial frame's; no {_KIND[type(item)]} can have it"
+                yield Problem(item.at, "", "name", path_of(item), "reserved-name", message)
+            elif counts[item.name] > 1:
+                other = seen.get(item.name)
+                if other is not None:
+                    message = f"the name '{item.name}' is already a {other}'s"
+                    yield Problem(item.at, "", "name", path_of(item), "duplicate-name", message)
+                seen.setdefault(item.name, _KIND[type(item)])
+
+    def graph_problems(self) -> Iterator[Problem]:
+        """Report unknown parents and cycles."""
+        # Bodies whose way to the world is known to be sound, or known to be reported.
+        done: set[str] = {WORLD}
+        for item in self.items:
+            trail: dict[str, _Placed] = {}
+            here: _Placed | None = item
+            while here is not None and here.name not in done and here.name not in trail:
+                trail[here.name] = here
+                if here.parent != WORLD and here.parent not in self.by_name:
+                    valid = (WORLD, *self.by_name)
+                    message = f"the parent '{here.parent}' is neither a frame nor a model"
+                    yield Problem(here.at, "parent", None, path_of(here), "unknown-parent", message, here.parent, valid)
+                here = self.by_name.get(here.parent)
+            if here is not None and here.name in trail:
+                names = list(trail)
+                cycle = names[names.index(here.name) :]
+                message = f"the parents form a cycle: {' → '.join((*cycle, here.name))}"
+                yield Problem(here.at, "parent", None, path_of(here), "parent-cycle", message)
+            done.update(trail)
+
+
+_KIND: dict[type, str] = {ModelState: "model", Frame: "frame"}
+
+
+def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
+    """Report each rs:quaternion that is not the orientation of the rpy beside it."""
+    stated = [(owner, item, pose, pose.quat_xyzw) for owner, item, pose in _poses(state) if pose.quat_xyzw is not None]
+    if not stated:
+        return
+    with np.errstate(all="ignore"):
+        given = np.array([quat_xyzw for *_, quat_xyzw in stated], dtype=np.float64)
+        meant = quat_from_rpy(np.array([pose.xyz_rpy[3:] for _, _, pose, _ in stated], dtype=np.float64))
+        off = np.minimum(np.abs(given - meant).max(axis=1), np.abs(given + meant).max(axis=1))
+        length = np.sqrt((given * given).sum(axis=1))
+    # `not <=` and not `>`: an overflow to NaN is wrong too.
+    for index in np.flatnonzero(~(off <= QUATERNION_TOLERANCE)):
+        owner, item, *_ = stated[index]
+        if not abs(length[index] - 1.0) <= QUATERNION_TOLERANCE:
+            message = f"rs:quaternion has length {length[index]:.12g}, it must be 1"
+        else:
+            message = (
+                f"rs:quaternion and the roll, pitch, yaw beside it are different orientations "
+                f"(components differ by {off[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
+            )
+        path = path_of(item, "/world_state" if owner is None else path_of(owner))
+        yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
+
+
+def _poses(state: WorldState) -> Iterator[tuple[ModelState | None, _Named, Pose]]:
+    for model in state.models:
+        if model.pose is not None:
+            yield None, model, model.pose
+        for link in model.links:
+            if link.pose is not None:
+                yield model, link, link.pose
+    for frame in state.frames:
+        if frame.pose is not None:
+            yield None, frame, frame.pose
