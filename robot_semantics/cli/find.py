@@ -1,0 +1,81 @@
+"""`robot_semantics find`: which groups have a link or joint, whether two links are checked, end effectors and more."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+
+from robot_semantics.cli import inputs
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
+from robot_semantics.model.robot_model import RobotModel
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_positional=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("name", metavar="NAME", nargs="?", help="the groups that have the link or joint of this name")
+    what.add_argument("--link", metavar="LINK", help="the groups that have the link")
+    what.add_argument("--joint", metavar="JOINT", help="the groups that have the joint")
+    what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="whether the pair is checked for collision")
+    what.add_argument("--end-effectors", action="store_true", help="the end effectors, their groups and parents")
+    what.add_argument("--passive-joints", action="store_true", help="the joints that are not driven")
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    model = inputs.load(arguments)
+    if arguments.pair:
+        return _print_pair(arguments, model)
+    if arguments.end_effectors:
+        effectors = [dataclasses.asdict(effector) for effector in end_effectors_of(model)]
+        if arguments.json:
+            inputs.print_json(effectors)
+        else:
+            for item in effectors:
+                parent = item["parent_group"] or "no group"
+                print(f"{item['name']}: group {item['group']} on link {item['parent_link']} of {parent}")
+        return 0
+    names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
+    if arguments.json:
+        inputs.print_json(list(names))
+        return 0
+    for name in names:
+        print(name)
+    return 0
+
+
+def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
+    if arguments.link is not None:
+        return groups_with_link(model, arguments.link)
+    if arguments.joint is not None:
+        return groups_with_joint(model, arguments.joint)
+    found: dict[str, None] = {}
+    known = False
+    for names, query in ((model.link_index, groups_with_link), (model.joint_index, groups_with_joint)):
+        if arguments.name in names:
+            known = True
+            found.update(dict.fromkeys(query(model, arguments.name)))
+    if not known:
+        raise UnknownNameError("link or joint", arguments.name, (*model.link_index, *model.joint_index))
+    return tuple(sorted(found))
+
+
+def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
+    status = collision_pair(model, *arguments.pair)
+    if arguments.json:
+        inputs.print_json(
+            {
+                "link1": status.pair.first,
+                "link2": status.pair.second,
+                "checked": status.checked,
+                "cause": status.cause.name.lower(),
+                "reason": status.reason,
+            }
+        )
+        return 0
+    reason = f" (reason: {status.reason})" if status.reason else ""
+    print("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
+    return 0

@@ -1,0 +1,86 @@
+"""`robot_semantics states`: the named states of a robot's groups, and which of them given positions are in."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.words import numbers_by_name
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.named_states import Missing, with_state
+from robot_semantics.model.queries import matching_states, states_of
+from robot_semantics.model.robot_model import RobotModel
+
+TOLERANCE = 1e-3
+"""How far a joint may be from a state to be in it, unless said otherwise [rad or m]."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    inputs.add_robot_arguments(parser, srdf_positional=True)
+    parser.add_argument("group", metavar="GROUP", nargs="?", help="only the states of this group")
+    parser.add_argument(
+        "--fill", action="store_true", help="give the joints that a state does not name their default positions"
+    )
+    parser.add_argument(
+        "--positions",
+        nargs="+",
+        action="extend",
+        metavar="NAME=VALUE",
+        help="print the states that these positions [rad or m] are in, of a joint or of one variable (base/x=1.5)",
+    )
+    parser.add_argument(
+        "--tolerance", type=float, default=TOLERANCE, help="largest difference of a joint [rad or m], %(default)s"
+    )
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the states, or those that match."""
+    model = inputs.load(arguments)
+    if arguments.positions is not None:
+        return _print_matches(arguments, model)
+    space = JointSpace.of(model)
+    table: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for state in states_of(model, arguments.group):
+        values: Mapping[str, tuple[float, ...]] = state.joints
+        if arguments.fill:
+            q = with_state(space, state.group, state.name, missing=Missing.DEFAULT)
+            members = model.semantics.group(state.group).joints
+            values = {
+                joint: tuple(q[where].tolist()) for joint, where in space.joint_positions.items() if joint in members
+            }
+        table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
+    if arguments.json:
+        inputs.print_json(table)
+        return 0
+    for group, states in table.items():
+        for name, by_joint in states.items():
+            print(f"{group}/{name}")
+            for joint, given in by_joint.items():
+                print(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
+    return 0
+
+
+def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
+    positions = numbers_by_name(arguments.positions, "--positions", JointSpace.of(model).names)
+    if not arguments.tolerance >= 0.0:
+        raise RobotSemanticsError(f"--tolerance must not be negative, but is {arguments.tolerance}")
+    groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
+    found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
+    if arguments.json:
+        inputs.print_json(
+            {
+                group: [
+                    {"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches
+                ]
+                for group, matches in found.items()
+            }
+        )
+        return 0
+    for group, matches in found.items():
+        for match in matches:
+            print(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
+    return 0

@@ -1,0 +1,47 @@
+"""Words of the command line that carry more than themselves: ``NAME=VALUE``, ``GROUP/STATE``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+
+
+def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:
+    """Return the two parts of a word.
+
+    Raises:
+        RobotSemanticsError: the word has no `separator`, or nothing on one side of it.
+
+    """
+    first, found, second = word.partition(separator)
+    if not found or not first or not second:
+        raise RobotSemanticsError(f"{option} takes {form}, not '{word}'")
+    return first, second
+
+
+def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -> dict[str, float]:
+    """Return the numbers that ``NAME=VALUE`` words give; every wrong word is reported at once.
+
+    Raises:
+        RobotSemanticsError: words that are no such pair, have no finite number, or a name not among `valid`.
+
+    """
+    found: dict[str, float] = {}
+    problems: list[str] = []
+    for word in words:
+        name, equals, text = word.partition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not equals or not math.isfinite(value):
+            problems.append(f"{option} takes NAME=VALUE with a finite number, not '{word}'")
+        elif name not in valid:
+            problems.append(str(UnknownNameError("joint variable", name, valid)))
+        else:
+            found[name] = value
+    if problems:
+        raise RobotSemanticsError("\nerror: ".join(problems))
+    return found

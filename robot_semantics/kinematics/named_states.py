@@ -1,0 +1,58 @@
+"""Named states of the SRDF as positions: one group's joints set, the others kept."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.transforms.arrays import FloatArray
+
+
+class Missing(enum.Enum):
+    """What a group's joint gets that the state says nothing of."""
+
+    DEFAULT = "default"
+    """Its default position: 0 or, where the limits exclude it, the middle between them."""
+    CURRENT = "current"
+    """The position it has."""
+
+
+def with_state(
+    space: JointSpace,
+    group: str,
+    state: str,
+    current: npt.ArrayLike | None = None,
+    missing: Missing = Missing.CURRENT,
+) -> FloatArray:
+    """Return (..., size) positions in which the group is in its named state; the other joints stay as they are.
+
+    Mimic joints follow their leaders; quaternions are normalised.
+
+    Args:
+        space: the joint space of the robot.
+        group: name of the group.
+        state: name of the state in the group.
+        current: (..., size) where the robot is; by default its default positions.
+        missing: what the group's joints get that the state does not name.
+
+    Raises:
+        UnknownNameError: there is no such group or state.
+        ArrayError: `current` has the wrong shape or is not finite.
+
+    """
+    semantics = space.model.semantics
+    values = semantics.state(group, state).joints
+    neutral = space.neutral()
+    q = neutral.copy() if current is None else np.array(space.checked(current))
+    if missing is Missing.DEFAULT:
+        for joint in semantics.group(group).active_joints:
+            where = space.joint_positions[joint]
+            q[..., where] = neutral[where]
+    for joint, numbers in values.items():
+        q[..., space.joint_positions[joint]] = numbers
+    for where in space.quaternions:
+        q[..., where] /= np.linalg.norm(q[..., where], axis=-1, keepdims=True)
+    return space.with_mimics(q)

@@ -1,0 +1,225 @@
+"""Questions about a robot's semantics, as the command line and the ROS services ask them.
+
+Each raises `UnknownNameError` for a name that the robot does not have; `answer` turns that into a value.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import EndEffector, NamedState
+from robot_semantics.names import LinkPair
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[_Value]):
+    """An answer that is never an exception: `value`, or why there is none and the `nearest` known names."""
+
+    success: bool
+    value: _Value | None = None
+    message: str = ""
+    nearest: tuple[str, ...] = ()
+
+
+def answer(query: Callable[[], _Value]) -> Answer[_Value]:
+    """Ask `query` and return what it says; this package's errors become an unsuccessful answer."""
+    try:
+        return Answer(True, query())
+    except UnknownNameError as error:
+        return Answer(False, None, str(error), error.nearest)
+    except RobotSemanticsError as error:
+        return Answer(False, None, str(error))
+
+
+def groups_with_link(model: RobotModel, link: str) -> tuple[str, ...]:
+    """Return the names of the groups that have the link, in byte order.
+
+    Raises:
+        UnknownNameError: the robot has no such link.
+
+    """
+    model.link(link)
+    return tuple(group.name for group in model.semantics.groups.values() if link in group.links)
+
+
+def groups_with_joint(model: RobotModel, joint: str) -> tuple[str, ...]:
+    """Return the names of the groups that have the joint, in byte order.
+
+    Raises:
+        UnknownNameError: the robot has no such joint.
+
+    """
+    model.joint(joint)
+    return tuple(group.name for group in model.semantics.groups.values() if joint in group.joints)
+
+
+def states_of(model: RobotModel, group: str | None = None) -> tuple[NamedState, ...]:
+    """Return the named states of one group, or of all, in document order.
+
+    Raises:
+        UnknownNameError: there is no such group.
+
+    """
+    if group is not None:
+        model.semantics.group(group)
+    return tuple(state for state in model.semantics.states.values() if group in (None, state.group))
+
+
+def end_effectors_of(model: RobotModel, group: str | None = None) -> tuple[EndEffector, ...]:
+    """Return the end effectors, all or those mounted on one group, in document order.
+
+    Raises:
+        UnknownNameError: there is no such group.
+
+    """
+    if group is None:
+        return tuple(model.semantics.end_effectors.values())
+    names = model.semantics.group(group).end_effectors
+    return tuple(effector for effector in model.semantics.end_effectors.values() if effector.name in names)
+
+
+class PairCause(enum.Enum):
+    """Why a pair of links is, or is not, checked for collision."""
+
+    CHECKED = "checked"
+    SAME_LINK = "one link does not collide with itself"
+    NO_GEOMETRY = "a link without collision geometry touches nothing"
+    DISABLED = "the SRDF disables the pair"
+    DEFAULT_DISABLED = "the SRDF disables all pairs of a link that it does not enable"
+
+
+@dataclass(frozen=True, slots=True)
+class PairStatus:
+    """Whether a pair of links is checked for collision.
+
+    Attributes:
+        cause: why.
+        reason: what the SRDF gives as the reason for disabling the pair, as written.
+
+    """
+
+    pair: LinkPair
+    cause: PairCause
+    reason: str = ""
+
+    @property
+    def checked(self) -> bool:
+        """Whether the pair is checked."""
+        return self.cause is PairCause.CHECKED
+
+
+def collision_pair(model: RobotModel, link1: str, link2: str) -> PairStatus:
+    """Return whether two links are checked against each other, and why not.
+
+    As MoveIt applies an SRDF: a disabled pair stays so whatever else is said, then an enabled one is checked, then the
+    links whose collisions are disabled by default are not.
+
+    Raises:
+        UnknownNameError: the robot has no such link.
+
+    """
+    links = (model.link(link1), model.link(link2))
+    pair, semantics = LinkPair.of(link1, link2), model.semantics
+    if link1 == link2:
+        return PairStatus(pair, PairCause.SAME_LINK)
+    if pair in semantics.disabled_collisions:
+        return PairStatus(pair, PairCause.DISABLED, semantics.disabled_collisions[pair])
+    if not all(link.urdf.collisions for link in links):
+        return PairStatus(pair, PairCause.NO_GEOMETRY)
+    by_default = {link1, link2}.intersection(semantics.default_disabled_links)
+    if by_default and pair not in semantics.enabled_collisions:
+        return PairStatus(pair, PairCause.DEFAULT_DISABLED)
+    return PairStatus(pair, PairCause.CHECKED)
+
+
+@dataclass(frozen=True, slots=True)
+class StateMatch:
+    """How near a group is to one of its named states.
+
+    Attributes:
+        state: the state's name.
+        difference: the largest difference of a joint [rad or m].
+        joint: the joint that differs most.
+
+    """
+
+    state: str
+    difference: float
+    joint: str
+
+
+def matching_states(
+    model: RobotModel, group: str, positions: Mapping[str, float], tolerance: float
+) -> tuple[StateMatch, ...]:
+    """Return the states of `group` that `positions` agree with, the nearest first.
+
+    Only the joints that a state names count; one whose position is not known matches no state. Turns of a continuous
+    joint, and a quaternion's sign, make no difference.
+
+    Args:
+        model: the robot.
+        group: name of the group.
+        positions: by variable name [rad, m, quaternion components].
+        tolerance: the largest difference of any joint; of a floating joint the distance [m] and the angle [rad].
+
+    Raises:
+        UnknownNameError: there is no such group.
+
+    """
+    found: list[StateMatch] = []
+    for state in states_of(model, group):
+        differences = [(_difference(model, joint, values, positions), joint) for joint, values in state.joints.items()]
+        difference, joint = max(differences)
+        if difference <= tolerance:
+            found.append(StateMatch(state.name, difference, joint))
+    return tuple(sorted(found, key=lambda match: (match.difference, match.state)))
+
+
+def _difference(model: RobotModel, name: str, values: Sequence[float], positions: Mapping[str, float]) -> float:
+    """Return how far a joint is from the values of a state, infinitely far if its position is not known."""
+    joint = model.joint(name)
+    if not all(variable in positions for variable in joint.variable_names):
+        return math.inf
+    actual = [positions[variable] for variable in joint.variable_names]
+    difference = _DIFFERENCES[joint.type](actual, values)
+    return math.inf if math.isnan(difference) else difference
+
+
+def _line(a: Sequence[float], b: Sequence[float]) -> float:
+    return math.dist(a, b)
+
+
+def _turn(a: Sequence[float], b: Sequence[float]) -> float:
+    return abs(math.remainder(a[0] - b[0], math.tau)) if math.isfinite(a[0]) else math.inf
+
+
+def _plane(a: Sequence[float], b: Sequence[float]) -> float:
+    return max(_line(a[:2], b[:2]), _turn(a[2:], b[2:]))
+
+
+def _space(a: Sequence[float], b: Sequence[float]) -> float:
+    norm_a, norm_b = math.hypot(*a[3:]), math.hypot(*b[3:])
+    if not norm_a or not norm_b:
+        return math.inf
+    # From the chord between the unit quaternions: an arc cosine would lose half the digits near zero.
+    unit_a, unit_b = [x / norm_a for x in a[3:]], [x / norm_b for x in b[3:]]
+    chord = min(math.dist(unit_a, unit_b), math.dist(unit_a, [-x for x in unit_b]))
+    return max(_line(a[:3], b[:3]), 4.0 * math.asin(chord / 2.0))
+
+
+_DIFFERENCES: Mapping[JointType, Callable[[Sequence[float], Sequence[float]], float]] = {
+    JointType.REVOLUTE: _line,
+    JointType.PRISMATIC: _line,
+    JointType.CONTINUOUS: _turn,
+    JointType.PLANAR: _plane,
+    JointType.FLOATING: _space,
+}
