@@ -22,7 +22,9 @@ _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severit
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF (plain or xacro), SRDF or USDF, told by its root")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="URDF (plain or xacro), SRDF or USDF, told by its root"
+    )
     parser.add_argument("--urdf", metavar="U", help="the robot that the SRDF and USDF files are about")
     parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
     inputs.add_loading_arguments(parser)

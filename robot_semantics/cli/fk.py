@@ -48,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         inputs.print_json(table)
         return 0
     width = max(len(name) for name in table)
-    print(f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {model.root_link})")
+    print(
+        f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {model.root_link})"
+    )
     for name, pose in table.items():
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
         quat = " ".join(f"{value:9.6f}" for value in pose[3:])

@@ -38,6 +38,10 @@ COMMANDS: dict[str, Command] = {
     "show": Command("show", "show a robot: links, joints, groups, states, end effectors"),
     "fk": Command("fk", "compute the pose of every link in the root link's frame"),
     "group": Command("group", "show one group with everything derived"),
+    "groups": Command("groups", "list the groups of a robot"),
+    "states": Command("states", "list named states, or find those that given positions are in"),
+    "find": Command("find", "find the groups of a link or joint, collision pairs, end effectors, passive joints"),
+    "srdf": Command("srdf", "write an SRDF: new, add, remove, rename, in place and checked"),
     "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
 }
 
@@ -88,7 +92,10 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
         sub = commands.add_parser(
-            name, help=command.summary, description=command.summary, formatter_class=argparse.RawDescriptionHelpFormatter
+            name,
+            help=command.summary,
+            description=command.summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == chosen:
             module = importlib.import_module(f"robot_semantics.cli.{command.module}")

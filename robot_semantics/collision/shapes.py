@@ -47,6 +47,7 @@ def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
 
     Raises:
         GeometryError: no volume, or a mesh that cannot be found or read.
+
     """
     shape = _SHAPES[type(geometry)](geometry, find_mesh)
     if shape.hull is None and not all(size > 0.0 for size in shape.size[: _SIZES[shape.type]]):
@@ -74,6 +75,7 @@ def scaled_hull(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Hu
     Raises:
         GeometryError: the file cannot be read as a mesh.
         MissingExtraError: trimesh is not installed.
+
     """
     hull = convex_hull(path, modified_ns)
     if scale is None:
@@ -93,6 +95,7 @@ def convex_hull(path: str, modified_ns: int) -> Hull:
     Raises:
         GeometryError: the file cannot be read as a mesh.
         MissingExtraError: trimesh is not installed.
+
     """
     try:
         import trimesh

@@ -1,0 +1,136 @@
+"""A robot as MuJoCo sees it for collision only: a body a link, its convex pieces, no masses, no dynamics.
+
+The model is built from `RobotModel`, not by MuJoCo's own URDF reader, which refuses most real files. Only
+``mj_kinematics`` and ``mj_collision`` ever run on it: geometry depends on positions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.collision.shapes import Hull, Shape
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
+
+FloatArray = npt.NDArray[np.float64]
+
+XYZW_FROM_WXYZ = (6, 3, 4, 5)
+"""Where MuJoCo's quaternion w x y z is in a pose x y z qx qy qz qw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One convex piece of a link: its link's index, its shape, and ``T_link_piece`` (4, 4) [m]."""
+
+    link: int
+    shape: Shape
+    T_link_piece: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollisionScene:
+    """A compiled robot without dynamics.
+
+    Attributes:
+        model: the MjModel.
+        geom_link: (ngeom,) index of each geom's link.
+        columns: (nq,) for each of MuJoCo's positions the column of q (`JointSpace`) it is copied from.
+        space: the joint space that q lives in.
+
+    """
+
+    model: Any
+    geom_link: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int64]
+    space: JointSpace
+
+    def qpos(self, q: FloatArray) -> FloatArray:
+        """Return MuJoCo's positions (..., nq) of joint positions q (..., size), mimic joints set by their leaders."""
+        return np.ascontiguousarray(self.space.with_mimics(q)[..., self.columns])
+
+
+def build_scene(
+    robot: RobotModel, pieces: Sequence[Piece], excluded: Iterable[tuple[int, int]], padding: float = 0.0
+) -> CollisionScene:
+    """Compile a scene in which the pairs of links `excluded` (by index) are never tested.
+
+    `padding` [m] is added round every piece: two pieces collide when they are closer than twice the padding.
+    """
+    spec = mujoco.MjSpec()
+    compiler = spec.compiler
+    compiler.degree = False
+    compiler.autolimits = False
+    compiler.fusestatic = False
+    compiler.discardvisual = False
+    # Adjacent links are excluded by name; MuJoCo's own parent filter would hide pairs that are to be counted.
+    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+    bodies: list[Any] = []
+    columns: list[int] = []
+    space = JointSpace.of(robot)
+    for link, joint in zip(robot.links, robot.joints, strict=True):
+        parent = spec.worldbody if link.parent < 0 else bodies[link.parent]
+        pose = xyz_quat_from_matrix(joint.T_parent_joint if link.parent >= 0 else np.eye(4))
+        body = parent.add_body(name=link.name, pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
+        # Moving bodies need a mass to compile; it plays no part in kinematics.
+        body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
+        if link.parent >= 0 and joint.position_count:
+            columns += _add_joint(body, joint, space.joint_positions[joint.name])
+        bodies.append(body)
+    _add_pieces(spec, bodies, pieces, padding)
+    for first, second in excluded:
+        spec.add_exclude(bodyname1=robot.links[first].name, bodyname2=robot.links[second].name)
+    model = spec.compile()
+    geom_link = np.array([piece.link for piece in _geom_order(pieces)], dtype=np.int64)
+    return CollisionScene(model, geom_link, np.array(columns, dtype=np.int64), space)
+
+
+def _add_joint(body: Any, joint: JointModel, where: slice) -> list[int]:
+    """Add the joint to its body and return the columns of q its positions come from, in MuJoCo's order."""
+    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
+    at = where.start
+    if joint.type is JointType.PLANAR:
+        R_joint_plane = rotation_from_z(joint.axis)
+        body.add_joint(type=slide, axis=R_joint_plane[:, 0])
+        body.add_joint(type=slide, axis=R_joint_plane[:, 1])
+        body.add_joint(type=hinge, axis=joint.axis)
+        return [at, at + 1, at + 2]
+    if joint.type is JointType.FLOATING:
+        for axis in np.eye(3):
+            body.add_joint(type=slide, axis=axis)
+        body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+        return [at + column for column in (0, 1, 2, *XYZW_FROM_WXYZ)]
+    body.add_joint(type=slide if joint.type is JointType.PRISMATIC else hinge, axis=joint.axis)
+    return [at]
+
+
+def _geom_order(pieces: Sequence[Piece]) -> list[Piece]:
+    # MuJoCo numbers geoms by body, and bodies depth first as the links are; pieces of one link keep their order.
+    return sorted(pieces, key=lambda piece: piece.link)
+
+
+def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: float) -> None:
+    meshes: dict[int, str] = {}
+    for piece in _geom_order(pieces):
+        pose = xyz_quat_from_matrix(piece.T_link_piece)
+        hull = piece.shape.hull
+        geom = bodies[piece.link].add_geom(type=piece.shape.type, pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
+        geom.margin = 2.0 * padding
+        if hull is None:
+            geom.size = piece.shape.size
+        else:
+            geom.meshname = meshes.setdefault(id(hull), _add_mesh(spec, hull, len(meshes)))
+
+
+def _add_mesh(spec: Any, hull: Hull, number: int) -> str:
+    name = f"hull{number}"
+    if spec.mesh(name) is None:
+        spec.add_mesh(name=name, uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
+    return name

@@ -1,0 +1,47 @@
+"""What tests of the command line share: running it in this process, and real robots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.cli.main import main
+from robot_semantics.examples import example
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run of the command gave."""
+
+    code: int
+    out: str
+    err: str
+
+
+RunCommand = Callable[..., Result]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> RunCommand:
+    """Return a function that runs `robot_semantics WORDS...`; wrong usage ends with the code argparse exits with."""
+
+    def call(*words: str | Path) -> Result:
+        capsys.readouterr()
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as stop:
+            assert isinstance(stop.code, int)
+            code = stop.code
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def rover() -> tuple[Path, Path]:
+    """Return the URDF and SRDF of the package's own example robot."""
+    return Path(example("rover_arm.urdf")), Path(example("rover_arm.srdf"))

@@ -1,0 +1,106 @@
+"""`robot_semantics check` knows the formats by their root, finds everything, and says where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from test.cli.conftest import RunCommand
+
+BROKEN_URDF = """<robot name="r">
+  <link name="base"/>
+  <link name="arm"/>
+  <joint name="elbow" type="revolute">
+    <parent link="baze"/>
+    <child link="arm"/>
+    <limit lower="1" upper="-1" effort="1" velocity="1"/>
+  </joint>
+</robot>
+"""
+
+
+def test_a_clean_pair_has_no_problems(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    result = run("check", *rover)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "2 files checked: no problems\n"
+
+
+def test_all_errors_are_reported_at_once_with_file_line_and_column(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "broken.urdf"
+    file.write_text(BROKEN_URDF)
+    result = run("check", file)
+    assert result.code == 1
+    lines = result.out.splitlines()
+    assert any(line.startswith(f"{file}:5:13: error: ") and "did you mean 'base'?" in line for line in lines)
+    assert any(line.startswith(f"{file}:7:12: error: ") and "lower" in line for line in lines)
+
+
+def test_json_carries_every_field_of_a_problem(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "broken.urdf"
+    file.write_text(BROKEN_URDF)
+    result = run("check", file, "--json")
+    report = json.loads(result.out)
+    assert result.code == 1
+    assert report["ok"] is False
+    assert report["errors"] == sum(item["severity"] == "error" for item in report["diagnostics"])
+    unknown = next(item for item in report["diagnostics"] if item["suggestion"] == "base")
+    assert (unknown["file"], unknown["line"], unknown["column"]) == (str(file), 5, 13)
+    assert unknown["path"] == "/robot[@name='r']/joint[@name='elbow']/parent/@link"
+
+
+def test_an_srdf_is_checked_against_the_urdf_beside_it(
+    run: RunCommand, rover: tuple[Path, Path], tmp_path: Path
+) -> None:
+    srdf = tmp_path / "wrong.srdf"
+    srdf.write_text('<robot name="rover_arm">\n  <group name="g"><link name="no_such_link"/></group>\n</robot>\n')
+    beside = run("check", rover[0], srdf)
+    named = run("check", srdf, "--urdf", rover[0])
+    assert beside.code == named.code == 1
+    assert f"{srdf}:2:25: error: " in beside.out
+    assert beside.out == named.out
+
+
+def test_an_srdf_without_its_urdf_is_checked_by_itself(run: RunCommand, tmp_path: Path) -> None:
+    srdf = tmp_path / "alone.srdf"
+    srdf.write_text(
+        '<robot name="r">\n  <group name="g"><link name="l"/></group>\n  <group name="g"><link name="m"/></group>\n</robot>'
+    )
+    result = run("check", srdf)
+    assert result.code == 1
+    assert f"{srdf}:3:10: error: " in result.out
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("", ":1:1: error: "), ("<robot", ":1:7: error: "), ("<sdf/>", ":1:1: error: "), ("\0\1\2", ":1:1: error: ")],
+)
+def test_what_is_no_description_is_one_error(run: RunCommand, tmp_path: Path, text: str, place: str) -> None:
+    file = tmp_path / "file.xml"
+    file.write_text(text)
+    result = run("check", file)
+    assert result.code == 1
+    assert result.out.startswith(f"{file}{place}")
+    assert result.out.endswith("1 error\n")
+
+
+def test_a_missing_file_is_an_error_that_names_it(run: RunCommand, tmp_path: Path) -> None:
+    result = run("check", tmp_path / "nothing.urdf")
+    assert result.code == 1
+    assert result.out.startswith(f"{tmp_path / 'nothing.urdf'}: error: cannot be read: ")
+
+
+def test_strict_fails_on_warnings(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "odd.urdf"
+    file.write_text('<robot name="r"><link name="a"><vizual/></link></robot>')
+    assert run("check", file).code == 0
+    result = run("check", file, "--strict")
+    assert result.code == 1
+    assert "did you mean 'visual'?" in result.out
+
+
+def test_wrong_usage_exits_with_2(run: RunCommand) -> None:
+    assert run("check").code == 2
+    assert run("no-such-command").code == 2
+    assert run().code == 2

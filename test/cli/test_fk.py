@@ -1,0 +1,85 @@
+"""`robot_semantics fk` prints the poses that pinocchio computes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+import pytest
+
+from test.cli.conftest import RunCommand
+
+
+def pinocchio_poses(urdf: Path, positions: dict[str, float]) -> dict[str, list[float]]:
+    """Return x y z qx qy qz qw of every link in the root link's frame."""
+    model = pinocchio.buildModelFromUrdf(str(urdf))
+    data = model.createData()
+    q = pinocchio.neutral(model)
+    for name, value in positions.items():
+        joint = model.joints[model.getJointId(name)]
+        q[joint.idx_q : joint.idx_q + joint.nq] = value if joint.nq == 1 else [np.cos(value), np.sin(value)]
+    pinocchio.framesForwardKinematics(model, data, q)
+    return {
+        frame.name: pinocchio.SE3ToXYZQUAT(data.oMf[index]).tolist()
+        for index, frame in enumerate(model.frames)
+        if frame.type == pinocchio.FrameType.BODY
+    }
+
+
+def assert_same_poses(ours: dict[str, list[float]], theirs: dict[str, list[float]]) -> None:
+    assert set(ours) == set(theirs)
+    for name, pose in theirs.items():
+        sign = np.sign(np.dot(ours[name][3:], pose[3:]))
+        np.testing.assert_allclose(ours[name], np.concatenate([pose[:3], sign * np.array(pose[3:])]), atol=1e-9)
+
+
+def test_json_poses_equal_pinocchio(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    model = pinocchio.buildModelFromUrdf(str(rover[0]), mimic=True)
+    leaders = [
+        name for name, joint in zip(model.names, model.joints, strict=True) if joint.nv == 1 and "wheel" not in name
+    ]
+    assert len(leaders) > 3
+    zero = run("fk", *["--srdf", rover[1]], rover[0], "--json")
+    assert zero.code == 0
+    assert_same_poses(json.loads(zero.out), pinocchio_poses(rover[0], {}))
+
+
+def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    shown = json.loads(run("show", rover[0], "--srdf", rover[1], "--json").out)
+    state = next(item for item in shown["states"] if len(item["joints"]) > 2)
+    words = [f"{joint}={values[0]!r}" for joint, values in state["joints"].items()]
+    by_state = run("fk", rover[0], "--srdf", rover[1], "--state", f"{state['group']}/{state['name']}", "--json")
+    by_positions = run("fk", rover[0], "--json", "--positions", *words)
+    assert by_state.code == by_positions.code == 0
+    assert json.loads(by_state.out) == json.loads(by_positions.out)
+    assert_same_poses(
+        json.loads(by_state.out),
+        pinocchio_poses(rover[0], {joint: values[0] for joint, values in state["joints"].items()}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("no_such_joint=1", "unknown joint variable 'no_such_joint'"),
+        ("shoulder", "--positions takes NAME=VALUE with a finite number, not 'shoulder'"),
+        ("shoulder=nan", "--positions takes NAME=VALUE with a finite number, not 'shoulder=nan'"),
+        ("shoulder=1,5", "--positions takes NAME=VALUE with a finite number, not 'shoulder=1,5'"),
+    ],
+)
+def test_a_wrong_position_is_refused_with_its_reason(
+    run: RunCommand, rover: tuple[Path, Path], word: str, message: str
+) -> None:
+    result = run("fk", rover[0], "--positions", word)
+    assert (result.code, result.out) == (1, "")
+    assert message in result.err
+
+
+def test_an_unknown_state_is_refused_with_the_nearest_name(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    shown = json.loads(run("show", rover[0], "--srdf", rover[1], "--json").out)
+    state = shown["states"][0]
+    result = run("fk", rover[0], "--srdf", rover[1], "--state", f"{state['group']}/{state['name']}x")
+    assert result.code == 1
+    assert f"did you mean '{state['name']}'" in result.err
