@@ -1,8 +1,8 @@
 """The older forms of a URDF joint brought to the current one: every link frame moves onto its joint's frame.
 
-In the older forms the joint frame J stands at ``T_P_J`` in the parent and at ``T_C_J`` in the child; today J is the child's
-frame. So what was expressed in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial, visual or
-collision frame of C or the frame of a joint that leaves C. All of them keep their poses in the world.
+In the older forms the joint frame J stands at ``T_P_J`` in the parent and at ``T_C_J`` in the child; today J is the
+child's frame. So what was expressed in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial,
+visual or collision frame of C or the frame of a joint that leaves C. All of them keep their poses in the world.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     for child in element:
         tag = child.tag
         if type(tag) is not str or shapes:
-            scanner.keep(part, child, "geometry", SHAPES)
+            scanner.keep(part, child, "geometry", SHAPES, shapes)
             continue
         shapes += 1
         shape = SHAPES.get(tag)

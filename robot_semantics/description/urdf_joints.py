@@ -18,6 +18,7 @@ from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Sc
 from robot_semantics.description.urdf_tree import (
     Calibration,
     Dynamics,
+    Extra,
     Joint,
     Limit,
     Mimic,
@@ -130,7 +131,7 @@ def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old:
             origin = read_origin(scanner, part, child, f"{tag}/origin")
             good &= origin is not None
         else:
-            scanner.keep(part, child, tag, ("origin",))
+            scanner.keep(part, child, tag, ("origin",), 0)
     return LinkEnd(link, at, origin, good)
 
 
@@ -150,12 +151,21 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
         **values,
         parent=parent.link,
         child=child,
-        extras=tuple(part.extras),
+        extras=tuple([_in_current_form(extra) for extra in part.extras]),
         order=tuple(part.order),
         parent_at=parent.at,
         child_at=child_at,
         at=part.at,
     )
+
+
+_CURRENT_PLACES = {"parent/origin": "origin", "child/origin": "child"}
+
+
+def _in_current_form(extra: Extra) -> Extra:
+    """Return `extra`; from an element that today's form does not have, moved to the one that says the same."""
+    place = _CURRENT_PLACES.get(extra.within)
+    return extra if place is None else Extra(extra.position, extra.xml, extra.tag, place, extra.at)
 
 
 def _end(scanner: Scanner, part: Part, element: etree._Element) -> bool:

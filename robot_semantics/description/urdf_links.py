@@ -10,7 +10,7 @@ from robot_semantics.description.urdf_geometry import origin_child, read_collisi
 from robot_semantics.description.urdf_joints import read_link_end, read_nested_joint, scan_nested_joint
 from robot_semantics.description.urdf_numbers import number
 from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Scanner
-from robot_semantics.description.urdf_tree import Inertial, Joint, Link
+from robot_semantics.description.urdf_tree import Extra, Inertial, Joint, Link
 
 _MASS: Attributes = {"value": number}
 _INERTIA: Attributes = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), number)
@@ -37,12 +37,19 @@ def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, l
             part.values.get("inertial"),
             tuple(part.values.get("visual", ())),
             tuple(part.values.get("collision", ())),
-            tuple(part.extras),
+            tuple([_in_current_form(extra) for extra in part.extras]),
             tuple(order),
             part.at,
         ),
         nested,
     )
+
+
+def _in_current_form(extra: Extra) -> Extra:
+    """Return `extra`; out of the `<parent>` that only an older form's link has, it moves into the link."""
+    if not extra.within.startswith("parent"):
+        return extra
+    return Extra(extra.position, extra.xml, extra.tag, "", extra.at)
 
 
 def _inertial(scanner: Scanner, part: Part, element: etree._Element) -> bool:

@@ -88,14 +88,14 @@ def _read(scanner: Scanner) -> Robot:
             scanner.keep(part, child, valid=("link", "joint", "material"))
             continue
         # Only its length counts: how many items of `content` there are before the next extra.
-        part.order[:] = [""] * len(content)
+        part.order.extend([""] * (len(content) - len(part.order)))
     _warn_of_stray_text(scanner, root)
     robot = Robot(
         part.values.get("name", ""),
         part.values.get("version"),
         tuple(content),
         tuple(part.extras),
-        _namespaces(root),
+        _namespaces(root, scanner),
         scanner.complete,
         tuple(_outside(root, preceding=True)),
         tuple(_outside(root, preceding=False)),
@@ -127,14 +127,14 @@ def _drop_default_namespace(root: etree._Element) -> None:
     prefix = f"{{{uri}}}"
     for element in root.iter("*"):
         tag = str(element.tag)
-        if tag.startswith(prefix) and element.prefix is None:
+        if tag.startswith(prefix) and not element.prefix:
             element.tag = tag[len(prefix) :]
 
 
-def _namespaces(root: etree._Element) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        sorted((prefix or "", uri) for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE))
-    )
+def _namespaces(root: etree._Element, scanner: Scanner) -> tuple[tuple[str, str], ...]:
+    """Return the declarations of the root, and those further down that verbatim parts need: they move to the root."""
+    declared = {prefix or "": uri for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
+    return tuple(sorted({**scanner.namespaces, **declared}.items()))
 
 
 def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
@@ -147,6 +147,7 @@ def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
 def _warn_of_stray_text(scanner: Scanner, root: etree._Element) -> None:
     for text in cast("list[etree._ElementUnicodeResult]", _STRAY_TEXT(root)):
         neighbour = text.getparent()
+        # lxml gives the text after an element to that element.
         holder = neighbour if neighbour is None or text.is_text else neighbour.getparent()
         if holder is None:
             continue

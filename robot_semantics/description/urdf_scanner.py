@@ -8,7 +8,7 @@ from typing import Any, cast
 from lxml import etree
 
 from robot_semantics.description.urdf_tree import Extra, Origin
-from robot_semantics.description.xml_reader import XmlDocument
+from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument
 from robot_semantics.diagnostics import Diagnostics
 
 Version = tuple[int, int]
@@ -75,6 +75,7 @@ class Scanner:
     Attributes:
         complete: whether every link and joint so far can stand in a tree with its motion known.
         kept: numbers of the elements that are kept verbatim.
+        namespaces: prefix and URI of the declarations that verbatim parts need.
         child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
     """
 
@@ -86,6 +87,10 @@ class Scanner:
         self.complete = True
         self.kept: list[range] = []
         self.child_origins: dict[str, Origin] = {}
+        root = document.root
+        own = {prefix or "": uri for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
+        self.namespaces: dict[str, str] = own
+        self._declared_below = document.places.text.count(b"xmlns") > len(own)
 
     def enter(self) -> int:
         """Return the number of the element that is entered now."""
@@ -159,7 +164,7 @@ class Scanner:
                 good = False
         if len(element):
             for child in element:
-                self.keep(part, child, within)
+                self.keep(part, child, within, position=0)
         return values, at, good
 
     def attributes(
@@ -186,15 +191,22 @@ class Scanner:
                 self.error("bad-number", f"attribute '{key}' of <{element.tag}> {error}", at, key)
         return good
 
-    def keep(self, part: Part, element: etree._Element, within: str = "", valid: Iterable[str] = ()) -> None:
+    def keep(
+        self,
+        part: Part,
+        element: etree._Element,
+        within: str = "",
+        valid: Iterable[str] = (),
+        position: int | None = None,
+    ) -> None:
         """Keep a comment or an element without a field verbatim; warn about an unknown tag."""
         tag = element.tag
         if type(tag) is not str:
             # The text of a comment or instruction is all there is to it, so it need not be looked up in the document.
             xml = etree.tostring(element, encoding="unicode", with_tail=False)
-            part.extras.append(Extra(len(part.order), xml, "", within))
+            part.extras.append(Extra(len(part.order) if position is None else position, xml, "", within))
             return
-        at = self._keep_element(part, element, tag, within)
+        at = self._keep_element(part, element, tag, within, position)
         if not tag.startswith("{") and tag not in FOREIGN_TAGS:
             holder = within.rpartition("/")[2] or str(part.element.tag)
             message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
@@ -203,11 +215,11 @@ class Scanner:
     def keep_duplicate(self, part: Part, element: etree._Element) -> None:
         """Keep an element verbatim that may stand only once in `part`, and has stood there already."""
         tag = str(element.tag)
-        at = self._keep_element(part, element, tag, "")
+        at = self._keep_element(part, element, tag, "", None)
         message = f"<{part.element.tag}> has more than one <{tag}>; the first counts, this one is kept but not used"
         self.warning("duplicate-element", message, at)
 
-    def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str) -> int:
+    def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str, position: int | None) -> int:
         at = self.next
         self.next += sum(1 for _ in element.iter("*"))
         self.kept.append(range(at, self.next))
@@ -215,7 +227,16 @@ class Scanner:
         if tag.startswith("{"):
             local = tag.rpartition("}")[2]
             name = f"{element.prefix}:{local}" if element.prefix else local
-        part.extras.append(Extra(len(part.order), None, name, within, at, self.document.places))
+        nth = len(part.order) if position is None else position
+        xml = None
+        if self._declared_below:
+            outside = element.getparent()
+            scope = {prefix or "": uri for prefix, uri in (outside.nsmap if outside is not None else {}).items()}
+            for prefix, uri in scope.items():
+                if self.namespaces.setdefault(prefix, uri) != uri:
+                    # Two meanings of one prefix cannot both move to the root: this element takes its own along.
+                    xml = etree.tostring(element, encoding="unicode", with_tail=False)
+        part.extras.append(Extra(nth, xml, name, within, at, self.document.places))
         return at
 
     def _keep_attribute(
