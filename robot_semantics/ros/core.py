@@ -22,12 +22,15 @@ from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.ros import parameters, qos
 from robot_semantics.ros.cdr import CdrError, JointStateData, JointStateReader, stamp_ns
 from robot_semantics.ros.description import Description
-from robot_semantics.ros.joint_buffer import NEVER_NS
+from robot_semantics.ros.feeds import Feeds, Read
+from robot_semantics.ros.group_services import GroupServices
 from robot_semantics.ros.joint_input import Reason, Refusal
 from robot_semantics.ros.message_loop import Listener, MessageLoop, SetAside
 from robot_semantics.ros.robot import Robot
 from robot_semantics.ros.samples import FloatArray, RobotSample, WorldSample
+from robot_semantics.ros.settings import Source
 from robot_semantics.ros.slot import RobotSlot
+from robot_semantics.ros.time_order import NEVER_NS
 from robot_semantics.ros.transform_block import raw_transforms_agree, transform_message
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -51,6 +54,8 @@ class Core:
         self.active = False
         self._changing = False
         self._pending: list[Pending] = []
+        self._listeners: list[Listener] = []
+        self._heard: list[str | None] = []
         self._loop = MessageLoop(node.context, self._on_fault)
         self._set_aside = SetAside()
         self._cleanups: list[Callable[[], object]] = []
@@ -77,6 +82,7 @@ class Core:
             if not slot.values[slot.parameter("robot_description_topic")]:
                 description = slot.read({})
                 slot.put(description, slot.make_robot(description, {}), {})
+        self._services = [GroupServices(slot, self.lock, lambda: self.settings.state_tolerance) for slot in self.slots]
         self._tf = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=qos.overridable())
         self._tf_static = node.create_publisher(
             TFMessage, "/tf_static", qos.fresh(qos.LATCHED), qos_overriding_options=qos.overridable()
@@ -91,6 +97,7 @@ class Core:
             lambda: node.remove_post_set_parameters_callback(self._on_parameters_set),
             lambda: node.destroy_publisher(self._tf),
             lambda: node.destroy_publisher(self._tf_static),
+            *(services.destroy for services in self._services),
             *(slot.destroy for slot in self.slots),
         ]
 
@@ -192,14 +199,24 @@ class Core:
     # -- listening --------------------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        self._listeners: list[Listener] = []
+        self._listeners = []
         for slot in self.slots:
             self._listeners.append(self._joint_state_listener(slot))
+            self._listeners += Feeds(slot, self._set_aside, self.now_ns, self._deliver).listeners()
+        self._heard = self._odometry_topics()
         self._loop.start(self._listeners)
+
+    def _odometry_topics(self) -> list[str | None]:
+        return [
+            robot.settings.virtual_joint(robot.model.root_joint.name).topic
+            if robot is not None and robot.root_source is Source.ODOMETRY
+            else None
+            for robot in (slot.robot for slot in self.slots)
+        ]
 
     def _stop_listening(self) -> None:
         self._loop.stop()
-        for listener in getattr(self, "_listeners", []):
+        for listener in self._listeners:
             self.node.destroy_subscription(listener.subscription)
         self._listeners = []
 
@@ -237,6 +254,20 @@ class Core:
             qos_overriding_options=qos.overridable(),
         )
         return Listener(subscription, handle)
+
+    def _deliver(self, slot: RobotSlot, topic: str, read: Read, message: Any) -> None:
+        """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
+        with self.lock:
+            robot = slot.robot
+            if robot is None:
+                return
+            for outcome in read(robot, message):
+                if isinstance(outcome, Refusal):
+                    slot.refusals.add(topic, outcome)
+                else:
+                    self.send(robot, outcome)
+            if robot.notices:
+                self._log_notices(robot)
 
     def _log_notices(self, robot: Robot) -> None:
         for notice in robot.notices:
@@ -296,6 +327,10 @@ class Core:
                     slot.publish_description()
                 self.publish_static()
                 self.send(robot, robot.everything(self.now_ns()))
+        if self.active and self._odometry_topics() != self._heard:
+            # Listening anew costs messages until the publishers are found again: only where it must be.
+            self._stop_listening()
+            self._listen()
 
 
 def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData:
@@ -332,6 +367,6 @@ def _sample(robot: Robot) -> RobotSample:
 
 
 def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    copy = array.copy()
+    copy: npt.NDArray[Scalar] = array.copy()
     copy.setflags(write=False)
     return copy

@@ -1,4 +1,4 @@
-"""Description texts to a robot model as the node reads them: kind unless asked to be strict, problems with their place."""
+"""Description texts to a robot model as the node reads them: kind unless asked to be strict."""
 
 from __future__ import annotations
 

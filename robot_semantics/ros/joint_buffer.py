@@ -9,11 +9,9 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateData
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal
+from robot_semantics.ros.time_order import NEVER_NS
 
 FloatArray = npt.NDArray[np.float64]
-
-NEVER_NS = -(1 << 62)
-"""Stamp of what has not happened yet; differences to it do not overflow 64 bits."""
 
 _SMALLEST_QUATERNION = 1e-6
 

@@ -27,7 +27,7 @@ class Listener(NamedTuple):
     handle: Callable[[Any], None]
 
 
-class SetAside(CallbackGroup):
+class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]
     """The callback group of subscriptions that the executor must leave alone."""
 
     def can_execute(self, entity: Any) -> bool:

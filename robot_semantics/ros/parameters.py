@@ -152,6 +152,12 @@ NODE: tuple[Parameter, ...] = (
     Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", _not_negative),
     Parameter("check_tf_authority", True, "Report other nodes that publish this node's frames.", _flag),
     Parameter(
+        "state_tolerance",
+        0.01,
+        "Largest difference of any variable for a named state to match [rad or m].",
+        _not_negative,
+    ),
+    Parameter(
         "raw_messages", True, "Read and write messages as raw bytes; false: as typed messages.", _flag, read_only=True
     ),
 )
@@ -167,6 +173,7 @@ class NodeSettings:
     diagnostics_period_s: float
     world_state_frequency_hz: float
     check_tf_authority: bool
+    state_tolerance: float
     raw_messages: bool
 
 
@@ -226,6 +233,7 @@ def node_settings(values: Values) -> NodeSettings:
         diagnostics_period_s=float(values["diagnostics_period"]),
         world_state_frequency_hz=float(values["world_state_frequency"]),
         check_tf_authority=values["check_tf_authority"],
+        state_tolerance=float(values["state_tolerance"]),
         raw_messages=values["raw_messages"],
     )
 

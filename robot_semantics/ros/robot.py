@@ -15,15 +15,18 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateData
 from robot_semantics.ros.default_positions import default_positions
-from robot_semantics.ros.joint_buffer import NEVER_NS, JointBuffer
+from robot_semantics.ros.joint_buffer import JointBuffer
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.ros.root_motion import joint_motion
 from robot_semantics.ros.settings import Invalid, RobotSettings, Source
+from robot_semantics.ros.time_order import NEVER_NS, Order, TimeOrder
 from robot_semantics.ros.transform_block import TransformBlock, TransformBlocks
 from robot_semantics.transforms import quat_from_rpy
 
 FloatArray = npt.NDArray[np.float64]
 
 _MAX_SOURCES = 64
+_LOST_M, _LOST_RAD = 1e-3, 1e-3
 _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
 _NOT_ON_TF = (Source.TF, Source.FIXED)
 
@@ -41,8 +44,7 @@ class _Sender:
 
     def __init__(self, plan: InputPlan) -> None:
         self.plan = plan
-        self.last_ns = NEVER_NS
-        self.suspect_ns: int | None = None
+        self.order = TimeOrder()
         self.known = False
 
 
@@ -52,6 +54,7 @@ class Robot:
     Attributes:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         sent: number of transforms in the last message given out.
+        lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
     """
 
@@ -64,7 +67,9 @@ class Robot:
         )
         self.notices: list[str] = []
         self.sent = 0
+        self.lost: dict[str, tuple[float, float]] = {}
         self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
+        self._motion_orders: dict[str, TimeOrder] = {}
         self._last_names: tuple[str, ...] | None = None
         self._last_sender: _Sender | Refusal | None = None
         self._said: set[str] = set()
@@ -154,38 +159,57 @@ class Robot:
         if len(data.position) != len(plan.names):
             return self._wrong_length(data)
         stamp_ns = data.stamp_ns or now()
-        if stamp_ns < sender.last_ns and not self.settings.ignore_timestamp:
-            refusal = self._time_backwards(sender, stamp_ns)
-            if refusal is not None:
-                return refusal
+        order = sender.order
+        if stamp_ns < order.last_ns:
+            late = self._time_backwards(order, stamp_ns, plan.names[0])
+            if late is not None:
+                return late
         refusal = self.buffer.put_joint_state(plan, data, stamp_ns)
         if refusal is not None:
             if refusal.reason is Reason.NOT_FINITE and self.settings.invalid is Invalid.SKIP:
                 return self._without_invalid(data, now, refusal)
             return refusal
-        sender.last_ns, sender.suspect_ns = stamp_ns, None
+        order.accept(stamp_ns)
         if not sender.known:
             self.buffer.mark_known(plan)
             sender.known = True
         return self._publish(plan.joints, plan.complete, stamp_ns)
 
-    def joint(
-        self,
-        name: str,
-        positions: FloatArray,
-        velocities: FloatArray | None,
-        efforts: FloatArray | None,
-        stamp_ns: int,
-        *,
-        publish: bool = True,
-    ) -> bytes | TFMessage | None:
-        """Take over one joint's values, from another source than joint states; return the transforms to publish."""
-        self.buffer.put_joint(name, positions, velocities, efforts, stamp_ns)
-        if not publish:
-            return None
+    def motion(
+        self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int
+    ) -> bytes | TFMessage | Refusal | None:
+        """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
+
+        Returns:
+            The transforms to publish, None if none are due, or why the pose is refused.
+
+        """
+        joint = self.model.joint(name)
+        order = self._motion_orders.setdefault(name, TimeOrder())
+        if stamp_ns < order.last_ns:
+            late = self._time_backwards(order, stamp_ns, name)
+            if late is not None:
+                return late
+        motion = joint_motion(joint, xyz_quat, twist)
+        if isinstance(motion, Refusal):
+            return motion
+        order.accept(stamp_ns)
+        if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
+            self._say_lost(name, motion.lost_m, motion.lost_rad)
+        self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
         chosen = np.zeros(len(self.moving), np.bool_)
         chosen[self.moving.number[name]] = True
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
+
+    def _say_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
+        worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
+        self.lost[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
+        # Said again only when it has become ten times worse.
+        if lost_m > 10.0 * max(worst_m, _LOST_M / 10.0) or lost_rad > 10.0 * max(worst_rad, _LOST_RAD / 10.0):
+            self.notices.append(
+                f"'{name}' is planar: of its source's pose, {lost_m:.6g} m off the plane and a tilt of"
+                f" {lost_rad:.6g} rad are dropped"
+            )
 
     def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> bytes | TFMessage | None:
         """Replace all values by those of a snapshot and return all transforms, whatever was published before."""
@@ -219,7 +243,9 @@ class Robot:
         self._whole_published_ns = NEVER_NS
         for sender in self._senders.values():
             if isinstance(sender, _Sender):
-                sender.last_ns, sender.suspect_ns = NEVER_NS, None
+                sender.order.forget()
+        for order in self._motion_orders.values():
+            order.forget()
 
     def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> bytes | TFMessage | None:
         settings, buffer = self.settings, self.buffer
@@ -262,13 +288,14 @@ class Robot:
                 self._senders.popitem(last=False)
             if isinstance(plan, InputPlan):
                 for name in plan.unknown:
-                    self._say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
+                    self.say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
         else:
             self._senders.move_to_end(names)
         self._last_names, self._last_sender = names, sender
         return sender
 
-    def _say_once(self, sentence: str) -> None:
+    def say_once(self, sentence: str) -> None:
+        """Put a sentence into `notices`, but only the first time."""
         if sentence not in self._said and len(self._said) < 1000:
             self._said.add(sentence)
             self.notices.append(sentence)
@@ -282,15 +309,13 @@ class Robot:
             Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{odd}' on they do not match"
         )
 
-    def _time_backwards(self, sender: _Sender, stamp_ns: int) -> Refusal | None:
-        """Refuse a late message; but two of them that are in order among themselves mean that time itself went back."""
-        late = (sender.last_ns - stamp_ns) / 1e9
-        if sender.suspect_ns is None or stamp_ns < sender.suspect_ns:
-            sender.suspect_ns = stamp_ns
-            return Refusal(
-                Reason.TIME_BACKWARDS, f"its stamp is {late:.6f} s before the last one's of '{sender.plan.names[0]}'"
-            )
-        self.notices.append(f"joint_states: time went back by {late:.3f} s; starting anew from there")
+    def _time_backwards(self, order: TimeOrder, stamp_ns: int, joint: str) -> Refusal | None:
+        if self.settings.ignore_timestamp:
+            return None
+        back = (order.last_ns - stamp_ns) / 1e9
+        if order.look(stamp_ns) is Order.LATE:
+            return Refusal(Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{joint}'")
+        self.notices.append(f"the stamps of '{joint}' went back by {back:.3f} s and go on from there; so do all others")
         self.forget_times()
         return None
 
@@ -300,7 +325,7 @@ class Robot:
         finite = np.isfinite(data.position)
         if not finite.any():
             return refusal
-        self._say_once(f"joint_states: {refusal.message}; the message's other joints are used")
+        self.say_once(f"joint_states: {refusal.message}; the message's other joints are used")
         count = len(data.names)
         return self.joint_state(
             data._replace(

@@ -1,0 +1,52 @@
+"""Whether the stamps of one sender go forward; a late message is told from time itself going back."""
+
+from __future__ import annotations
+
+import enum
+
+NEVER_NS = -(1 << 62)
+"""Stamp of what has not happened yet; differences to it do not overflow 64 bits."""
+
+
+class Order(enum.Enum):
+    """How a stamp stands to those before it."""
+
+    FORWARD = "forward"
+    LATE = "late"
+    RESTARTED = "restarted"
+
+
+class TimeOrder:
+    """Watches the stamps of one sender.
+
+    A stamp before the last one is late. Two late ones that are in order among themselves mean that the sender's clock
+    has been set back, as when a recording starts anew: from there it goes on.
+
+    Attributes:
+        last_ns: stamp of the newest message in order, `NEVER_NS` before the first.
+
+    """
+
+    __slots__ = ("_suspect_ns", "last_ns")
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Take the next stamp for the first."""
+        self.last_ns = NEVER_NS
+        self._suspect_ns: int | None = None
+
+    def look(self, stamp_ns: int) -> Order:
+        """Return how a stamp stands; a message in order still has to be noted with `accept`."""
+        if stamp_ns >= self.last_ns:
+            return Order.FORWARD
+        if self._suspect_ns is not None and stamp_ns >= self._suspect_ns:
+            return Order.RESTARTED
+        self._suspect_ns = stamp_ns
+        return Order.LATE
+
+    def accept(self, stamp_ns: int) -> None:
+        """Make a stamp the newest."""
+        self.last_ns = stamp_ns
+        self._suspect_ns = None
