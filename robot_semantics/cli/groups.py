@@ -22,8 +22,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [("GROUP", "JOINTS", "ACTIVE", "STATES", "CHAIN")]
     for group in groups.values():
         chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
-        counts = (len(group.joints), len(group.active_joints), len(group.states))
-        rows.append((group.name, *map(str, counts), chain))
+        joints, active, states = (str(len(names)) for names in (group.joints, group.active_joints, group.states))
+        rows.append((group.name, joints, active, states, chain))
     width = max(len(row[0]) for row in rows)
     for name, joints, active, states, chain in rows:
         print(f"{name:<{width}}  {joints:>6}  {active:>6}  {states:>6}  {chain}".rstrip())

@@ -103,6 +103,19 @@ class SrdfText:
             text = text._insert([element for element in elements if element.tag == tag], tag)
         return text
 
+    def extend_group(self, name: str, members: Sequence[NewElement]) -> SrdfText:
+        """Return the text in which the group has further members, after those it has.
+
+        Raises:
+            UnknownNameError: there is no such group.
+        """
+        found = next((group for group in self.semantic.groups if group.name == name), None)
+        if found is None:
+            raise UnknownNameError("group", name, [group.name for group in self.semantic.groups])
+        named = (*found.joints, *found.links, *found.subgroups)
+        last = max((*(item.at for item in named), *(chain.at for chain in found.chains)), default=None)
+        return self.edited([self.xml.insertion(members, found.at, last)])
+
     def _insert(self, elements: Sequence[NewElement], tag: str) -> SrdfText:
         children = [(self._tag(child), child) for child in self.xml.root.iterchildren("*")]
         before = ORDER[: ORDER.index(tag) + 1] if tag in ORDER else ORDER
@@ -232,6 +245,16 @@ class SrdfText:
             RobotSemanticsError: the new name is empty.
         """
         return self.edited(rename_edits(self.xml, SRDF_REFERENCES[kind], old, new))
+
+    def mentioned(self, kind: str) -> tuple[str, ...]:
+        """Return every name of that kind (as in `rename`) that the text mentions, in byte order."""
+        names: set[str] = set()
+        for element in self.xml.root.iter("*"):
+            above = element.getparent()
+            for parent, tag, attribute in SRDF_REFERENCES[kind]:
+                if above is not None and (self._tag(above), self._tag(element)) == (parent, tag):
+                    names.add((element.get(attribute) or "").strip())
+        return tuple(sorted(names - {""}))
 
     def rename_state(self, group: str, old: str, new: str) -> SrdfText:
         """Return the text in which the state `old` of the group is called `new`.

@@ -13,12 +13,21 @@ def save_text(text: str, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    save_bytes(text.encode(), path)
+
+
+def save_bytes(content: bytes, path: str | Path) -> None:
+    """Write bytes to a file; the file appears whole or not at all, and keeps its permissions.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     target = Path(path)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         temporary.replace(target)
     except BaseException:

@@ -30,6 +30,8 @@ def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str,
         if group is None and item.group in declared:
             scope.warning("group-left-out", f"{user} is left out because group '{item.group}' is", item.at, "group")
         if group is None:
+            for joint in item.joints:
+                scope.known_joint(joint.name, joint.at, "name", user)
             continue
         values = _values(scope, item, group)
         if values:

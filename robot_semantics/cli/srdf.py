@@ -1,0 +1,165 @@
+"""`robot_semantics srdf`: make and change SRDF files without the Setup Assistant, in place and checked first."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
+from robot_semantics.cli.words import pair_of
+from robot_semantics.description.renaming import URDF_REFERENCES, rename_in_urdf
+from robot_semantics.description.srdf_edit import SrdfText
+from robot_semantics.description.text_files import save_bytes
+from robot_semantics.description.xml_edit import XmlText
+from robot_semantics.description.xml_reader import read_text
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.model.authoring import check_change
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+
+KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
+"""What can be renamed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    new = actions.add_parser("new", help="make an SRDF for a robot", description="Make an SRDF for a robot.")
+    new.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
+    new.add_argument("-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
+    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    add_part_arguments(new)
+
+    add = actions.add_parser("add", help="add parts to an SRDF", description="Add parts to an SRDF, in place.")
+    _add_file_arguments(add)
+    add_part_arguments(add)
+
+    remove = actions.add_parser("remove", help="remove parts", description="Remove parts of an SRDF, in place.")
+    _add_file_arguments(remove)
+    for option, metavar in (
+        ("--virtual-joint", "NAME"),
+        ("--passive-joint", "JOINT"),
+        ("--group", "NAME"),
+        ("--state", "GROUP/NAME"),
+        ("--end-effector", "NAME"),
+    ):
+        remove.add_argument(option, metavar=metavar, action="append", default=[], help="remove it; may be repeated")
+    remove.add_argument(
+        "--disable-collisions",
+        nargs=2,
+        metavar=("LINK1", "LINK2"),
+        action="append",
+        default=[],
+        help="no longer disable the pair",
+    )
+
+    rename = actions.add_parser(
+        "rename",
+        help="rename a thing and every reference to it",
+        description="Rename a thing and every reference to it, in place. A state is GROUP/NAME; its new name is NAME.",
+    )
+    _add_file_arguments(rename)
+    rename.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    rename.add_argument("old", metavar="OLD", help="the name it has")
+    rename.add_argument("new", metavar="NEW", help="the name it gets")
+    rename.add_argument("--in-urdf", action="store_true", help="rename the link or joint in the file of --urdf as well")
+
+
+def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("srdf", metavar="S.srdf", help="the file to change")
+    parser.add_argument("--urdf", metavar="URDF", help="the robot against which the change is checked")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the result here instead")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Change the text, check it, and write it if the change makes no error."""
+    return _ACTIONS[arguments.action](arguments)
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    if arguments.output is not None and Path(arguments.output).exists() and not arguments.force:
+        raise RobotSemanticsError(f"{arguments.output} is there already; change it with 'srdf add', or give --force")
+    robot = _robot(arguments)
+    text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
+    inputs.print_diagnostics(check_change(None, text, robot))
+    if arguments.output is None:
+        sys.stdout.write(str(text))
+    else:
+        save_bytes(bytes(text), arguments.output)
+    return 0
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    before, robot = SrdfText.from_file(arguments.srdf), _known_robot(arguments)
+    return _finish(arguments, before, with_parts(before, arguments, robot), robot)
+
+
+def _remove(arguments: argparse.Namespace) -> int:
+    before, robot = SrdfText.from_file(arguments.srdf), _known_robot(arguments)
+    text = before
+    for name in arguments.virtual_joint:
+        text = text.remove_virtual_joint(name)
+    for name in arguments.passive_joint:
+        text = text.remove_passive_joint(name)
+    for name in arguments.state:
+        text = text.remove_state(*pair_of(name, "/", "--state", "GROUP/NAME"))
+    for name in arguments.end_effector:
+        text = text.remove_end_effector(name)
+    for name in arguments.group:
+        text = text.remove_group(name)
+    if arguments.disable_collisions:
+        text = text.remove_disabled([LinkPair.of(*pair) for pair in arguments.disable_collisions])
+    return _finish(arguments, before, text, robot)
+
+
+def _rename(arguments: argparse.Namespace) -> int:
+    before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
+    if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
+        raise RobotSemanticsError("--in-urdf goes with --urdf and with a link or a joint")
+    if kind == "state":
+        text = before.rename_state(*pair_of(old, "/", "rename state", "GROUP/NAME"), new)
+    else:
+        text = before.rename(kind.replace("-", "_"), old, new)
+    if not arguments.in_urdf:
+        robot = _known_robot(arguments)
+        if text is before:
+            raise UnknownNameError(kind, old, before.mentioned(kind.replace("-", "_")))
+        return _finish(arguments, before, text, robot)
+    notes = Diagnostics()
+    urdf = rename_in_urdf(XmlText(read_text(arguments.urdf), arguments.urdf), kind, old, new, notes)
+    robot = robot_from_text(urdf.utf8.decode(), strict=False, urdf_source=arguments.urdf)
+    robot_before = load_robot(arguments.urdf, strict=False)
+    found = check_change(before, text, robot, robot_before)
+    inputs.print_diagnostics(notes)
+    inputs.print_diagnostics(found)
+    save_bytes(urdf.original, arguments.urdf)
+    save_bytes(bytes(text), arguments.output or arguments.srdf)
+    return 0
+
+
+def _finish(arguments: argparse.Namespace, before: SrdfText, text: SrdfText, robot: RobotModel | None) -> int:
+    inputs.print_diagnostics(check_change(before, text, robot))
+    target = arguments.output or arguments.srdf
+    # An unchanged file is not even touched.
+    if text is not before or arguments.output is not None:
+        save_bytes(bytes(text), target)
+    return 0
+
+
+def _known_robot(arguments: argparse.Namespace) -> RobotModel | None:
+    if arguments.urdf is not None:
+        return _robot(arguments)
+    print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
+    return None
+
+
+def _robot(arguments: argparse.Namespace) -> RobotModel:
+    return load_robot(arguments.urdf, strict=False, xacro_arguments=arguments.xacro_arguments)
+
+
+_ACTIONS = {"new": _new, "add": _add, "remove": _remove, "rename": _rename}

@@ -1,0 +1,154 @@
+"""The parts of an SRDF as command-line options: virtual joint, groups, end effectors, states and more."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from robot_semantics.cli.words import pair_of
+from robot_semantics.description import srdf_new
+from robot_semantics.description.srdf_edit import SrdfText
+from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
+from robot_semantics.description.srdf_reader import parse_numbers
+from robot_semantics.description.xml_edit import NewElement
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+
+DEFAULT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
+"""Parent frame of a virtual joint where none is given (REP-105)."""
+
+
+def add_part_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that state parts."""
+    parser.add_argument(
+        "--virtual-joint",
+        choices=VIRTUAL_JOINT_TYPES,
+        metavar="TYPE",
+        help="virtual joint on the root link: %(choices)s",
+    )
+    parser.add_argument("--parent-frame", metavar="FRAME", help="its parent frame; by default world (fixed) or odom")
+    parser.add_argument("--virtual-joint-name", metavar="NAME", help="its name; by default FRAME_joint")
+    for option, form, meaning in (
+        ("--chain", "NAME=BASE..TIP", "group NAME gets the chain between two links"),
+        ("--joints", "NAME=J1,J2", "group NAME gets joints"),
+        ("--links", "NAME=L1,L2", "group NAME gets links and their parent joints"),
+        ("--subgroups", "NAME=G1,G2", "group NAME gets all that other groups have"),
+    ):
+        parser.add_argument(
+            option, metavar=form, nargs="+", action="append", default=[], help=f"{meaning}; may be repeated"
+        )
+    parser.add_argument(
+        "--end-effector",
+        metavar="NAME=GROUP,PARENT_LINK[,PARENT_GROUP]",
+        action="append",
+        default=[],
+        help="a group mounted on a link; may be repeated",
+    )
+    parser.add_argument(
+        "--state",
+        metavar=("GROUP/NAME", "JOINT=VALUE"),
+        nargs="+",
+        action="append",
+        default=[],
+        help="a named state [rad or m]; several values of one joint with commas; may be repeated",
+    )
+    parser.add_argument(
+        "--passive-joint",
+        metavar="JOINT",
+        action="append",
+        default=[],
+        help="a joint that is not driven; may be repeated",
+    )
+    parser.add_argument(
+        "--disable-collisions",
+        metavar="LINK",
+        nargs="+",
+        action="append",
+        default=[],
+        help="LINK1 LINK2 [REASON]: do not check the pair; the reason is User by default; may be repeated",
+    )
+
+
+def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> SrdfText:
+    """Return the text with the parts that the options state; members of a group that is there are added to it.
+
+    Raises:
+        RobotSemanticsError: an option's words have the wrong form.
+    """
+    elements = list(_virtual_joint(text, arguments, robot))
+    there = {group.name for group in text.semantic.groups}
+    for name, members in _groups(arguments).items():
+        if name in there:
+            text = text.extend_group(name, members)
+        else:
+            elements.append(srdf_new.group(name, members))
+    elements += [_state(words) for words in arguments.state]
+    elements += [_end_effector(word) for word in arguments.end_effector]
+    elements += [srdf_new.passive_joint(name) for name in arguments.passive_joint]
+    return text.add(elements).disable_collisions(dict(_pairs(arguments)))
+
+
+def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> Iterator[NewElement]:
+    kind = arguments.virtual_joint
+    if kind is None:
+        if arguments.parent_frame or arguments.virtual_joint_name:
+            raise RobotSemanticsError("--parent-frame and --virtual-joint-name go with --virtual-joint TYPE")
+        return
+    if robot is None:
+        raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which says what the root link is")
+    frame = arguments.parent_frame or DEFAULT_FRAMES[kind]
+    yield srdf_new.virtual_joint(arguments.virtual_joint_name or f"{frame}_joint", kind, frame, robot.root_link)
+
+
+def _groups(arguments: argparse.Namespace) -> dict[str, list[NewElement]]:
+    found: dict[str, list[NewElement]] = {}
+    for name, chains in _named_lists(arguments.chain, "--chain", "NAME=BASE..TIP"):
+        ends = [pair_of(chain, "..", "--chain", "NAME=BASE..TIP") for chain in chains]
+        found.setdefault(name, []).extend(srdf_new.group_members(chains=ends))
+    for name, joints in _named_lists(arguments.joints, "--joints", "NAME=J1,J2"):
+        found.setdefault(name, []).extend(srdf_new.group_members(joints=joints))
+    for name, links in _named_lists(arguments.links, "--links", "NAME=L1,L2"):
+        found.setdefault(name, []).extend(srdf_new.group_members(links=links))
+    for name, subgroups in _named_lists(arguments.subgroups, "--subgroups", "NAME=G1,G2"):
+        found.setdefault(name, []).extend(srdf_new.group_members(subgroups=subgroups))
+    return found
+
+
+def _named_lists(words: list[list[str]], option: str, form: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the members of each use of an option; commas and further words part the members."""
+    for first, *others in words:
+        name, members = pair_of(first, "=", option, form)
+        listed = [member.strip() for part in (members, *others) for member in part.split(",")]
+        if not all(listed) or any("=" in part for part in others):
+            raise RobotSemanticsError(f"{option} takes {form}, not '{' '.join((first, *others))}'")
+        yield name, listed
+
+
+def _state(words: list[str]) -> NewElement:
+    group, name = pair_of(words[0], "/", "--state", "GROUP/NAME JOINT=VALUE...")
+    values: dict[str, tuple[float, ...]] = {}
+    for word in words[1:]:
+        joint, text = pair_of(word, "=", "--state", "GROUP/NAME JOINT=VALUE...")
+        numbers = parse_numbers(text.replace(",", " "))
+        if numbers is None or joint in values:
+            problem = "is given twice" if numbers is not None else f"takes finite numbers, not '{text}'"
+            raise RobotSemanticsError(f"--state {words[0]}: joint '{joint}' {problem}")
+        values[joint] = numbers
+    return srdf_new.group_state(name, group, values)
+
+
+def _end_effector(word: str) -> NewElement:
+    form = "NAME=GROUP,PARENT_LINK[,PARENT_GROUP]"
+    name, rest = pair_of(word, "=", "--end-effector", form)
+    parts = [part.strip() for part in rest.split(",")]
+    if not 2 <= len(parts) <= 3 or not all(parts):
+        raise RobotSemanticsError(f"--end-effector takes {form}, not '{word}'")
+    return srdf_new.end_effector(name, *parts)
+
+
+def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[LinkPair, str]]:
+    for words in arguments.disable_collisions:
+        if not 2 <= len(words) <= 3:
+            raise RobotSemanticsError(f"--disable-collisions takes LINK1 LINK2 [REASON], not '{' '.join(words)}'")
+        yield LinkPair.of(words[0], words[1]), words[2] if len(words) == 3 else "User"

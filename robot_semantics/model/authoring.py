@@ -1,0 +1,59 @@
+"""Changes of an SRDF, checked before they are written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from robot_semantics.description.srdf_edit import SrdfText
+from robot_semantics.description.srdf_reader import parse_srdf
+from robot_semantics.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.errors import DescriptionError
+from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.robot_model import RobotModel
+
+
+def problems_of(text: SrdfText, robot: RobotModel | None) -> Diagnostics:
+    """Return every problem of an SRDF; without a robot only what can be said without one."""
+    diagnostics = Diagnostics()
+    semantic = parse_srdf(str(text), text.xml.source, diagnostics)
+    if robot is None:
+        check_alone(semantic, diagnostics)
+    else:
+        apply_semantics(robot, semantic, diagnostics)
+    return diagnostics
+
+
+def check_change(
+    before: SrdfText | None, after: SrdfText, robot: RobotModel | None, robot_before: RobotModel | None = None
+) -> Diagnostics:
+    """Return the problems of the text after a change, which must not have made a new error.
+
+    Args:
+        before: the text before the change; None for a new text.
+        after: the text after it.
+        robot: the robot without semantics, as it is after the change.
+        robot_before: the robot before the change, where it was changed too.
+
+    Raises:
+        DescriptionError: with the errors that the change makes.
+    """
+    found = problems_of(after, robot)
+    known = Counter[tuple[str, str]]()
+    if before is not None:
+        known.update(map(_identity, problems_of(before, robot_before or robot).errors))
+    made: list[Diagnostic] = []
+    for error in found.errors:
+        identity = _identity(error)
+        if known[identity] > 0:
+            known[identity] -= 1
+        else:
+            made.append(error)
+    if made:
+        raise DescriptionError(made)
+    return found
+
+
+def _identity(problem: Diagnostic) -> tuple[str, str]:
+    """Return what stays of a problem when the text changes elsewhere: not its line, nor the lines its message names."""
+    return problem.code, re.sub(r"\bline \d+", "line", problem.message)
