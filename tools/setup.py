@@ -185,16 +185,19 @@ class Environment:
             f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
         )
 
-    def lay_under(self) -> None:
-        """Put in what a ROS 2 installation has and the wheels lack, where nothing of that name is there."""
-        underlay, tf2_ros = ROOT / "underlay", self.site / "tf2_ros"
+    def build_tf2_msgs(self) -> None:
+        """Build the messages of tf2, unless they are there."""
         if not self.has("tf2_msgs"):
             (self.stamps / "tf2_msgs.ours").touch()
-            self.build(underlay / "tf2_msgs")
+            self.build(ROOT / "underlay" / "tf2_msgs")
+
+    def copy_tf2_ros(self) -> None:
+        """Put our small tf2_ros in, unless one is there."""
         if not self.has("tf2_ros"):
             (self.stamps / "tf2_ros.ours").touch()
-            shutil.rmtree(tf2_ros, ignore_errors=True)
-            shutil.copytree(underlay / "tf2_ros" / "tf2_ros", tf2_ros, ignore=shutil.ignore_patterns("__pycache__"))
+            source, target = ROOT / "underlay" / "tf2_ros" / "tf2_ros", self.site / "tf2_ros"
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
     def link_project(self) -> None:
         """Install the package so that edits take effect, and show it to ROS's index as an installed one would be."""
@@ -213,21 +216,18 @@ class Environment:
     def steps(self) -> list[Step]:
         """The steps in their order; each is done again when its files changed or a step before it was done again."""
         demo, test = (ROOT / "requirements" / name for name in ("demo.lock", "test.lock"))
-        underlay, interfaces = ROOT / "underlay", ROOT / "interfaces"
-        project = tuple(ROOT / name for name in ("setup.py", "setup.cfg", "pyproject.toml", "package.xml"))
+        tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
+        interfaces, name = ROOT / "interfaces", "robot_semantics"
+        own = files_below(interfaces)
+        project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "pyproject.toml", "package.xml"))
         return [
             Step("venv", "making the environment", (), (), self.create),
             Step("demo", "installing ROS 2 wheels and libraries", ("venv",), (demo,), lambda: self.install(demo)),
             Step("paths", "mending paths in the wheels", ("demo",), (), self.mend_paths),
-            Step("underlay", "building tf2_msgs and tf2_ros", ("paths",), files_below(underlay), self.lay_under),
-            Step(
-                "interfaces",
-                "building robot_semantics_interfaces",
-                ("paths",),
-                files_below(interfaces),
-                lambda: self.build(interfaces),
-            ),
-            Step("project", "installing robot_semantics itself", ("demo",), project, self.link_project),
+            Step("tf2_msgs", "building tf2_msgs", ("paths",), files_below(tf2_msgs), self.build_tf2_msgs),
+            Step("tf2_ros", "installing tf2_ros", ("demo",), files_below(tf2_ros), self.copy_tf2_ros),
+            Step("interfaces", f"building {name}_interfaces", ("paths",), own, lambda: self.build(interfaces)),
+            Step(name, f"installing {name} itself", ("demo",), project, self.link_project),
             Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
         ]
 

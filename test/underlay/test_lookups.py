@@ -8,33 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("rclpy", reason="needs the ROS 2 client library")
-
 import tf2_ros
-from geometry_msgs.msg import TransformStamped
 from rclpy.duration import Duration
 from rclpy.time import Time
 
+from test.underlay.messages import numbers, stamped
+
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "tf2_lookups.json").read_text())
 QUERIES: list[tuple[str, str, int, list[float] | str]] = [tuple(query) for query in GOLDEN["queries"]]
-
-
-def stamped(
-    parent: str, child: str, stamp_ns: int, values: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-) -> TransformStamped:
-    """A message from plain numbers: x y z qx qy qz qw."""
-    message = TransformStamped()
-    message.header.frame_id, message.child_frame_id = parent, child
-    message.header.stamp = Time(nanoseconds=stamp_ns).to_msg()
-    t, q = message.transform.translation, message.transform.rotation
-    t.x, t.y, t.z, q.x, q.y, q.z, q.w = values
-    return message
-
-
-def numbers(message: TransformStamped) -> list[float]:
-    t, q = message.transform.translation, message.transform.rotation
-    return [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
 
 
 @pytest.fixture(scope="module")

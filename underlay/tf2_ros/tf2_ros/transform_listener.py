@@ -6,7 +6,7 @@ import contextlib
 from threading import Thread
 
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage
@@ -44,7 +44,7 @@ class TransformListener:
         if spin_thread:
             self.executor = SingleThreadedExecutor(context=node.context)
             self.executor.add_node(node)
-            self.dedicated_listener_thread = Thread(target=self.executor.spin, daemon=True)
+            self.dedicated_listener_thread = Thread(target=self._spin, daemon=True)
             self.dedicated_listener_thread.start()
 
     def __del__(self) -> None:
@@ -54,6 +54,10 @@ class TransformListener:
                 self.executor.shutdown()
                 self.dedicated_listener_thread.join()
             self.unregister()
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            self.executor.spin()
 
     def unregister(self) -> None:
         """End the subscriptions."""
