@@ -1,0 +1,233 @@
+"""A world state against the robots it is about: names, counts, limits, and whether it agrees with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.description.xml_reader import SourceMap
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
+from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
+from robot_semantics.usdf.poses import pose_matrices
+from robot_semantics.usdf.reader import read_document
+from robot_semantics.usdf.robot import known_links
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+
+POSE_TOLERANCE = 1e-6
+"""How far a stated link pose may be from the one its joints give [m, rad]."""
+
+TWIST_TOLERANCE = 1e-6
+"""How far a stated link twist may be from the one its joints give [m/s, rad/s]."""
+
+MIMIC_TOLERANCE = 1e-6
+"""How far a mimic joint may be from where its leader takes it [rad, m]."""
+
+LIMIT_TOLERANCE = 1e-9
+"""How far a position may be outside its limits: the rounding of programs that stop at them [rad, m]."""
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far a floating joint's quaternion may be from length 1."""
+
+
+def check_world_file(
+    path: Path, diagnostics: Diagnostics, *, robot: RobotModel | None = None, find: FileFinder | None = None
+) -> WorldState:
+    """Read and check a USDF file; problems are added to `diagnostics`.
+
+    `robot` is what the model of its name is checked against, or the only model; the other models are checked against
+    the files that they name. `find` finds those; by default paths are relative to the USDF file.
+
+    Raises:
+        DescriptionError: the file itself has errors.
+
+    """
+    state, places = read_document(path, diagnostics)
+    robots = robots_of(state, robot=robot, find=find or beside(path), diagnostics=diagnostics, places=places)
+    check_world(state, robots, diagnostics, places=places)
+    return state
+
+
+def check_world(
+    state: WorldState,
+    robots: Mapping[str, RobotModel] | None,
+    diagnostics: Diagnostics,
+    *,
+    places: SourceMap | None = None,
+) -> None:
+    """Add to `diagnostics` what is wrong with a state that was read: poses left out, and all that its robots know.
+
+    Args:
+        state: the state.
+        robots: the robots by their models' names; models without one are checked by themselves alone.
+        diagnostics: collects the problems.
+        places: where the state's elements stand in its document, if it comes from one.
+
+    """
+    bodies: Sequence[ModelState | Frame] = (*state.models, *state.frames)
+    for body in bodies:
+        if body.pose is None:
+            message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
+            diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
+    for name in robots or {}:
+        state.model(name)
+    for model in state.models:
+        robot = (robots or {}).get(model.name)
+        if robot is not None:
+            _ModelCheck(model, robot, diagnostics, places).run()
+
+
+class _ModelCheck:
+    """One model state against its robot."""
+
+    def __init__(
+        self, state: ModelState, robot: RobotModel, diagnostics: Diagnostics, places: SourceMap | None
+    ) -> None:
+        self._state = state
+        self._robot = robot
+        self._found = diagnostics
+        self._places = places
+        self._path = path_of(state)
+        self._kinematics = ForwardKinematics(robot)
+
+    def run(self) -> None:
+        """Make every check."""
+        self._identity()
+        for joint in self._state.joints:
+            self._joint(joint)
+        for link in self._state.links:
+            if link.name not in self._robot.link_index:
+                message = f"robot '{self._robot.name}' has no link '{link.name}'"
+                self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
+        self._completeness()
+        self._mimics()
+        self._links()
+
+    def _at(self, item: JointState | LinkState) -> Place:
+        return place_of(self._places, item, path_of(item, self._path))
+
+    def _identity(self) -> None:
+        stated = self._state.urdf_sha256
+        if stated is not None and stated != urdf_digest(self._robot):
+            message = f"the state is of another version of '{self._robot.name}': rs:hash is not that of its URDF"
+            self._found.warning("other-robot", message, place_of(self._places, self._state, self._path))
+
+    def _joint(self, state: JointState) -> None:
+        index = self._robot.joint_index.get(state.name)
+        if index is None:
+            names = tuple(name for name in self._robot.joint_names[1:])
+            message = f"robot '{self._robot.name}' has no joint '{state.name}'"
+            self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=names)
+            return
+        joint = self._robot.joints[index]
+        if joint.virtual:
+            message = f"'{state.name}' is a virtual joint: its state is the model's <parent>, <pose> and <twist>"
+            self._found.error("virtual-joint-state", message, self._at(state))
+            return
+        counts = position_counts(joint)
+        for word, values, allowed in (
+            ("positions", state.positions, counts),
+            ("velocities", state.velocities, (joint.velocity_count,)),
+            ("torques", state.torques, (joint.velocity_count,)),
+        ):
+            if values is not None and len(values) not in allowed:
+                must = " or ".join(map(str, allowed))
+                message = f"{joint.type.value} joint '{joint.name}' has {len(values)} {word}; it must have {must}"
+                self._found.error("wrong-count", message, self._at(state))
+        self._position(joint, state)
+
+    def _position(self, joint: JointModel, state: JointState) -> None:
+        if joint.position_count == 7 and state.positions is not None and len(state.positions) == 7:
+            length = float(np.linalg.norm(state.positions[3:]))
+            if length == 0.0:
+                message = f"the quaternion of floating joint '{joint.name}' is all zeros"
+                self._found.error("zero-quaternion", message, self._at(state))
+            elif not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+                message = f"the quaternion of floating joint '{joint.name}' has length {length:.9g}; it is normalised"
+                self._found.warning("quaternion-length", message, self._at(state))
+        if joint.position_count != 1 or state.positions is None or len(state.positions) != 1:
+            return
+        value, limits = state.positions[0], joint.limits
+        if value < limits.lower - LIMIT_TOLERANCE or value > limits.upper + LIMIT_TOLERANCE:
+            message = (
+                f"joint '{joint.name}' is at {value:.9g}, outside its limits {limits.lower:.9g} to {limits.upper:.9g}"
+            )
+            self._found.warning("outside-limits", message, self._at(state))
+
+    def _completeness(self) -> None:
+        """Report joints of which neither the position nor the poses of both links are stated."""
+        stated = {joint.name for joint in self._state.joints if joint.positions is not None}
+        posed = {link.name for link in self._state.links if link.pose is not None} | {self._robot.root_link}
+        missing = [
+            joint.name
+            for joint in self._robot.joints
+            if joint.is_active
+            and not joint.virtual
+            and joint.name not in stated
+            and not {joint.parent_link, joint.child_link} <= posed
+        ]
+        if missing:
+            count = sum(joint.is_active and not joint.virtual for joint in self._robot.joints)
+            listed = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
+            message = f"{len(missing)} of {count} joints of '{self._state.name}' have no position: {listed}"
+            self._found.warning("missing-joint-state", message, place_of(self._places, self._state, self._path))
+
+    def _mimics(self) -> None:
+        stated = {joint.name: joint for joint in self._state.joints}
+        for joint in self._robot.joints:
+            said = stated.get(joint.name)
+            if joint.mimic is None or said is None:
+                continue
+            leader = stated.get(joint.mimic.joint)
+            own = stated_positions(joint, said)
+            leads = None if leader is None else stated_positions(self._robot.joint(joint.mimic.joint), leader)
+            if own is None or leads is None or own.shape != (1,) or leads.shape != (1,):
+                continue
+            expected = joint.mimic.multiplier * leads[0] + joint.mimic.offset
+            if not abs(own[0] - expected) <= MIMIC_TOLERANCE:
+                message = (
+                    f"joint '{joint.name}' mimics '{joint.mimic.joint}' and should be at {expected:.9g}; "
+                    f"it is at {own[0]:.9g}"
+                )
+                self._found.warning("mimic-disagrees", message, self._at(said))
+
+    def _links(self) -> None:
+        """Compare the stated poses and twists with those that the joints give."""
+        values = joint_values(self._state, self._kinematics.space)
+        placed, moved = known_links(self._robot, values)
+        with np.errstate(all="ignore"):
+            self._link_poses([s for s in self._state.links if s.name in placed], self._kinematics.link_poses(values.q))
+            twists = self._kinematics.link_twists(values.q, values.v)
+        for state in self._state.links:
+            if state.twist is None or state.name not in moved:
+                continue
+            off = np.abs(np.array(state.twist) - twists[self._robot.link_index[state.name]])
+            if not off.max() <= TWIST_TOLERANCE:
+                message = (
+                    f"the twist of link '{state.name}' is {off[:3].max():.3g} m/s and {off[3:].max():.3g} rad/s "
+                    "away from the one that the joint velocities give"
+                )
+                self._found.warning("link-twist-disagrees", message, self._at(state))
+
+    def _link_poses(self, links: list[LinkState], T_root_link: np.ndarray) -> None:
+        stated = [link for link in links if link.pose is not None]
+        if not stated:
+            return
+        given = pose_matrices([link.pose for link in stated])
+        expected = T_root_link[[self._robot.link_index[link.name] for link in stated]]
+        distances = np.linalg.norm(given[:, :3, 3] - expected[:, :3, 3], axis=-1)
+        angles = quat_angle(quat_from_matrix(given[:, :3, :3]), quat_from_matrix(expected[:, :3, :3]))
+        for link, distance, angle in zip(stated, distances, angles, strict=True):
+            if not (distance <= POSE_TOLERANCE and angle <= POSE_TOLERANCE):
+                message = (
+                    f"the pose of link '{link.name}' is {distance:.3g} m and {angle:.3g} rad away from the one that "
+                    "the joint positions give"
+                )
+                self._found.warning("link-pose-disagrees", message, self._at(link))

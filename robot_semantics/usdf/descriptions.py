@@ -1,0 +1,92 @@
+"""Which robot each model of a world state is: the one at hand, or the one whose files the state names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from robot_semantics.description.xml_reader import SourceMap
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.writable import SOURCE
+
+FileFinder = Callable[[str], Path]
+"""Gives the file that a description's URI names; raises an error of this package that says what was tried."""
+
+
+def robots_of(
+    state: WorldState,
+    *,
+    robot: RobotModel | None = None,
+    find: FileFinder | None = None,
+    diagnostics: Diagnostics | None = None,
+    places: SourceMap | None = None,
+) -> dict[str, RobotModel]:
+    """Return the robot of each model of `state`, by the model's name, as far as they are known.
+
+    That is `robot` for the model of its name or of its ``rs:hash``, or for the only model; for the others what their
+    ``rs:description`` names. A description that cannot be read is a warning in `diagnostics`.
+    """
+    found: dict[str, RobotModel] = {}
+    if robot is not None:
+        chosen = [model for model in state.models if model.name == robot.name]
+        if not chosen and (digest := urdf_digest(robot)) is not None:
+            chosen = [model for model in state.models if model.urdf_sha256 == digest]
+        if not chosen and len(state.models) == 1:
+            chosen = list(state.models)
+        found.update((model.name, robot) for model in chosen)
+        if not chosen and state.models and diagnostics is not None:
+            names = ", ".join(model.name for model in state.models)
+            message = f"no model is called '{robot.name}', as the robot is; there are: {names}"
+            valid = tuple(model.name for model in state.models)
+            diagnostics.error(
+                "unknown-model", message, place_of(places, state, "/world_state"), name=robot.name, valid=valid
+            )
+    loaded: dict[tuple[str, str | None], RobotModel | None] = {}
+    for model in state.models:
+        if model.name in found or model.description is None or find is None:
+            continue
+        key = (model.description, model.semantic)
+        if key not in loaded:
+            loaded[key] = _load(model, find, diagnostics, place_of(places, model, path_of(model)))
+        described = loaded[key]
+        if described is not None:
+            found[model.name] = described
+    return found
+
+
+def _load(model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: Place) -> RobotModel | None:
+    """Return the robot that a model names; problems inside its files are its own business."""
+    try:
+        urdf = find(model.description or "")
+        srdf = None if model.semantic is None else find(model.semantic)
+        return load_robot(urdf, srdf, strict=False)
+    except DescriptionError as error:
+        reason = f"it has errors, the first: {error.diagnostics[0]}" if error.diagnostics else "it has errors"
+    except (RobotSemanticsError, OSError) as error:
+        reason = str(error)
+    if diagnostics is not None:
+        message = f"the description of '{model.name}' cannot be read, so its state is not checked against it: {reason}"
+        diagnostics.warning("unread-description", message, place)
+    return None
+
+
+def _beside(path: Path) -> FileFinder:
+    return lambda uri: path.parent / uri.removeprefix("file://")
+
+
+def beside(path: Path) -> FileFinder:
+    """Return a finder that takes paths relative to the folder of `path`."""
+    return lambda uri: path.parent / uri.removeprefix("file://")
+
+
+def place_of(
+    places: SourceMap | None, item: WorldState | ModelState | Frame | JointState | LinkState, path: str
+) -> Place:
+    """Return the place of a part of a state: in its document, or by its path where it comes from none."""
+    return Place(SOURCE, path=path) if places is None else places.place(item.at)

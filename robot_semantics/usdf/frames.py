@@ -1,0 +1,264 @@
+"""The frame graph of a world state: where every model, frame and link is, and how it moves, seen from anywhere.
+
+Inside, all motion is kept relative to the world in the world's axes, at each body's own origin; NaN stands for a motion
+that is not stated. ``T_world_x`` is the pose of x in the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.description.xml_reader import SourceMap
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.transforms import invert
+from robot_semantics.usdf.poses import FloatArray, pose_matrices
+from robot_semantics.usdf.validity import path_of, problems
+from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+from robot_semantics.usdf.writable import SOURCE
+
+SEPARATOR = "::"
+"""Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
+
+
+class NotStatedError(RobotSemanticsError):
+    """Something was asked that the state does not say.
+
+    Attributes:
+        name: of what.
+        what: what is not stated, for example ``"twist"``.
+
+    """
+
+    def __init__(self, name: str, what: str) -> None:
+        self.name = name
+        self.what = what
+        super().__init__(f"the state does not say the {what} of '{name}'")
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedWorld:
+    """Poses and motions of everything a state says, all in the world; make it with `resolve`.
+
+    Attributes:
+        state: the state.
+        names: all names, models and frames first, then the links as ``model::link``; the world itself is the first.
+        index: place of each name.
+        T_world_body: (n, 4, 4) poses, read-only [m].
+        twists: (n, 6) velocity of each origin, then angular velocity, relative to the world in the world's axes
+            [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
+        wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
+            stated; read-only.
+
+    """
+
+    state: WorldState
+    names: tuple[str, ...]
+    index: Mapping[str, int]
+    T_world_body: FloatArray
+    twists: FloatArray
+    wrenches: FloatArray
+
+    def at(self, name: str) -> int:
+        """Return the place of a name in the arrays.
+
+        Raises:
+            UnknownNameError: no model, frame or link has it.
+            NotStatedError: the link is stated, but not its pose.
+
+        """
+        found = self.index.get(name)
+        if found is not None:
+            return found
+        if any(name == f"{m.name}{SEPARATOR}{link.name}" for m in self.state.models for link in m.links):
+            raise NotStatedError(name, "pose")
+        raise UnknownNameError("model, frame or link", name, self.names)
+
+    def pose(self, name: str, relative_to: str = WORLD) -> FloatArray:
+        """Return the (4, 4) pose of `name` in the frame of `relative_to` [m].
+
+        Raises:
+            UnknownNameError: there is no such name.
+            NotStatedError: a pose is not stated.
+
+        """
+        T: FloatArray = self.poses((name,), relative_to)[0]
+        return T
+
+    def poses(self, names: Sequence[str], relative_to: str = WORLD) -> FloatArray:
+        """Return (k, 4, 4) poses of `names` in the frame of `relative_to` [m]; otherwise as `pose`."""
+        T_world_body = self.T_world_body[[self.at(name) for name in names]]
+        if relative_to == WORLD:
+            return T_world_body
+        result: FloatArray = invert(self.T_world_body[self.at(relative_to)]) @ T_world_body
+        return result
+
+    def twist(self, name: str, relative_to: str = WORLD, axes: str | None = None) -> Vec6:
+        """Return vx vy vz wx wy wz of `name`'s origin as an observer fixed to `relative_to` sees it [m/s, rad/s].
+
+        It is given in the axes of `axes`, by default those of `relative_to`.
+
+        Raises:
+            UnknownNameError: there is no such name.
+            NotStatedError: a pose or a motion on the way is not stated.
+
+        """
+        row = self.relative_twists((name,), relative_to, axes)[0]
+        if np.isnan(row).any():
+            culprit = name if np.isnan(self.twists[self.at(name)]).any() else relative_to
+            raise NotStatedError(culprit, "twist")
+        a, b, c, d, e, f = row.tolist()
+        return (a, b, c, d, e, f)
+
+    def relative_twists(self, names: Sequence[str], relative_to: str = WORLD, axes: str | None = None) -> FloatArray:
+        """Return (k, 6) twists as `twist` does, NaN where one is not stated."""
+        at, observer = [self.at(name) for name in names], self.at(relative_to)
+        twists = np.array(self.twists[at])
+        moving = self.twists[observer]
+        # The observer's frame carries along whatever is fixed to it; that motion is not seen from it.
+        lever = self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3]
+        twists[:, :3] -= moving[:3] + np.cross(moving[3:], lever)
+        twists[:, 3:] -= moving[3:]
+        return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
+
+    def wrench(self, name: str, about: str | None = None, axes: str | None = None) -> Vec6:
+        """Return fx fy fz tx ty tz on the link `name` [N, N m].
+
+        The torque is about the origin of `about`, by default the link's own; both are in the axes of `axes`, by
+        default those of `about`.
+
+        Raises:
+            UnknownNameError: there is no such name.
+            NotStatedError: a pose or the wrench is not stated.
+
+        """
+        at = self.at(name)
+        wrench = np.array(self.wrenches[at])
+        if np.isnan(wrench).any():
+            raise NotStatedError(name, "wrench")
+        point = at if about is None else self.at(about)
+        wrench[3:] += np.cross(self.T_world_body[at, :3, 3] - self.T_world_body[point, :3, 3], wrench[:3])
+        R_world_axes = self.T_world_body[point if axes is None else self.at(axes), :3, :3]
+        a, b, c, d, e, f = _into_axes(R_world_axes, wrench[np.newaxis])[0].tolist()
+        return (a, b, c, d, e, f)
+
+
+def resolve(
+    state: WorldState, *, diagnostics: Diagnostics | None = None, places: SourceMap | None = None
+) -> ResolvedWorld:
+    """Return where everything in `state` is in the world, and how it moves there.
+
+    A missing pose of a model or frame is the identity, with a warning in `diagnostics` (at its place in the document
+    of `places`). A link without a pose is left out: only a robot's joints can tell where it is.
+
+    Raises:
+        DescriptionError: unknown parents, cycles or names of two things; all are carried. Or a pose in the world is
+            beyond the range of a 64-bit float.
+
+    """
+    faults = problems(state)
+    if faults:
+        found = Diagnostics()
+        for fault in faults:
+            place = _place(places, fault.at, fault.path)
+            found.error(fault.code, fault.message, place, name=fault.name, valid=fault.valid)
+        raise DescriptionError(found)
+    bodies: tuple[ModelState | Frame, ...] = (*state.models, *state.frames)
+    for body in bodies:
+        if body.pose is None and diagnostics is not None:
+            message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
+            diagnostics.warning("missing-pose", message, _place(places, body.at, path_of(body)))
+    links = [(place, link) for place, model in enumerate(state.models, 1) for link in model.links if link.pose]
+    names = (
+        WORLD,
+        *(body.name for body in bodies),
+        *(f"{bodies[place - 1].name}{SEPARATOR}{link.name}" for place, link in links),
+    )
+    count = len(names)
+    T, twists, wrenches = np.empty((count, 4, 4)), np.empty((count, 6)), np.full((count, 6), np.nan)
+    first_link = 1 + len(bodies)
+    with np.errstate(over="ignore", invalid="ignore"):
+        T[0], twists[0] = np.eye(4), 0.0
+        _place_bodies(bodies, T[:first_link], twists[:first_link])
+        _place_links(links, first_link, T, twists, wrenches)
+    if not np.isfinite(T).all():
+        at = int(np.argmin(np.isfinite(T).all(axis=(1, 2))))
+        found = Diagnostics()
+        message = f"the pose of '{names[at]}' in the world is beyond the range of a 64-bit float"
+        found.error("out-of-range", message, Place(SOURCE if places is None else places.source))
+        raise DescriptionError(found)
+    for array in (T, twists, wrenches):
+        array.setflags(write=False)
+    # Of equal names, a model's or frame's wins over a link's.
+    index = {name: at for at, name in reversed(list(enumerate(names)))}
+    return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches)
+
+
+def _place_bodies(bodies: Sequence[ModelState | Frame], T: FloatArray, twists: FloatArray) -> None:
+    """Fill in models and frames, all of one distance from the world together, the nearest first."""
+    place = {WORLD: 0} | {body.name: at for at, body in enumerate(bodies, 1)}
+    parents = np.array([0, *(place[body.parent] for body in bodies)])
+    depths = _depths(parents)
+    T_parent_body = pose_matrices([body.pose for body in bodies])
+    stated = _rows([body.twist for body in bodies])
+    for depth in range(1, int(depths.max()) + 1):
+        here = np.flatnonzero(depths == depth)
+        above = parents[here]
+        T[here] = T[above] @ T_parent_body[here - 1]
+        carried, moved = twists[above], _out_of_axes(T[above, :3, :3], stated[here - 1])
+        lever = T[here, :3, 3] - T[above, :3, 3]
+        twists[here] = carried + moved
+        twists[here, :3] += np.cross(carried[:, 3:], lever)
+
+
+def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Return how many steps each place is from place 0."""
+    depths, here = np.zeros(len(parents), dtype=np.intp), np.arange(len(parents))
+    while here.any():
+        depths[here != 0] += 1
+        here = parents[here]
+    return depths
+
+
+def _place_links(
+    links: Sequence[tuple[int, LinkState]], first: int, T: FloatArray, twists: FloatArray, wrenches: FloatArray
+) -> None:
+    """Fill in the links, each in its model's frame."""
+    if not links:
+        return
+    models = np.array([place for place, _ in links])
+    here = slice(first, first + len(links))
+    T[here] = T[models] @ pose_matrices([link.pose for _, link in links])
+    own_axes = T[here, :3, :3]
+    carried = twists[models]
+    twists[here] = carried + _out_of_axes(own_axes, _rows([link.twist for _, link in links]))
+    twists[here, :3] += np.cross(carried[:, 3:], T[here, :3, 3] - T[models, :3, 3])
+    wrenches[here] = _out_of_axes(own_axes, _rows([link.wrench for _, link in links]))
+
+
+_UNKNOWN: Vec6 = (np.nan,) * 6
+
+
+def _rows(values: Sequence[Vec6 | None]) -> FloatArray:
+    return np.array([_UNKNOWN if value is None else value for value in values], dtype=np.float64).reshape(-1, 6)
+
+
+def _out_of_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
+    """Return (n, 6) twists or wrenches in the world's axes from those in the axes of (n, 3, 3) rotations."""
+    halves = sixes.reshape(-1, 2, 3)
+    turned: FloatArray = np.einsum("nij,nkj->nki", R_world_axes, halves).reshape(-1, 6)
+    return turned
+
+
+def _into_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
+    """Return (n, 6) twists or wrenches in the axes of one (3, 3) rotation from those in the world's."""
+    return (sixes.reshape(-1, 2, 3) @ R_world_axes).reshape(-1, 6)
+
+
+def _place(places: SourceMap | None, at: int, path: str) -> Place:
+    return Place(SOURCE, path=path) if places is None else places.place(at)

@@ -1,0 +1,131 @@
+"""The joint states of a model as variables of its robot's joint space, and back.
+
+A state's six-number position of a floating joint becomes the seven of joint space: x y z and a quaternion x y z w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.world_state import JointState, ModelState
+
+FloatArray = npt.NDArray[np.float64]
+
+RPY_COUNT = 6
+"""Numbers of a floating joint's position where its rotation is given as roll, pitch, yaw."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointValues:
+    """What a model state says of its robot's joints.
+
+    Attributes:
+        q: (size,) positions; those of joints not in `positions_of` are neutral.
+        v: (velocity_size,) velocities; those of joints not in `velocities_of` are zero.
+        positions_of: joints whose position is known: stated, or a mimic joint whose leader's is.
+        velocities_of: joints whose velocity is known likewise.
+
+    """
+
+    q: FloatArray
+    v: FloatArray
+    positions_of: frozenset[str]
+    velocities_of: frozenset[str]
+
+
+def position_counts(joint: JointModel) -> tuple[int, ...]:
+    """Return how many numbers a joint's `<positions>` may have."""
+    count = joint.position_count
+    return (count, RPY_COUNT) if joint.type is JointType.FLOATING else (count,)
+
+
+def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
+    """Return (n,) a joint's position as joint space has it, None where it is not stated or of the wrong count."""
+    if state.positions is None or len(state.positions) not in position_counts(joint):
+        return None
+    values = np.array(state.positions, dtype=np.float64)
+    if joint.type is JointType.FLOATING:
+        if len(values) == RPY_COUNT:
+            return np.concatenate((values[:3], quat_from_rpy(values[3:])))
+        if not values[3:].any():
+            return None
+    return values
+
+
+def stated_velocities(joint: JointModel, state: JointState) -> FloatArray | None:
+    """Return (n,) a joint's velocity, None where it is not stated or of the wrong count."""
+    if state.velocities is None or len(state.velocities) != joint.velocity_count:
+        return None
+    return np.array(state.velocities, dtype=np.float64)
+
+
+def joint_values(state: ModelState, space: JointSpace) -> JointValues:
+    """Return the joint-space variables that `state` gives; what does not fit the robot is passed over.
+
+    Mimic joints follow their leaders, whatever is stated of them.
+    """
+    q, v = np.array(space.neutral()), np.zeros(space.velocity_size)
+    positions_of, velocities_of = set[str](), set[str]()
+    stated = {joint.name: joint for joint in state.joints}
+    for joint in space.joints:
+        said = stated.get(joint.name)
+        if joint.virtual or said is None:
+            continue
+        position, velocity = stated_positions(joint, said), stated_velocities(joint, said)
+        if position is not None:
+            q[space.joint_positions[joint.name]] = position
+            positions_of.add(joint.name)
+        if velocity is not None:
+            v[space.joint_velocities[joint.name]] = velocity
+            velocities_of.add(joint.name)
+    return JointValues(
+        space.with_mimics(q),
+        space.with_mimic_velocities(v),
+        _with_followers(space, positions_of),
+        _with_followers(space, velocities_of),
+    )
+
+
+def _with_followers(space: JointSpace, known: Collection[str]) -> frozenset[str]:
+    """Return the joints known when mimic joints are known by their leaders alone."""
+    leaders = {joint.name: joint.name if joint.mimic is None else joint.mimic.joint for joint in space.joints}
+    return frozenset(name for name, leader in leaders.items() if leader in known)
+
+
+def joint_states(
+    space: JointSpace,
+    q: FloatArray | None,
+    v: FloatArray | None = None,
+    efforts: FloatArray | None = None,
+) -> tuple[JointState, ...]:
+    """Return the joint states of (size,) positions, (velocity_size,) velocities and efforts, each None if not stated.
+
+    The virtual root joint has none: it is the model's own parent and pose.
+    """
+
+    def part(values: FloatArray | None, where: Mapping[str, slice], name: str) -> tuple[float, ...] | None:
+        return None if values is None else tuple(values[where[name]].tolist())
+
+    return tuple(
+        JointState(
+            joint.name,
+            part(q, space.joint_positions, joint.name),
+            part(v, space.joint_velocities, joint.name),
+            part(efforts, space.joint_velocities, joint.name),
+        )
+        for joint in space.joints
+        if not joint.virtual
+    )
+
+
+def degrees_of_freedom(joint: JointModel) -> int:
+    """Return how many numbers a joint's `<velocities>` and `<torques>` have."""
+    return MOTION[joint.type].velocities

@@ -1,0 +1,99 @@
+"""Poses of a state as matrices and back, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.transforms import (
+    matrix_from_quat,
+    matrix_from_rpy,
+    quat_from_rpy,
+    quat_normalize,
+    rpy_from_matrix,
+    xyz_quat_from_matrix,
+)
+from robot_semantics.usdf.world_state import Pose, Quaternion, Vec6
+
+FloatArray = npt.NDArray[np.float64]
+
+IDENTITY = Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+
+
+def pose_matrix(pose: Pose | None) -> FloatArray:
+    """Return the (4, 4) transform of a pose [m]; a missing one is the identity."""
+    T: FloatArray = pose_matrices([pose])[0]
+    return T
+
+
+def pose_matrices(poses: Sequence[Pose | None]) -> FloatArray:
+    """Return (n, 4, 4) transforms of poses [m]; a missing pose is the identity, a stated quaternion wins."""
+    T = np.zeros((len(poses), 4, 4))
+    if not poses:
+        return T
+    numbers = np.array([(IDENTITY if pose is None else pose).xyz_rpy for pose in poses], dtype=np.float64)
+    T[:, :3, :3] = matrix_from_rpy(numbers[:, 3:])
+    T[:, :3, 3] = numbers[:, :3]
+    T[:, 3, 3] = 1.0
+    exact = [(at, pose.quat_xyzw) for at, pose in enumerate(poses) if pose is not None and pose.quat_xyzw is not None]
+    if exact:
+        T[[at for at, _ in exact], :3, :3] = matrix_from_quat(np.array([quat for _, quat in exact]))
+    return T
+
+
+def pose_quaternions(poses: Sequence[Pose]) -> FloatArray:
+    """Return (n, 4) unit quaternions x y z w of poses; a stated one is returned as it stands."""
+    if not poses:
+        return np.zeros((0, 4))
+    quats = quat_from_rpy(np.array([pose.xyz_rpy[3:] for pose in poses], dtype=np.float64))
+    for at, pose in enumerate(poses):
+        if pose.quat_xyzw is not None:
+            quats[at] = pose.quat_xyzw
+    return quats
+
+
+def poses_from_matrices(T: npt.ArrayLike) -> list[Pose]:
+    """Return the poses of (n, 4, 4) transforms, each with its exact quaternion."""
+    matrices = np.asarray(T, dtype=np.float64).reshape(-1, 4, 4)
+    if not len(matrices):
+        return []
+    with_quats = xyz_quat_from_matrix(matrices)
+    six = np.concatenate((matrices[:, :3, 3], rpy_from_matrix(matrices[:, :3, :3])), axis=1)
+    return [Pose(_six(row), _quaternion(quat)) for row, quat in zip(six, with_quats[:, 3:], strict=True)]
+
+
+def pose_from_matrix(T: npt.ArrayLike) -> Pose:
+    """Return the pose of a (4, 4) transform, with its exact quaternion."""
+    return poses_from_matrices(np.asarray(T)[np.newaxis])[0]
+
+
+def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Pose:
+    """Return the pose of a position [m] and a quaternion, which is kept bit for bit where its length is 1 to 1e-12.
+
+    Raises:
+        ArrayError: a number is not finite, or the quaternion is all zeros.
+
+    """
+    given = np.array(quat_xyzw, dtype=np.float64)
+    quat = quat_normalize(given)
+    if np.abs(quat - given).max() <= 1e-12:
+        quat = given
+    rpy = rpy_from_matrix(matrix_from_quat(quat))
+    return Pose(_six(np.concatenate((np.array(xyz, dtype=np.float64), rpy))), _quaternion(quat))
+
+
+def six(values: npt.ArrayLike) -> Vec6:
+    """Return six numbers as a tuple of Python floats."""
+    return _six(np.asarray(values, dtype=np.float64))
+
+
+def _six(row: FloatArray) -> Vec6:
+    a, b, c, d, e, f = row.tolist()
+    return (a, b, c, d, e, f)
+
+
+def _quaternion(row: FloatArray) -> Quaternion:
+    x, y, z, w = row.tolist()
+    return (x, y, z, w)

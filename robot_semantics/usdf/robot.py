@@ -1,0 +1,183 @@
+"""States of a robot from its joints: every link's pose and motion by forward kinematics."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import ArrayError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.arrays import checked
+from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
+from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
+from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6
+
+
+def from_joint_positions(
+    robot: RobotModel | ForwardKinematics,
+    positions: Mapping[str, npt.ArrayLike] | npt.ArrayLike,
+    velocities: Mapping[str, float] | npt.ArrayLike | None = None,
+    T_parent_root: npt.ArrayLike | None = None,
+    *,
+    twist_parent_root: Sequence[float] | None = None,
+    efforts: npt.ArrayLike | None = None,
+    name: str | None = None,
+    parent: str | None = None,
+) -> ModelState:
+    """Return the full state of a robot: all joints, and poses (with `velocities`: twists too) of all links.
+
+    Args:
+        robot: the robot; give its `ForwardKinematics` where many states are made of one robot.
+        positions: (size,) joint-space positions [rad, m], or the values of all active joints by variable or joint name
+            (those of the virtual root joint may be left out). Mimic joints follow their leaders.
+        velocities: (velocity_size,) joint-space velocities [rad/s, m/s], or by velocity variable; None if unknown.
+        T_parent_root: (4, 4) pose of the root link in `parent` [m]; by default what the virtual joint's variables in
+            `positions` say, and not stated where there are none.
+        twist_parent_root: motion of the root link relative to `parent` in its axes [m/s, rad/s]; by default what the
+            virtual joint's variables in `velocities` say where the pose comes from it too.
+        efforts: (velocity_size,) joint efforts [N m, N]; None if unknown.
+        name: the model's name, by default the robot's.
+        parent: what the root stands in, by default the virtual joint's parent frame, or the world.
+
+    Raises:
+        ArrayError: an array has a wrong shape or is not finite, or a value of an active joint is missing.
+        UnknownNameError: a name is neither a joint nor a variable.
+
+    """
+    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    model, space = kinematics.model, kinematics.space
+    q, moving_root = _positions(kinematics, positions)
+    v = _velocities(kinematics, velocities)
+    torques = None if efforts is None else checked("efforts", efforts, space.velocity_size)
+    pose = twist = None
+    if T_parent_root is not None:
+        pose = pose_from_matrix(checked("T_parent_root", T_parent_root, 4, 4))
+    elif moving_root or (model.has_virtual_joint and not model.root_joint.position_count):
+        pose = pose_from_matrix(kinematics.T_parent_root(q))
+        if v is not None:
+            twist = six(kinematics.twist_parent_root(q, v))
+    if twist_parent_root is not None:
+        twist = six(checked("twist_parent_root", twist_parent_root, 6))
+    return ModelState(
+        name=model.name if name is None else name,
+        parent=parent if parent is not None else model.root_joint.parent_link or WORLD,
+        pose=pose,
+        twist=twist,
+        links=_links(kinematics, q, v, None, None),
+        joints=joint_states(space, q, v, torques),
+    )
+
+
+def complete(state: ModelState, robot: RobotModel | ForwardKinematics, *, replace_links: bool = False) -> ModelState:
+    """Return `state` with the poses and twists of links that its joints determine and it does not state.
+
+    A link's pose needs the positions of all joints between it and the root; its twist their velocities too. What is
+    stated stays as it is, unless `replace_links`; links that the robot does not have stay in any case.
+    """
+    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    values = joint_values(state, kinematics.space)
+    placed, moved = known_links(kinematics.model, values)
+    derived = {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}
+    links: list[LinkState] = []
+    stated = {link.name: link for link in state.links}
+    for name in (*kinematics.model.link_names, *(name for name in stated if name not in kinematics.model.link_index)):
+        said, found = stated.get(name), derived.get(name)
+        if said is None or found is None:
+            links.extend(link for link in (said, found) if link is not None)
+            continue
+        keep = not replace_links
+        links.append(
+            replace(
+                said,
+                pose=said.pose if keep and said.pose is not None else found.pose,
+                twist=said.twist if keep and said.twist is not None else found.twist,
+            )
+        )
+    return replace(state, links=tuple(links))
+
+
+def known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the links whose poses, and those whose twists, follow from the known joints."""
+    placed, moved = {robot.root_link}, {robot.root_link}
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        above = joint.parent_link
+        rigid = joint.position_count == 0
+        if above in placed and (rigid or joint.name in values.positions_of):
+            placed.add(link.name)
+            if above in moved and (rigid or joint.name in values.velocities_of):
+                moved.add(link.name)
+    return frozenset(placed), frozenset(moved)
+
+
+def _links(
+    kinematics: ForwardKinematics,
+    q: FloatArray,
+    v: FloatArray | None,
+    placed: Collection[str] | None,
+    moved: Collection[str] | None,
+) -> tuple[LinkState, ...]:
+    """Return the states of the links that are `placed`, with twists where they are `moved`; None means all."""
+    poses = poses_from_matrices(kinematics.link_poses(q))
+    twists: list[Vec6 | None] = [None] * len(poses)
+    if v is not None:
+        twists = [six(row) for row in kinematics.link_twists(q, v)]
+    return tuple(
+        LinkState(name, pose, twist if moved is None or name in moved else None)
+        for name, pose, twist in zip(kinematics.model.link_names, poses, twists, strict=True)
+        if placed is None or name in placed
+    )
+
+
+def _positions(
+    kinematics: ForwardKinematics, positions: Mapping[str, npt.ArrayLike] | npt.ArrayLike
+) -> tuple[FloatArray, bool]:
+    """Return (size,) positions, and whether they say where a moving virtual joint is."""
+    space, root = kinematics.space, kinematics.model.root_joint
+    moving_root = root.position_count > 0
+    if not isinstance(positions, Mapping):
+        q = space.with_mimics(checked("positions", positions, space.size))
+        if q.ndim != 1:
+            raise ArrayError("positions", f"one state has shape ({space.size},), got {q.shape}")
+        return q, moving_root
+    missing = [
+        joint.name
+        for joint in space.joints
+        if joint.is_active
+        and joint.name not in positions
+        and not all(variable in positions for variable in joint.variable_names)
+    ]
+    if root.name in missing and not any(variable in positions for variable in root.variable_names):
+        missing.remove(root.name)
+        moving_root = False
+    if missing:
+        raise ArrayError("positions", f"no value for {', '.join(missing)}")
+    return space.pack(positions), moving_root
+
+
+def _velocities(
+    kinematics: ForwardKinematics, velocities: Mapping[str, float] | npt.ArrayLike | None
+) -> FloatArray | None:
+    space = kinematics.space
+    if velocities is None:
+        return None
+    if not isinstance(velocities, Mapping):
+        return space.with_mimic_velocities(velocities)
+    v = np.zeros(space.velocity_size)
+    unknown = [name for name in velocities if name not in space.velocity_names]
+    followers = {
+        name
+        for joint in space.joints
+        if not joint.is_active or joint.virtual
+        for name in space.velocity_names[space.joint_velocities[joint.name]]
+    }
+    missing = [name for name in space.velocity_names if name not in velocities and name not in followers]
+    if unknown or missing:
+        what = f"no velocity variable {', '.join(unknown)}" if unknown else f"no value for {', '.join(missing)}"
+        raise ArrayError("velocities", what)
+    for name, value in velocities.items():
+        v[space.velocity_names.index(name)] = value
+    return space.with_mimic_velocities(v)
