@@ -17,7 +17,8 @@ from lxml import etree
 
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.description.srdf_elements import HOMES, ROBOT, VIRTUAL_JOINT_TYPES, ElementSpec
-from robot_semantics.description.xml_reader import XmlDocument, parse_xml, read_text
+from robot_semantics.description.xacro_reader import read_document
+from robot_semantics.description.xml_reader import XmlDocument, parse_xml
 from robot_semantics.diagnostics import Diagnostics
 
 _SPACE = " \t\n\v\f\r"
@@ -37,22 +38,28 @@ def parse_srdf(
         DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
             any other error.
     """
+    return _read(parse_xml(text, source), diagnostics)
+
+
+def srdf_from_file(
+    path: str | Path, diagnostics: Diagnostics | None = None, *, xacro_arguments: Mapping[str, str] | None = None
+) -> tree.Semantic:
+    """Read an SRDF file, plain or xacro.
+
+    Raises:
+        DescriptionError: as `parse_srdf`, and when the file cannot be read.
+    """
+    return _read(read_document(path, xacro_arguments), diagnostics)
+
+
+def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> tree.Semantic:
     found = Diagnostics()
-    semantic = _Reader(parse_xml(text, source), found).read()
+    semantic = _Reader(document, found).read()
     if diagnostics is None:
         found.raise_if_failed()
     else:
         diagnostics.extend(found)
     return semantic
-
-
-def srdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> tree.Semantic:
-    """Read an SRDF file (plain XML, not xacro).
-
-    Raises:
-        DescriptionError: as `parse_srdf`, and when the file cannot be read.
-    """
-    return parse_srdf(read_text(path), str(path), diagnostics)
 
 
 def parse_numbers(text: str) -> tuple[float, ...] | None:

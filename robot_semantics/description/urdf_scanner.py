@@ -207,7 +207,10 @@ class Scanner:
             part.extras.append(Extra(len(part.order) if position is None else position, xml, "", within))
             return
         at = self._keep_element(part, element, tag, within, position)
-        if not tag.startswith("{") and tag not in FOREIGN_TAGS:
+        if tag.startswith("{http://www.ros.org/") and "xacro" in tag:
+            message = f"<xacro:{tag.rpartition('}')[2]}> is a macro that was not carried out; it is kept but not used"
+            self.warning("xacro-not-expanded", message, at)
+        elif not tag.startswith("{") and tag not in FOREIGN_TAGS:
             holder = within.rpartition("/")[2] or str(part.element.tag)
             message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
             self.warning("unknown-tag", message, at, name=tag, valid=valid)

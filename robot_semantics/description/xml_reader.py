@@ -66,6 +66,11 @@ class SourceMap:
         """Return the first and one-past-last byte of element number `at` in the UTF-8 text."""
         return self._index.offset[at], self._index.end(at)
 
+    @property
+    def offsets(self) -> list[int]:
+        """The first byte of every element in the UTF-8 text, by number."""
+        return self._index.offset
+
     def inner_span(self, at: int) -> tuple[int, int]:
         """Return the first and one-past-last byte of what stands between the tags of element number `at`.
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from robot_semantics.description.urdf_reader import parse_urdf, urdf_from_file
+from robot_semantics.description.srdf_tree import Semantic
+from robot_semantics.description.urdf_reader import parse_urdf, read_robot
 from robot_semantics.description.urdf_tree import Robot
+from robot_semantics.description.xacro_reader import FindPackage, read_document
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 
 
@@ -20,19 +23,35 @@ def load_robot(
     strict: bool = True,
     implicit_links: bool = False,
     xacro_arguments: Mapping[str, str] | None = None,
+    find_package: FindPackage | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
-    """Load a robot from a URDF (or xacro) file and, if given, an SRDF file.
+    """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
 
-    Problems are added to `diagnostics`, if given. With `strict` any error raises; without, parts in error are left out.
+    `find_package` answers a xacro's ``$(find name)``, by default as `PackageResolver` does. Problems are added to
+    `diagnostics`, if given. With `strict` any error raises; without, parts in error are left out.
 
     Raises:
         DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML
             or a URDF that gives no tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
-    robot = urdf_from_file(urdf_path, own)
-    return _finish(robot, None if srdf_path is None else Path(srdf_path), None, "", strict, implicit_links, own)
+    if find_package is None:
+        resolver = PackageResolver()
+
+        def find_package(name: str) -> str:
+            return str(resolver.package(name, urdf_path))
+
+    robot = read_robot(read_document(urdf_path, xacro_arguments, find_package), own)
+
+    def semantic() -> Semantic | None:
+        if srdf_path is None:
+            return None
+        from robot_semantics.description.srdf_reader import srdf_from_file
+
+        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments)
+
+    return _finish(robot, semantic, strict, implicit_links, own)
 
 
 def robot_from_text(
@@ -52,31 +71,30 @@ def robot_from_text(
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     robot = parse_urdf(urdf_text, urdf_source, own)
-    return _finish(robot, None, srdf_text, srdf_source, strict, implicit_links, own)
+
+    def semantic() -> Semantic | None:
+        if srdf_text is None:
+            return None
+        from robot_semantics.description.srdf_reader import parse_srdf
+
+        return parse_srdf(srdf_text, srdf_source, own)
+
+    return _finish(robot, semantic, strict, implicit_links, own)
 
 
 def _finish(
     robot: Robot,
-    srdf_path: Path | None,
-    srdf_text: str | None,
-    srdf_source: str,
+    read_semantic: Callable[[], Semantic | None],
     strict: bool,
     implicit_links: bool,
     diagnostics: Diagnostics,
 ) -> RobotModel:
     model = resolve_urdf(robot, diagnostics, implicit_links=implicit_links)
-    if srdf_path is not None or srdf_text is not None:
-        from robot_semantics.description.srdf_reader import parse_srdf, srdf_from_file
+    semantic = read_semantic()
+    if semantic is not None and model is not None:
+        from robot_semantics.model.apply_semantics import apply_semantics
 
-        semantic = (
-            srdf_from_file(srdf_path, diagnostics=diagnostics)
-            if srdf_path is not None
-            else parse_srdf(srdf_text or "", srdf_source, diagnostics)
-        )
-        if model is not None:
-            from robot_semantics.model.apply_semantics import apply_semantics
-
-            model = apply_semantics(model, semantic, diagnostics)
+        model = apply_semantics(model, semantic, diagnostics)
     if model is None or (strict and diagnostics.failed()):
         raise DescriptionError(diagnostics)
     return model

@@ -50,7 +50,7 @@ def _has_meaning(
     if joint.name not in types or mimic.joint not in types:
         return False
     follower, leader = (len(MOTION[types[name]].variables) for name in (joint.name, mimic.joint))
-    if follower == 1 and leader == 1:
+    if follower and follower == leader:
         return True
     if follower == 0:
         message = f"joint '{joint.name}' is fixed, so its <mimic> does nothing"
@@ -58,7 +58,7 @@ def _has_meaning(
         return False
     message = (
         f"joint '{joint.name}' ({joint.type}) cannot mimic '{mimic.joint}' ({joints[mimic.joint].type}): "
-        "a mimic needs one variable on either side"
+        "they have not the same number of variables"
     )
     diagnostics.error("mimic-mismatch", message, robot.places.place(mimic.at, "joint"))
     return False

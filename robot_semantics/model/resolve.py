@@ -28,8 +28,8 @@ from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
 def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
     """Return the model of `robot`; problems go to `diagnostics`.
 
-    Parts in error are left out of the model: a mimic that follows nothing, limits that are crossed, a zero axis (the
-    default axis stands in), an inertial with a negative mass. With `implicit_links`, links that only joints name are
+    Parts in error are left out of the model: a mimic that follows nothing, a zero axis (the default axis stands in), an
+    inertial with a negative mass. With `implicit_links`, links that only joints name are
     taken as links without mass or shape.
 
     Returns:
@@ -39,9 +39,9 @@ def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool
     known = True
     for joint in robot.joints:
         kind = check_joint(joint, robot.places, diagnostics)
-        if kind is None:
+        if kind is None or (kind in LIMITED and joint.limit is None):
             known = False
-        else:
+        if kind is not None:
             types.setdefault(joint.name, kind)
     bad_inertials = check_links(robot, diagnostics)
     tree = find_tree(robot, diagnostics, implicit_links=implicit_links)
@@ -114,9 +114,10 @@ def joint_frames(joints: tuple[Joint, ...]) -> FloatArray:
 
 
 def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
-    """Return a joint's limits; positions are unlimited where the type has none, and where they are missing or crossed.
+    """Return a joint's limits; positions are unlimited where the type has none.
 
-    A lower or upper limit that is missing beside the other is 0, as the format has it; a missing deceleration is the
+    Limits that are crossed are an error, but stay as they are, as MoveIt has them: no position is within them. A lower
+    or upper limit that is missing beside the other is 0, as the format has it; a missing deceleration is the
     acceleration.
     """
     if limit is None:
@@ -129,7 +130,5 @@ def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
     if "acceleration" in values:
         values.setdefault("deceleration", values["acceleration"])
     if kind in LIMITED:
-        lower, upper = limit.lower or 0.0, limit.upper or 0.0
-        if lower <= upper:
-            values.update(lower=lower, upper=upper)
+        values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
     return JointLimits(**values)

@@ -1,0 +1,50 @@
+"""`robot_semantics upgrade`: an older form of URDF in, the current one out."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+
+from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.diagnostics import Diagnostics
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("urdf", metavar="OLD.urdf", help="description in any form, older ones mixed with the current")
+    parser.add_argument("-o", "--output", metavar="NEW.urdf", help="file to write; standard output without it")
+    parser.add_argument("--diff", action="store_true", help="print what changes, as a unified diff")
+    parser.epilog = (
+        "Joints inside links, and joints whose <parent> and <child> have an <origin> each, are brought to the\n"
+        "current form: the child link's frame moves onto the joint's. Every visual, collision and inertial frame\n"
+        "keeps its pose in the world at every position of the joints. Comments and foreign elements stay; white\n"
+        "space is laid out anew."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the description in the current form; return the exit code."""
+    from robot_semantics.description.text_files import save_text
+    from robot_semantics.description.urdf_reader import parse_urdf
+    from robot_semantics.description.urdf_writer import write_urdf
+    from robot_semantics.description.xml_reader import read_text
+    from robot_semantics.model.resolve import resolve_urdf
+
+    old = read_text(arguments.urdf)
+    diagnostics = Diagnostics()
+    robot = parse_urdf(old, arguments.urdf, diagnostics)
+    resolve_urdf(robot, diagnostics)
+    diagnostics.raise_if_failed()
+    print_diagnostics(diagnostics)
+    new = write_urdf(robot)
+    if arguments.diff:
+        old_lines = old.decode("utf-8", errors="replace").splitlines(keepends=True)
+        name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
+        sys.stdout.writelines(difflib.unified_diff(old_lines, new.splitlines(keepends=True), arguments.urdf, name))
+    if arguments.output:
+        save_text(new, arguments.output)
+    elif not arguments.diff:
+        sys.stdout.write(new)
+    return 0

@@ -1,0 +1,168 @@
+"""Where the files are that a description names by ``package://``, ``model://``, ``file://`` or a relative path.
+
+The resolver is an object that whoever loads a robot may replace: everything that looks files up takes one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from lxml import etree
+
+from robot_semantics.description.urdf_tree import Mesh, Robot
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError
+
+CRAWL_DEPTH = 5
+"""How deep below a search path packages are looked for by their package.xml."""
+
+MODEL_PATH_VARIABLES = ("GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
+
+
+class ResourceNotFoundError(RobotSemanticsError):
+    """A file that a description names is nowhere to be found.
+
+    Attributes:
+        uri: what was asked for.
+        tried: every path or search that failed, in order.
+    """
+
+    def __init__(self, uri: str, tried: Iterable[str]) -> None:
+        self.uri = uri
+        self.tried = tuple(dict.fromkeys(tried))
+        super().__init__(f"'{uri}' is not found; tried {', '.join(self.tried) or 'nothing: no search path is set'}")
+
+
+class PackageResolver:
+    """Finds packages and files; in this order: given paths, ROS_PACKAGE_PATH, the ament index, around the description.
+
+    Subclass and override `package_candidates` (or `resolve`) to look elsewhere.
+    """
+
+    def __init__(self, package_paths: Sequence[str | Path] = (), environment: Mapping[str, str] | None = None) -> None:
+        """Take folders that are packages or hold some, and the environment, by default the process's."""
+        self.package_paths = tuple(Path(path) for path in package_paths)
+        self._environment = os.environ if environment is None else environment
+
+    def resolve(self, uri: str, relative_to: str | Path | None = None) -> Path:
+        """Return the file that `uri` names, as it stands in a description at `relative_to`.
+
+        Raises:
+            ResourceNotFoundError: there is none; the error lists what was tried.
+        """
+        tried: list[str] = []
+        for path in self._files(uri, None if relative_to is None else Path(relative_to), tried):
+            if path.is_file():
+                return path
+            tried.append(str(path))
+        raise ResourceNotFoundError(uri, tried)
+
+    def package(self, name: str, relative_to: str | Path | None = None) -> Path:
+        """Return the folder of a package.
+
+        Raises:
+            ResourceNotFoundError: there is none; the error lists what was tried.
+        """
+        tried: list[str] = []
+        for path in self.package_candidates(name, None if relative_to is None else Path(relative_to), tried):
+            if path.is_dir():
+                return path
+            tried.append(str(path))
+        raise ResourceNotFoundError(f"package://{name}", tried)
+
+    def package_candidates(self, name: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
+        """Yield folders that may be the package; searches that found nothing are added to `tried`."""
+        for root in (*self.package_paths, *self._path_list("ROS_PACKAGE_PATH")):
+            if root.name == name:
+                yield root
+            yield root / name
+            found = _packages_below(str(root)).get(name)
+            if found is not None:
+                yield Path(found)
+            else:
+                tried.append(f"a package.xml of '{name}' below {root}")
+        for prefix in self._path_list("AMENT_PREFIX_PATH"):
+            yield prefix / "share" / name
+        if relative_to is not None:
+            for folder in relative_to.absolute().parents:
+                if folder.name == name:
+                    yield folder
+                if folder != Path(folder.anchor):
+                    yield folder / name
+
+    def _files(self, uri: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
+        try:
+            parts = urlsplit(uri)
+        except ValueError:
+            tried.append("nothing: this is no URI")
+            return
+        inside = unquote(parts.path).lstrip("/")
+        if parts.scheme in ("package", "model"):
+            for folder in self.package_candidates(parts.netloc, relative_to, tried):
+                yield folder / inside
+            if parts.scheme == "model":
+                for variable in MODEL_PATH_VARIABLES:
+                    for folder in self._path_list(variable):
+                        yield folder / parts.netloc / inside
+        elif parts.scheme == "file":
+            # "file://meshes/a.stl" is wrong and common: a relative path after the two slashes.
+            path = Path(unquote(parts.path)) if not parts.netloc else Path(unquote(parts.netloc + parts.path))
+            yield from _relative(path, relative_to)
+        elif parts.scheme in ("http", "https", "ftp"):
+            tried.append("nothing: the network is never used")
+        else:
+            yield from _relative(Path(uri), relative_to)
+
+    def _path_list(self, variable: str) -> tuple[Path, ...]:
+        return tuple(Path(entry) for entry in self._environment.get(variable, "").split(os.pathsep) if entry)
+
+
+def check_meshes(
+    robot: Robot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
+) -> None:
+    """Warn of each mesh file that is not there; `relative_to` is the description's own file."""
+    for link in robot.links:
+        geometries = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
+        for mesh in geometries:
+            if isinstance(mesh, Mesh):
+                try:
+                    resolver.resolve(mesh.filename, relative_to)
+                except ResourceNotFoundError as error:
+                    place = robot.places.place(mesh.at, "filename")
+                    diagnostics.warning("missing-mesh", f"mesh {error}", place)
+
+
+def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:
+    if path.is_absolute() or relative_to is None:
+        yield path
+    else:
+        yield relative_to.absolute().parent / path
+
+
+@lru_cache(maxsize=32)
+def _packages_below(root: str) -> Mapping[str, str]:
+    """Return name → folder of every package below `root`; hidden, build and COLCON_IGNORE'd folders are left out."""
+    found: dict[str, str] = {}
+    base = len(Path(root).parts)
+    for folder, folders, files in os.walk(root):
+        if "package.xml" in files and (name := _package_name(Path(folder) / "package.xml")):
+            found.setdefault(name, folder)
+            folders.clear()
+            continue
+        if "COLCON_IGNORE" in files or len(Path(folder).parts) - base >= CRAWL_DEPTH:
+            folders.clear()
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in ("build", "log"))
+    return found
+
+
+def _package_name(manifest: Path) -> str | None:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    try:
+        name = etree.parse(str(manifest), parser).findtext("name")
+    except (OSError, etree.XMLSyntaxError):
+        return None
+    return name.strip() if name else None
