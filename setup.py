@@ -11,6 +11,7 @@ BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["viser>=1.0", "trimesh>=4.6"]
 COLLISION = ["mujoco>=3.3", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
 CLUSTER = ["dask[distributed]>=2024.8"]
+FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
 # Where no ROS 2 is installed, its client library, middleware and interfaces come as wheels.
 ROS = [
@@ -58,8 +59,9 @@ setup(
         "collision": COLLISION,
         "cluster": CLUSTER,
         "plot": PLOT,
+        "fast": FAST,
         "test": TEST,
-        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *CLUSTER, *PLOT, *TEST}),
+        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *CLUSTER, *PLOT, *FAST, *TEST}),
     },
     entry_points={
         "console_scripts": [

@@ -1,0 +1,96 @@
+"""The files that describe the packages agree with each other and with what is there."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+ROOT = Path(__file__).parents[2]
+INTERFACES = ROOT / "interfaces"
+LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+
+# ROS packages whose Python module has another name.
+PACKAGE_OF_MODULE = {"tf2_ros": "tf2_ros_py"}
+ROS_MODULES = re.compile(r"rclpy|tf2_ros|launch|launch_ros|ament_index_python|\w+_(msgs|srvs|interfaces)")
+
+
+def names(manifest: Path, tag: str) -> list[str]:
+    """The texts of one kind of element of a package.xml."""
+    return [str(element.text) for element in etree.parse(manifest).getroot().iter(tag)]
+
+
+def imported_modules(folder: Path) -> set[str]:
+    """The top-level names of all imports below a folder."""
+    found = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.split(".")[0])
+    return found
+
+
+def test_every_ros_package_that_is_imported_is_declared() -> None:
+    imported = {name for name in imported_modules(ROOT / "robot_semantics") if ROS_MODULES.fullmatch(name)}
+    imported |= {name for name in imported_modules(ROOT / "launch") if ROS_MODULES.fullmatch(name)}
+    declared = set(names(ROOT / "package.xml", "exec_depend"))
+    optional = {"simulation_interfaces"}  # imported where it is installed
+    assert imported >= {"rclpy", "sensor_msgs", "tf2_msgs"}
+    assert {PACKAGE_OF_MODULE.get(name, name) for name in imported} - optional <= declared
+
+
+@pytest.mark.parametrize(
+    "manifest", [ROOT / "package.xml", INTERFACES / "package.xml"], ids=lambda path: path.parent.name
+)
+def test_dependencies_are_sorted_within_their_kind(manifest: Path) -> None:
+    for tag in ("depend", "exec_depend", "test_depend"):
+        assert names(manifest, tag) == sorted(names(manifest, tag))
+
+
+def test_all_packages_have_one_version_and_licence() -> None:
+    manifests = [ROOT / "package.xml", INTERFACES / "package.xml"]
+    versions = {names(manifest, "version")[0] for manifest in manifests}
+    command = [sys.executable, "setup.py", "--version", "--license"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    version, licence = result.stdout.split()[-2:]
+    assert versions == {version}
+    assert {names(manifest, "license")[0] for manifest in manifests} == {licence} == {"Apache-2.0"}
+
+
+def test_the_build_file_lists_every_interface_in_order() -> None:
+    listed = re.findall(r'^  "((?:msg|srv|action)/.*)"$', (INTERFACES / "CMakeLists.txt").read_text(), re.MULTILINE)
+    present = sorted(
+        str(path.relative_to(INTERFACES)) for kind in ("msg", "srv", "action") for path in INTERFACES.glob(f"{kind}/*")
+    )
+    assert listed == present
+
+
+def test_colcon_finds_both_packages() -> None:
+    colcon = Path(sys.executable).with_name("colcon")
+    command = [str(colcon), "--log-base", os.devnull, "list", "--names-only", "--base-paths", ".", "interfaces"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["robot_semantics", "robot_semantics_interfaces"]
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_locks_pin_every_package_and_name_no_place(lock: Path) -> None:
+    lines = [line for line in lock.read_text().splitlines() if not line.startswith("#")]
+    assert lines
+    pinned = re.compile(r"[a-z0-9][a-z0-9.-]*==[\w.!+]+( ; .+)?")
+    assert [line for line in lines if not pinned.fullmatch(line)] == []
+
+
+def test_the_locks_hold_all_that_the_package_asks_for() -> None:
+    asked = {re.split(r"[^\w.-]", requirement)[0].lower() for requirement in requires("robot_semantics") or []}
+    locked = {line.split("==")[0] for lock in LOCKS for line in lock.read_text().splitlines()}
+    assert asked >= {"numpy", "lxml", "mujoco", "ros-jazzy-rclpy", "pytest"}
+    assert asked <= locked

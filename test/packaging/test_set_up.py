@@ -1,0 +1,59 @@
+"""The set-up does nothing twice, and says what a machine lacks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+VENV = ROOT / ".venv"
+SCRIPT = ROOT / "tools" / "setup.py"
+
+pytestmark = pytest.mark.skipif(
+    not (VENV / "setup" / "test").exists(), reason="not in an environment that `make setup` made"
+)
+
+
+def base_python() -> str:
+    """The interpreter that the environment was made with."""
+    return str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
+
+
+def set_up(path: str = os.environ.get("PATH", os.defpath), **variables: str) -> subprocess.CompletedProcess[str]:
+    command = [base_python(), str(SCRIPT)]
+    return subprocess.run(command, env={"PATH": path, **variables}, capture_output=True, text=True, check=False)
+
+
+def test_a_second_set_up_does_nothing() -> None:
+    result = set_up()
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_missing_tools_are_named_with_what_to_install(tmp_path: Path) -> None:
+    result = set_up(path=str(tmp_path))
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert [line.split(": ", 1)[1] for line in result.stderr.splitlines()] == [
+        "a C compiler is missing: apt install build-essential, or dnf install gcc-c++ make",
+        "a C++ compiler is missing: apt install build-essential, or dnf install gcc-c++ make",
+        "make is missing: apt install make, or dnf install make",
+    ]
+
+
+def test_a_compiler_that_was_chosen_and_is_not_there_is_missing() -> None:
+    result = set_up(CC="no-such-compiler -O2")
+    assert result.returncode == 1
+    assert result.stderr.startswith("set-up: a C compiler is missing")
+
+
+def test_nothing_but_an_environment_is_ever_replaced(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("data")
+    command = [base_python(), str(SCRIPT), "--venv", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "is no Python environment: move it away" in result.stderr
+    assert (tmp_path / "precious").read_text() == "data"
