@@ -2,50 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.kinematics.sweep import PoseBuffer, Sweep
+from robot_semantics.model.robot_model import LinkModel, RobotModel
 from robot_semantics.transforms import rotate_twist, transport_twist
 from robot_semantics.transforms.arrays import FloatArray
 
+_FEW = 12
+
 
 class ForwardKinematics:
-    """Makes ``T_root_link`` of every link, and the links' velocities, from joint positions and velocities.
+    """Makes ``T_root_link`` of every link, or of a chosen few, and all links' velocities.
 
     The virtual root joint takes no part in poses relative to the root link; `T_parent_root` has it. Mimic joints go
     where their leaders take them, whatever is said of them.
 
     Attributes:
-        space: the joint space that ``q`` and ``v`` belong to.
         model: the robot.
+        space: the joint space that ``q`` and ``v`` belong to.
+        links: the links whose poses are made, in the order of the results.
     """
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: RobotModel, links: Iterable[str] | None = None) -> None:
+        """Prepare for the links named, in that order; by default for all of the model, index = link index.
+
+        Raises:
+            UnknownNameError: `model` has no link of such a name.
+        """
         self.model = model
         self.space = JointSpace.of(model)
+        self.links: tuple[LinkModel, ...] = model.links if links is None else tuple(model.link(name) for name in links)
         self._local = LocalTransforms(model)
         self._root = LocalTransforms(model, (model.root_joint.name,))
+        self._chosen = np.array([link.index for link in self.links], dtype=np.intp)
+        self._doublings = _doublings([link.parent for link in model.links])
+        self._sweep = Sweep(model, self._chosen.tolist())
 
-    def link_poses(self, q: npt.ArrayLike) -> FloatArray:
-        """Return (..., n_links, 4, 4) poses ``T_root_link`` of all links in the root link, in model order, read-only.
+    def buffer(self, shape: tuple[int, ...] = ()) -> PoseBuffer:
+        """Return memory for the poses at q of `shape` (*shape, size), for the `out` of `link_poses`."""
+        return PoseBuffer(len(self.links), shape)
+
+    def link_poses(self, q: npt.ArrayLike, out: PoseBuffer | None = None) -> FloatArray:
+        """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
+
+        Large batches lie in memory number by number, not matrix by matrix.
 
         Args:
             q: (..., size) joint positions [rad, m].
+            out: a `buffer` to write to; its former poses are lost, and what is returned is ``out.poses``.
 
         Raises:
-            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
+            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros; or does not fit `out`.
         """
-        poses = np.array(self._local.matrices(q))
-        poses[..., 0, :, :] = np.eye(4)
-        for link in self.model.links[1:]:
-            poses[..., link.index, :, :] = poses[..., link.parent, :, :] @ poses[..., link.index, :, :]
-        poses.setflags(write=False)
-        return poses
+        positions = self.space.checked(q)
+        shape = positions.shape[:-1]
+        rows = positions.reshape(-1, self.space.size) if self.space.size else np.empty((int(np.prod(shape)), 0))
+        if out is not None and out.poses.shape != (*shape, len(self.links), 4, 4):
+            raise ArrayError("out", f"its poses have shape {out.poses.shape}, q has {positions.shape}")
+        if out is None and len(rows) < _FEW:
+            return self._few(positions)
+        buffer = self.buffer(shape) if out is None else out
+        self._sweep.run(rows, buffer)
+        return buffer.poses
 
-    def T_parent_root(self, q: npt.ArrayLike) -> FloatArray:  # noqa: N802 - the frame notation
+    def T_parent_root(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., 4, 4) poses of the root link in the virtual joint's parent frame, read-only.
 
         Args:
@@ -74,7 +101,7 @@ class ForwardKinematics:
         return twist
 
     def link_twists(self, q: npt.ArrayLike, v: npt.ArrayLike, *, with_virtual_joint: bool = False) -> FloatArray:
-        """Return (..., n_links, 6) velocities of all links relative to the root link, read-only.
+        """Return (..., n_links, 6) velocities of the links relative to the root link, read-only.
 
         Each is vx vy vz wx wy wz [m/s, rad/s]: of the link's origin, in the link's own axes.
 
@@ -94,5 +121,31 @@ class ForwardKinematics:
             twists[..., link.index, :] += transport_twist(
                 T_parent_child[..., link.index, :, :], twists[..., link.parent, :]
             )
+        if self.links is not self.model.links:
+            twists = twists[..., self._chosen, :]
         twists.setflags(write=False)
         return twists
+
+    def _few(self, q: FloatArray) -> FloatArray:
+        """Return (..., n_links, 4, 4) poses by doubling the reach of every product: fewest numpy calls."""
+        poses = np.array(self._local.matrices(q))
+        poses[..., 0, :, :] = np.eye(4)
+        for links, above in self._doublings:
+            poses[..., links, :, :] = poses[..., above, :, :] @ poses[..., links, :, :]
+        if self.links is not self.model.links:
+            poses = poses[..., self._chosen, :, :]
+        poses.setflags(write=False)
+        return poses
+
+
+def _doublings(parents: list[int]) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Return steps (links, above): multiplied from the left by those above, in order, each link reaches the root.
+
+    After step k every product spans 2^k joints; the root link is the identity and left out.
+    """
+    above = np.array(parents)
+    steps = []
+    while (links := np.flatnonzero(above > 0)).size:
+        steps.append((links, above[links]))
+        above = np.where(above > 0, above[above], 0)
+    return steps

@@ -1,0 +1,340 @@
+"""The poses of many configurations at once: one sweep down the tree, every number of a pose a row over configurations.
+
+Poses are kept number by number, ``store[link, column, row, configuration]``, so that numpy and BLAS run along the
+configurations. A step down the tree is one small matrix product with the joint's constant origin, then its motion
+on the columns it moves: for a turning joint two of the four. Configurations come in chunks that fit the processor's
+caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.motions import TURNING, Variables
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms import matrix_from_quat, rotation_from_z
+from robot_semantics.transforms.arrays import FloatArray
+
+CHUNK = 2048
+ROOT = -1
+
+
+class PoseBuffer:
+    """Memory for the poses of a number of configurations, to be written by `Sweep.run` again and again.
+
+    Attributes:
+        store: (links, 4, 4, n) the memory: link, column, row, configuration.
+        poses: (*shape, links, 4, 4) the same, read-only, as matrices.
+    """
+
+    def __init__(self, links: int, shape: tuple[int, ...]) -> None:
+        count = int(np.prod(shape, dtype=np.intp))
+        # Rows a power of two apart would all compete for the same few cache lines.
+        padded = count + 8 if count % 512 == 0 else count
+        # Large blocks come from the system already zero: what is not written below costs nothing.
+        self.store: FloatArray = np.zeros((links, 4, 4, padded))[..., :count]
+        self.store[:, 3, 3] = 1.0
+        self.poses: FloatArray = self.store.transpose(3, 0, 2, 1).reshape(*shape, links, 4, 4)
+        self.poses.setflags(write=False)
+
+
+class Sweep:
+    """Computes the poses of chosen links in the root link for many configurations.
+
+    Of the links that were not chosen it computes those that move and lie on the way to a chosen one.
+    """
+
+    def __init__(self, model: RobotModel, links: Sequence[int]) -> None:
+        """Prepare for the links with these indices, in this order."""
+        space = JointSpace.of(model)
+        plan = _Plan(model, links)
+        self._hidden = plan.hidden
+        self._roots = [row for row, link in enumerate(links) if link == 0]
+        self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
+        self._steps: list[_Step] = []
+        turns: list[tuple[int, float]] = []
+        slides: list[tuple[int, float]] = []
+        floats: list[list[int]] = []
+        for joint, body, parent, T_parent_joint in plan.joints(len(links)):
+            basis, column, sign = _basis(joint)
+            # The joint's motion is along and about the basis' axes; T maps by columns, hence the transposes.
+            self._steps.append(_Place(body, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
+            start = space.joint_positions[joint.name].start if joint.position_count else 0
+            if joint.type is JointType.PRISMATIC:
+                self._steps.append(_Slide(body, column, len(slides)))
+                slides.append((start, sign))
+            elif joint.type is JointType.PLANAR:
+                self._steps += [_Slide(body, k, len(slides) + k) for k in range(2)]
+                slides += [(start, 1.0), (start + 1, 1.0)]
+            elif joint.type is JointType.FLOATING:
+                self._steps += [_Slide(body, k, len(slides) + k) for k in range(3)]
+                slides += [(start + k, 1.0) for k in range(3)]
+                self._steps.append(_Float(body, len(floats)))
+                floats.append([start + k for k in range(3, 7)])
+            if joint.type in TURNING:
+                self._steps.append(_Turn(body, _next_two(column), len(turns)))
+                turns.append((space.joint_positions[joint.name].stop - 1, sign))
+            if not np.array_equal(basis, np.eye(4)):
+                self._steps.append(_Unbend(body, np.ascontiguousarray(basis)))
+        self._half_turns = _Gather.of(space, turns, 0.5)
+        self._slides = _Gather.of(space, slides, 1.0)
+        self._quats = Variables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
+
+    def run(self, q: FloatArray, buffer: PoseBuffer) -> None:
+        """Write the poses at `q` (n, size), finite, into `buffer`, which was made for n configurations."""
+        count = len(q)
+        size = min(CHUNK, count)
+        scratch = _Scratch(size, self._hidden)
+        for row in self._roots:
+            buffer.store[row, :, :3] = np.eye(4, 3)[..., np.newaxis]
+        with _unbuffered():
+            for start in range(0, count, CHUNK):
+                stop = min(start + CHUNK, count)
+                chunk = _Chunk(buffer.store[:, :, :3, start:stop], scratch.cut(stop - start))
+                self._measure(q[start:stop], chunk)
+                for step in self._steps:
+                    step.run(chunk)
+        for row, source in self._again:
+            buffer.store[row] = buffer.store[source]
+
+    def _measure(self, q: FloatArray, chunk: _Chunk) -> None:
+        """Put what the joints are at, `q` (m, size), into `chunk`."""
+        if len(self._half_turns.source):
+            # numpy has a vectorised tangent but no vectorised sine and cosine: with t = tan(θ/2) and d = 1 + t²,
+            # sin θ = 2 t / d and cos θ = 1 - t sin θ, to rounding also where t is huge.
+            tangent = self._half_turns(q)
+            np.tan(tangent, out=tangent)
+            sine = np.multiply(tangent, tangent)
+            sine += 1.0
+            np.divide(tangent, sine, out=sine)
+            sine += sine
+            cosine = np.multiply(tangent, sine, out=tangent)
+            np.subtract(1.0, cosine, out=cosine)
+            both = np.empty((len(sine), 2, 1, len(q)))
+            both[:, 0, 0] = sine
+            np.negative(sine, out=both[:, 1, 0])
+            chunk.cosines, chunk.sines = list(cosine), list(both)
+        if len(self._slides.source):
+            chunk.slides = list(self._slides(q))
+        if self._quats.source.size:
+            rotations = matrix_from_quat(self._quats(q))
+            chunk.rotations = list(np.ascontiguousarray(rotations.transpose(1, 2, 3, 0)))
+
+
+class _Plan:
+    """Which links to compute, where, and from which.
+
+    Attributes:
+        body: number of each link that is computed: below the number of chosen links its place among them, else hidden.
+        hidden: how many are computed but were not chosen.
+    """
+
+    def __init__(self, model: RobotModel, links: Sequence[int]) -> None:
+        self._model = model
+        self.body: dict[int, int] = {}
+        for row, link in enumerate(links):
+            self.body.setdefault(link, row)
+        on_the_way = {above for link in links for above in _ancestors(model, link)} - self.body.keys()
+        moving = [link for link in sorted(on_the_way) if model.joints[link].position_count]
+        self.body |= {link: len(links) + k for k, link in enumerate(moving)}
+        self.hidden = len(moving)
+
+    def joints(self, chosen: int) -> Iterator[tuple[JointModel, int, int, FloatArray]]:
+        """Yield, parents first, each computed link's joint, body, parent body and the joint's origin in that parent."""
+        for link in sorted(self.body):
+            if link == 0:
+                continue
+            T_parent_joint = self._model.joints[link].T_parent_joint
+            parent = self._model.links[link].parent
+            while parent != 0 and parent not in self.body:
+                T_parent_joint = self._model.joints[parent].T_parent_joint @ T_parent_joint
+                parent = self._model.links[parent].parent
+            yield self._model.joints[link], self.body[link], self.body[parent] if parent else ROOT, T_parent_joint
+
+
+class _Gather:
+    """Reads variables of q as rows over configurations, mimic joints from their leaders, each with its factor."""
+
+    def __init__(self, source: np.typing.NDArray[np.intp], factor: FloatArray, offset: FloatArray) -> None:
+        self.source = source
+        self._factor = None if (factor == 1.0).all() else factor[:, np.newaxis]
+        self._offset = None if (offset == 0.0).all() else offset[:, np.newaxis]
+
+    @classmethod
+    def of(cls, space: JointSpace, variables: Sequence[tuple[int, float]], factor: float) -> _Gather:
+        """Return the reader of `variables`: (place in q, sign) each, all times `factor`."""
+        at = np.array([place for place, _ in variables], dtype=np.intp)
+        signs = factor * np.array([sign for _, sign in variables])
+        return cls(space.mimics.source[at], signs * space.mimics.factor[at], signs * space.mimics.offset[at])
+
+    def __call__(self, q: FloatArray) -> FloatArray:
+        """Return (k, m) the variables of `q` (m, size)."""
+        rows: FloatArray = q.T[self.source]
+        if self._factor is not None:
+            rows *= self._factor
+        if self._offset is not None:
+            rows += self._offset
+        return rows
+
+
+class _Scratch:
+    """Memory for intermediate results of chunks of up to `size` configurations."""
+
+    def __init__(self, size: int, hidden: int) -> None:
+        self.hidden = np.empty((hidden, 4, 3, size))
+        self.pair = np.empty((2, 3, size))
+        self.other = np.empty((2, 3, size))
+        self.column = np.empty((3, size))
+        self.body = np.empty((4, 3, size))
+
+    def cut(self, size: int) -> _Scratch:
+        """Return the same memory for `size` configurations."""
+        if self.column.shape[-1] == size:
+            return self
+        part = object.__new__(_Scratch)
+        for name, array in vars(self).items():
+            setattr(part, name, array[..., :size])
+        return part
+
+
+class _Chunk:
+    """One chunk of configurations: bodies to write, what the joints are at, and scratch memory.
+
+    Attributes:
+        columns: (4, 3, m) of each body: column, row, configuration.
+        rows: (3, 4, m) of each body: row, column, configuration.
+        cosines: (m,) of each angle.
+        sines: (2, 1, m) of each angle, the sine and its negative.
+        slides: (m,) of each distance [m].
+        rotations: (3, 3, m) of each quaternion: row, column, configuration.
+    """
+
+    def __init__(self, store: FloatArray, scratch: _Scratch) -> None:
+        self.columns = [*store, *scratch.hidden]
+        self.rows = [*store.transpose(0, 2, 1, 3), *scratch.hidden.transpose(0, 2, 1, 3)]
+        self.scratch = scratch
+        self.cosines: list[FloatArray] = []
+        self.sines: list[FloatArray] = []
+        self.slides: list[FloatArray] = []
+        self.rotations: list[FloatArray] = []
+
+
+class _Step(Protocol):
+    def run(self, chunk: _Chunk) -> None:
+        """Do the step for all configurations of `chunk`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Puts a body where its joint's origin is: ``T_root_body = T_root_parent @ T_parent_joint``."""
+
+    body: int
+    parent: int
+    origin: FloatArray
+
+    def run(self, chunk: _Chunk) -> None:
+        if self.parent == ROOT:
+            chunk.columns[self.body][...] = self.origin[:, :3, np.newaxis]
+        else:
+            np.matmul(self.origin, chunk.rows[self.parent], out=chunk.rows[self.body])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """Turns a body about the one of its axes that is not in `pair`."""
+
+    body: int
+    pair: slice
+    angle: int
+
+    def run(self, chunk: _Chunk) -> None:
+        columns, scratch = chunk.columns[self.body][self.pair], chunk.scratch
+        np.multiply(columns, chunk.cosines[self.angle], out=scratch.pair)
+        np.multiply(columns[::-1], chunk.sines[self.angle], out=scratch.other)
+        np.add(scratch.pair, scratch.other, out=columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Slide:
+    """Moves a body along one of its axes."""
+
+    body: int
+    column: int
+    distance: int
+
+    def run(self, chunk: _Chunk) -> None:
+        columns, step = chunk.columns[self.body], chunk.scratch.column
+        np.multiply(columns[self.column], chunk.slides[self.distance], out=step)
+        np.add(columns[3], step, out=columns[3])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Float:
+    """Turns a body by a floating joint's quaternion."""
+
+    body: int
+    quaternion: int
+
+    def run(self, chunk: _Chunk) -> None:
+        axes, before = chunk.columns[self.body][:3], chunk.scratch.body[:3]
+        np.copyto(before, axes)
+        np.einsum("krn,kjn->jrn", before, chunk.rotations[self.quaternion], out=axes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Unbend:
+    """Turns a body from the basis in which its joint moved back to its own axes."""
+
+    body: int
+    basis: FloatArray
+
+    def run(self, chunk: _Chunk) -> None:
+        rows, before = chunk.rows[self.body], chunk.scratch.body.transpose(1, 0, 2)
+        np.copyto(before, rows)
+        np.matmul(self.basis, before, out=rows)
+
+
+def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
+    """Return a turned frame (4, 4) in the joint frame, which of its axes the joint's is, and with which sign.
+
+    The frame is the joint's own wherever the joint's axis is one of its axes and nothing else is asked.
+    """
+    largest = int(np.abs(joint.axis).argmax())
+    sign = float(np.sign(joint.axis[largest]))
+    aligned = np.array_equal(joint.axis, sign * np.eye(3)[largest])
+    if not joint.position_count or joint.type is JointType.FLOATING:
+        return np.eye(4), 2, 1.0
+    if aligned and joint.type is not JointType.PLANAR:
+        return np.eye(4), largest, sign
+    basis = np.eye(4)
+    basis[:3, :3] = rotation_from_z(joint.axis)
+    return basis, 2, 1.0
+
+
+def _next_two(column: int) -> slice:
+    """Return the two columns that follow `column` in cyclic order: 1 2, 2 0 or 0 1."""
+    return (slice(1, 3), slice(2, None, -2), slice(0, 2))[column]
+
+
+def _ancestors(model: RobotModel, link: int) -> Iterator[int]:
+    link = model.links[link].parent
+    while link > 0:
+        yield link
+        link = model.links[link].parent
+
+
+@contextmanager
+def _unbuffered() -> Iterator[None]:
+    """Keep numpy from copying rows into its casting buffer, which it does whenever they are shorter than that."""
+    before = np.setbufsize(16)
+    try:
+        yield
+    finally:
+        np.setbufsize(before)

@@ -1,0 +1,176 @@
+"""The joint space: names, order, limits, defaults, mimic joints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+
+URDF = """
+<robot name="r">
+  <link name="base"/><link name="a"/><link name="b"/><link name="c"/><link name="d"/><link name="e"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+    <limit lower="0.5" upper="1.5" effort="1" velocity="2"/></joint>
+  <joint name="slide" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit lower="-0.1" upper="0.3" effort="1" velocity="2"/></joint>
+  <joint name="wheel" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint>
+  <joint name="first" type="revolute"><parent link="c"/><child link="d"/><axis xyz="0 0 1"/>
+    <limit lower="-9" upper="9" effort="1" velocity="2"/><mimic joint="turn" multiplier="2" offset="0.25"/></joint>
+  <joint name="second" type="revolute"><parent link="d"/><child link="e"/><axis xyz="0 0 1"/>
+    <limit lower="-9" upper="9" effort="1" velocity="2"/><mimic joint="first" multiplier="-3" offset="1"/></joint>
+</robot>"""
+
+SRDF = """
+<robot name="r"><virtual_joint name="world" type="floating" parent_frame="odom" child_link="base"/></robot>"""
+
+GOLDEN = Path(__file__).parents[1] / "data" / "moveit"
+
+
+@pytest.fixture
+def space() -> JointSpace:
+    return JointSpace.of(robot_from_text(URDF, SRDF))
+
+
+def test_variables_are_named_and_ordered_as_the_joints_are(space: JointSpace) -> None:
+    floating = [f"world/{suffix}" for suffix in ("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w")]
+    assert list(space.names) == [*floating, "turn", "slide", "wheel", "first", "second"]
+    assert list(space.velocity_names)[:6] == [f"world/{suffix}" for suffix in ("vx", "vy", "vz", "wx", "wy", "wz")]
+    assert (space.size, space.velocity_size) == (12, 11)
+    assert space.index["slide"] == 8
+    assert space.joint_positions["world"] == slice(0, 7)
+    assert space.joint_positions["slide"] == slice(8, 9)
+    assert space.joint_velocities["slide"] == slice(7, 8)
+
+
+def test_limits_are_infinite_where_there_are_none(space: JointSpace) -> None:
+    np.testing.assert_array_equal(space.lower, [-np.inf] * 7 + [0.5, -0.1, -np.inf, -9, -9])
+    np.testing.assert_array_equal(space.upper, [np.inf] * 7 + [1.5, 0.3, np.inf, 9, 9])
+    assert not space.lower.flags.writeable
+    assert not space.upper.flags.writeable
+
+
+def test_neutral_is_zero_or_the_middle_of_limits_that_exclude_it_and_mimics_follow(space: JointSpace) -> None:
+    turn = 1.0
+    first = 2 * turn + 0.25
+    np.testing.assert_allclose(space.neutral(), [0, 0, 0, 0, 0, 0, 1, turn, 0, 0, first, -3 * first + 1])
+
+
+@pytest.mark.parametrize("case", ["case__bounds", "case__multidof", "case__mimic"])
+def test_neutral_is_what_moveit_calls_default(case: str) -> None:
+    golden = json.loads((GOLDEN / f"{case}.json").read_text())
+    cases = GOLDEN / "cases"
+    model = robot_from_text((cases / f"{case[6:]}.urdf").read_text(), strict=False)
+    space = JointSpace.of(model)
+    default = {joint["name"]: joint["default"] for joint in golden["joints"]}
+    # MoveIt gives a mimic joint its own default here and moves it only when it sets positions.
+    compared = 0
+    for joint in space.joints:
+        if joint.mimic is None and joint.limits.lower <= joint.limits.upper:
+            np.testing.assert_allclose(space.neutral()[space.joint_positions[joint.name]], default[joint.name])
+            compared += 1
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3)])
+def test_mimic_chains_follow_their_first_leader(space: JointSpace, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    q, v = rng.normal(size=(*shape, space.size)), rng.normal(size=(*shape, space.velocity_size))
+    followed, moving = space.with_mimics(q), space.with_mimic_velocities(v)
+    np.testing.assert_array_equal(followed[..., :10], q[..., :10])
+    np.testing.assert_allclose(followed[..., 10], 2 * q[..., 7] + 0.25)
+    np.testing.assert_allclose(followed[..., 11], -3 * (2 * q[..., 7] + 0.25) + 1)
+    np.testing.assert_array_equal(moving[..., :9], v[..., :9])
+    np.testing.assert_allclose(moving[..., 9], 2 * v[..., 6])
+    np.testing.assert_allclose(moving[..., 10], -6 * v[..., 6])
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (50,), (4, 5)])
+def test_random_positions_are_inside_the_limits_with_unit_quaternions(
+    space: JointSpace, shape: tuple[int, ...]
+) -> None:
+    q = space.random(np.random.default_rng(0), shape)
+    assert q.shape == (*shape, space.size)
+    own = [7, 8, 9]
+    assert ((q[..., own] >= space.lower[own]) & (q[..., own] <= space.upper[own])).all()
+    np.testing.assert_allclose((q[..., 3:7] ** 2).sum(axis=-1), 1.0)
+    np.testing.assert_array_equal(q, space.with_mimics(q))
+
+
+def test_random_positions_fill_the_limits(space: JointSpace) -> None:
+    q = space.random(np.random.default_rng(0), (4000,))
+    for at in (7, 8):
+        span = space.upper[at] - space.lower[at]
+        np.testing.assert_allclose(q[:, at].min(), space.lower[at], atol=0.01 * span)
+        np.testing.assert_allclose(q[:, at].max(), space.upper[at], atol=0.01 * span)
+        np.testing.assert_allclose(q[:, at].mean(), space.lower[at] + span / 2, atol=0.03 * span)
+    np.testing.assert_allclose(q[:, 3:7].mean(axis=0), 0.0, atol=0.05)
+
+
+def test_values_pack_by_variable_or_joint_and_unpack_by_variable(space: JointSpace) -> None:
+    q = space.pack({"turn": 0.75, "world": [1, 2, 3, 0, 0, 1, 0], "world/trans_z": 9, "slide": 0.2})
+    values = space.unpack(q)
+    assert values["world/trans_x"] == 1.0
+    assert values["world/trans_z"] == 9.0
+    assert values["turn"] == 0.75
+    assert values["first"] == 1.75
+    assert values["wheel"] == 0.0
+    np.testing.assert_array_equal(space.by_joint(q)["world"], [1, 2, 9, 0, 0, 1, 0])
+    np.testing.assert_array_equal(space.by_joint(q)["slide"], [0.2])
+
+
+def test_values_pack_in_batches_that_broadcast(space: JointSpace) -> None:
+    base = space.random(np.random.default_rng(0), (4, 1))
+    q = space.pack({"turn": [0.5, 1.0, 1.5], "wheel": 2.0}, base)
+    assert q.shape == (4, 3, space.size)
+    np.testing.assert_array_equal(q[:, 1, 7], 1.0)
+    np.testing.assert_array_equal(q[..., 9], 2.0)
+    np.testing.assert_array_equal(q[..., 8], np.broadcast_to(base[..., 8], (4, 3)))
+    np.testing.assert_array_equal(space.unpack(q)["turn"], q[..., 7])
+
+
+def test_an_unknown_variable_is_named_with_the_nearest(space: JointSpace) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown joint variable 'turm'; did you mean 'turn'"):
+        space.pack({"turm": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda space: space.pack({"turn": np.nan}), "turn: not finite: nan"),
+        (lambda space: space.pack({"world": [1, 2, 3]}), r"world: expected shape \(\.\.\., 7\), got \(3,\)"),
+        (lambda space: space.pack({"turn": [1, 2], "slide": [1, 2, 3]}), "values: the values' batch axes do not fit"),
+        (lambda space: space.pack({}, base=[1.0, 2.0]), r"base: expected shape \(\.\.\., 12\), got \(2,\)"),
+        (lambda space: space.checked(np.zeros(12)), "q: the quaternion of 'world' is all zeros"),
+        (lambda space: space.checked(np.zeros(11)), r"q: expected shape \(\.\.\., 12\), got \(11,\)"),
+        (lambda space: space.checked_velocities(np.zeros(12)), r"v: expected shape \(\.\.\., 11\), got \(12,\)"),
+    ],
+)
+def test_what_cannot_be_used_is_an_error_that_names_it(
+    space: JointSpace, call: Callable[[JointSpace], object], message: str
+) -> None:
+    with pytest.raises(ArrayError, match=message):
+        call(space)
+
+
+def test_a_robot_without_moving_joints_has_an_empty_joint_space() -> None:
+    space = JointSpace.of(robot_from_text("<robot name='r'><link name='l'/></robot>"))
+    assert space.size == space.velocity_size == 0
+    assert space.neutral().shape == (0,)
+    assert space.random(np.random.default_rng(0), (3,)).shape == (3, 0)
+    assert space.unpack(space.neutral()) == {}
+
+
+def test_every_random_robot_has_as_many_variables_as_its_joints(random_robot: Callable[..., RobotModel]) -> None:
+    model = random_robot(40)
+    space = JointSpace.of(model)
+    assert space.size == sum(joint.position_count for joint in model.joints)
+    assert space.velocity_size == len(space.velocity_names)
+    assert [name for name, at in sorted(space.index.items(), key=lambda item: item[1])] == list(space.names)
