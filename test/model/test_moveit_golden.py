@@ -1,0 +1,252 @@
+"""Lenient loading against what the real MoveIt 2 computed (test/data/moveit, whose README names the program versions).
+
+Every field of every file is compared but these, where this package differs on purpose:
+
+- ``common_root``: the nearest joint above all of a group's joint roots; MoveIt answers the model's root joint for
+  siblings. The expected joint is worked out here from MoveIt's own ``joint_roots`` and joint tree.
+- mimic cycles: only the joints of the cycle lose their mimic; MoveIt switches off every mimic of the model.
+- state values: a number that cannot be read, or a joint that is given twice, is left out; MoveIt reads 0, or joins
+  the two.
+- ``mimic_of_descendant``: MoveIt dies on it; this package must answer.
+
+Two things are in MoveIt's data and not in this model: the mimics of fixed joints, and limits narrowed by a
+``safety_controller``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_semantics.errors import DescriptionError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.names import LinkPair
+
+GOLDEN = Path(__file__).parent.parent / "data" / "moveit"
+CASES = sorted(GOLDEN.glob("case__*.json"))
+ROBOTS = sorted((*GOLDEN.glob("erd_*.json"), *GOLDEN.glob("roboplan__*.json")))
+
+MIMIC_CYCLES = {"case__mimic_self"}
+DIES_IN_MOVEIT = {"case__mimic_of_descendant"}
+UNREADABLE_VALUES = {
+    ("case__state_values", "g"): {"abc", "empty", "nan", "inf", "xacro", "sci_bad", "big", "x_one"},
+}
+TYPE_NAMES = {
+    "revolute": "Revolute",
+    "continuous": "Revolute",
+    "prismatic": "Prismatic",
+    "fixed": "Fixed",
+    "planar": "Planar",
+    "floating": "Floating",
+}
+
+
+def golden(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(path.read_text())
+    return loaded
+
+
+def load_case(path: Path) -> RobotModel:
+    case = golden(path)
+    return load_robot(GOLDEN / case["input"]["urdf"], GOLDEN / case["input"]["srdf"], strict=False)
+
+
+def load_from_package(path: Path, share: Path) -> RobotModel:
+    inputs = golden(path)["input"]
+    srdf = share / inputs["srdf"]
+    if path.stem.endswith("_unexpanded"):
+        # The xacro source given as if it were a URDF: what xacro would expand is foreign to both programs.
+        return robot_from_text((share / inputs["urdf"]).read_text(), srdf.read_text(), strict=False)
+    urdf = share / inputs["urdf"]
+    return load_robot(urdf if urdf.exists() else srdf.with_suffix(".urdf"), srdf, strict=False)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("path", ROBOTS, ids=lambda path: path.stem)
+def test_robot_is_what_moveit_computes(path: Path, package_share: Path) -> None:
+    expected = golden(path)
+    if expected["ok"]:
+        compare(load_from_package(path, package_share), expected, path.stem)
+    else:
+        with pytest.raises(DescriptionError):
+            load_from_package(path, package_share)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_case_is_what_moveit_computes(path: Path) -> None:
+    expected = golden(path)
+    if path.stem in DIES_IN_MOVEIT:
+        assert load_case(path).semantics.groups["c_only"].common_root == "c"
+    elif not expected["ok"]:
+        with pytest.raises(DescriptionError):
+            load_case(path)
+    else:
+        compare(load_case(path), expected, path.stem)
+
+
+def test_there_are_as_many_golden_files_as_were_made() -> None:
+    assert len(CASES) >= 43
+    assert len(ROBOTS) >= 46
+    assert sum(len(golden(path).get("groups", ())) for path in (*CASES, *ROBOTS)) >= 380
+
+
+def compare(model: RobotModel, expected: dict[str, Any], case: str) -> None:
+    """Compare every field of one golden file with the model."""
+    compare_tree(model, expected, case)
+    compare_srdf(model, expected)
+    semantics = model.semantics
+    assert list(semantics.groups) == expected["group_names"]
+    by_group = {effector.group: effector for effector in semantics.end_effectors.values()}
+    assert sorted(by_group) == sorted(set(expected["end_effectors"]))
+    for name, theirs in expected["groups"].items():
+        ours = semantics.groups[name]
+        assert list(ours.joints) == theirs["joint_model_names"], name
+        assert list(ours.fixed_joints) == theirs["fixed_joint_names"], name
+        assert list(ours.continuous_joints) == theirs["continuous_joint_names"], name
+        assert list(ours.links) == theirs["link_model_names"], name
+        assert list(ours.variable_names) == theirs["variable_names"], name
+        assert list(ours.subgroups) == theirs["subgroup_names"], name
+        assert list(ours.end_effectors) == theirs["attached_end_effector_names"], name
+        passive = {joint["name"] for joint in expected["joints"] if joint["is_passive"]}
+        assert list(ours.passive_joints) == [joint for joint in theirs["joint_model_names"] if joint in passive], name
+        if case not in MIMIC_CYCLES:
+            assert list(ours.active_joints) == theirs["active_joint_names"], name
+            assert list(ours.mimic_joints) == theirs["mimic_joint_names"], name
+            assert ours.is_chain == theirs["is_chain"], name
+            assert ours.common_root == nearest_common_root(expected, theirs["joint_roots"]), name
+            assert list(ours.commandable_joints) == [j for j in theirs["active_joint_names"] if j not in passive], name
+        if ours.is_chain:
+            parents = {joint["name"]: joint for joint in expected["joints"]}
+            first, last = parents[ours.joints[0]], parents[ours.joints[-1]]
+            assert ours.tip_link == last["child_link"]
+            assert ours.base_link == (first["parent_link"] or model.root_joint.parent_link)
+        else:
+            assert (ours.base_link, ours.tip_link) == ("", "")
+        assert (name in by_group) == theirs["is_end_effector"], name
+        if theirs["is_end_effector"]:
+            last_effector = [effector for effector in semantics.end_effectors.values() if effector.group == name][-1]
+            assert last_effector.name == theirs["end_effector_name"]
+            assert [last_effector.parent_group, last_effector.parent_link] == theirs["end_effector_parent"]
+        compare_states(model, name, theirs, UNREADABLE_VALUES.get((case, name), set()))
+
+
+def compare_tree(model: RobotModel, expected: dict[str, Any], case: str) -> None:
+    assert model.name == expected["model_name"]
+    assert model.root_link == expected["root_link"]
+    root = model.root_joint
+    assert (root.name, TYPE_NAMES[root.type.value]) == (expected["root_joint"]["name"], expected["root_joint"]["type"])
+    frame = root.parent_link if root.position_count else model.root_link
+    assert frame == expected["model_frame"]
+    assert list(model.link_names) == expected["links"]
+    assert [joint.name for joint in model.joints] == [joint["name"] for joint in expected["joints"]]
+    variables = [variable for joint in model.joints for variable in joint.variable_names]
+    assert variables == expected["variable_names"]
+    for ours, theirs in zip(model.joints, expected["joints"], strict=True):
+        compare_joint(ours, theirs, case)
+    compare_default_positions(model, expected)
+    if case not in MIMIC_CYCLES:
+        assert [joint.name for joint in model.joints if joint.is_active] == expected["active_joints"]
+        mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.position_count]
+        assert mimics == [name for name in expected["mimic_joints"] if model.joint(name).position_count]
+    continuous = [joint.name for joint in model.joints if joint.type.value == "continuous"]
+    assert continuous == expected["continuous_joints"]
+
+
+def compare_default_positions(model: RobotModel, expected: dict[str, Any]) -> None:
+    """Compare the default position of every joint that moves by itself; MoveIt's of mimic joints follow no leader."""
+    if len(model.joint_index) < len(model.joints):
+        # A virtual joint that is called like a joint of the robot: no position array can be made of both.
+        return
+    space = JointSpace.of(model)
+    neutral = space.neutral()
+    for theirs in expected["joints"]:
+        joint = model.joint(theirs["name"])
+        soft = joint.urdf is not None and joint.urdf.safety_controller is not None
+        if joint.is_active and not theirs["is_mimic"] and not soft and joint.limits.lower <= joint.limits.upper:
+            assert neutral[space.joint_positions[joint.name]] == pytest.approx(theirs["default"]), joint.name
+
+
+def compare_joint(ours: JointModel, theirs: dict[str, Any], case: str) -> None:
+    name = ours.name
+    assert TYPE_NAMES[ours.type.value] == theirs["type"], name
+    assert list(ours.variable_names) == theirs["variables"], name
+    assert ours.child_link == theirs["child_link"], name
+    if ours.index:
+        assert ours.parent_link == theirs["parent_link"], name
+    assert ours.passive == theirs["is_passive"], name
+    assert (ours.type.value == "continuous") == theirs["continuous"], name
+    if case not in MIMIC_CYCLES and ours.position_count:
+        assert (ours.mimic.joint if ours.mimic else None) == theirs["mimic"], name
+        if ours.mimic:
+            assert ours.mimic.multiplier == pytest.approx(theirs["mimic_factor"], rel=1e-12), name
+            assert ours.mimic.offset == pytest.approx(theirs["mimic_offset"], rel=1e-12, abs=1e-15), name
+    if ours.type.value in ("revolute", "prismatic") and ours.urdf is not None and ours.urdf.safety_controller is None:
+        (bound,) = theirs["bounds"]
+        assert bound["bounded"]
+        assert ours.limits.lower == bound["min"], name
+        assert ours.limits.upper == bound["max"], name
+        if bound["velocity_bounded"]:
+            assert ours.limits.velocity == bound["max_velocity"], name
+
+
+def compare_srdf(model: RobotModel, expected: dict[str, Any]) -> None:
+    """Compare what srdfdom kept of the SRDF with what the semantics kept."""
+    srdf, semantics = expected["srdf"], model.semantics
+    assert semantics.srdf is not None
+    assert semantics.srdf.name == srdf["name"]
+    assert [dataclasses.asdict(joint) for joint in semantics.virtual_joints] == srdf["virtual_joints"]
+    in_model = [name for name in srdf["passive_joints"] if name in model.joint_index]
+    assert list(semantics.passive_joints) == list(dict.fromkeys(in_model))
+    assert list(semantics.default_disabled_links) == list(dict.fromkeys(srdf["no_default_collision_links"]))
+    assert {tuple(sorted(pair[:2])) for pair in srdf["enabled_collision_pairs"]} == set(
+        map(tuple, semantics.enabled_collisions)
+    )
+    disabled = srdf["disabled_collision_pairs"]
+    if isinstance(disabled, dict):
+        # Of real robots only the number was kept, every repetition counted.
+        links = model.link_index
+        known = [pair for pair in semantics.srdf.disabled_collisions if pair.link1 in links and pair.link2 in links]
+        assert len(known) == disabled["count"]
+        assert set(semantics.disabled_collisions) == {LinkPair.of(pair.link1, pair.link2) for pair in known}
+    else:
+        reasons: dict[LinkPair, str] = {}
+        for link1, link2, *reason in disabled:
+            reasons.setdefault(LinkPair.of(link1, link2), *(reason or [""]))
+        assert semantics.disabled_collisions == reasons
+
+
+def compare_states(model: RobotModel, group: str, theirs: dict[str, Any], unreadable: set[str]) -> None:
+    states = model.semantics.groups[group].states
+    names = [name for name in dict.fromkeys(theirs["default_state_names"]) if name not in unreadable]
+    assert sorted(states) == sorted(names), group
+    for name in names:
+        ours = {
+            variable: value
+            for joint, values in model.semantics.states[group, name].joints.items()
+            for variable, value in zip(model.joint(joint).variable_names, values, strict=True)
+        }
+        assert ours == theirs["default_states"][name], (group, name)
+
+
+def nearest_common_root(expected: dict[str, Any], roots: list[str]) -> str:
+    """Return the nearest joint above, or among, `roots` by walking MoveIt's own tree."""
+    above_link = {joint["child_link"]: joint for joint in expected["joints"]}
+
+    def to_root(name: str) -> list[str]:
+        joint = next(joint for joint in reversed(expected["joints"]) if joint["name"] == name)
+        path = [joint["name"]]
+        while joint["parent_link"] is not None:
+            joint = above_link[joint["parent_link"]]
+            path.append(joint["name"])
+        return path
+
+    if not roots:
+        return ""
+    paths = [to_root(name) for name in roots]
+    return next(name for name in paths[0] if all(name in path for path in paths))
