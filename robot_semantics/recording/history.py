@@ -212,10 +212,10 @@ class TransformHistory:
         result, status = up.poses, np.zeros(count, np.int8)
         reversed_ = meeting & (down.frame == start) & ~done
         if reversed_.any():
-            result[reversed_] = _inverse(down.poses[reversed_])
+            result[reversed_] = invert_poses(down.poses[reversed_])
         both = meeting & ~reversed_ & ~done
         if both.any():
-            result[both] = _compose(_inverse(down.poses[both]), up.poses[both])
+            result[both] = compose_poses(invert_poses(down.poses[both]), up.poses[both])
         lost = ~done & ~meeting
         # tf2 calls it extrapolation whenever a walk ended for want of samples, even if the frames are not connected.
         status[lost] = np.where(up.starved[lost] | down.starved[lost], Status.EXTRAPOLATION, Status.CONNECTIVITY)
@@ -284,7 +284,7 @@ class _Walk:
                 self.starved[here[~found]] = True
                 going[here[~found]] = False
                 here = here[found]
-                self.poses[here] = _compose(local.poses[found], self.poses[here])
+                self.poses[here] = compose_poses(local.poses[found], self.poses[here])
                 self.frame[here] = local.parent[found]
             arrived = going & ((self.frame == until) | (self.frame == also))
             met |= arrived
@@ -357,17 +357,23 @@ def _parents(parents: IntArray, timeline: Timeline) -> IntArray | int:
     return ordered
 
 
-def _compose(T_a_b: FloatArray, T_b_c: FloatArray) -> FloatArray:
-    result = np.empty(np.broadcast_shapes(T_a_b.shape, T_b_c.shape))
-    result[..., :3] = T_a_b[..., :3] + quat_rotate(T_a_b[..., 3:], T_b_c[..., :3])
-    result[..., 3:] = quat_multiply(T_a_b[..., 3:], T_b_c[..., 3:])
+def compose_poses(T_a_b: FloatArray, T_b_c: FloatArray) -> FloatArray:
+    """Return T_a_c (n, 7) of T_a_b and T_b_c (n, 7), each x y z qx qy qz qw; NaN where either has NaN."""
+    known = ~(np.isnan(T_a_b).any(axis=1) | np.isnan(T_b_c).any(axis=1))
+    result = np.full(T_a_b.shape, np.nan)
+    outer, inner = (T_a_b, T_b_c) if known.all() else (T_a_b[known], T_b_c[known])
+    result[known, :3] = outer[:, :3] + quat_rotate(outer[:, 3:], inner[:, :3])
+    result[known, 3:] = quat_multiply(outer[:, 3:], inner[:, 3:])
     return result
 
 
-def _inverse(T_a_b: FloatArray) -> FloatArray:
-    result = np.empty(T_a_b.shape)
-    result[..., 3:] = quat_conjugate(T_a_b[..., 3:])
-    result[..., :3] = -quat_rotate(result[..., 3:], T_a_b[..., :3])
+def invert_poses(T_a_b: FloatArray) -> FloatArray:
+    """Return T_b_a (n, 7) of T_a_b (n, 7), each x y z qx qy qz qw; NaN where that has NaN."""
+    known = ~np.isnan(T_a_b).any(axis=1)
+    result = np.full(T_a_b.shape, np.nan)
+    back = quat_conjugate(T_a_b[known, 3:])
+    result[known, 3:] = back
+    result[known, :3] = -quat_rotate(back, T_a_b[known, :3])
     return result
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -113,14 +113,29 @@ class Timeline:
         """Return the values of the samples `indices` (n,); (n, ...)."""
         row = indices if self.row is None else self.row[indices]
         if self.place is None:
-            return np.asarray(self.values[0][row])
-        place = self.place[indices]
+            return take_rows(self.values[0], row)
         result = np.empty((len(indices), *self.values[0].shape[1:]), dtype=self.values[0].dtype)
-        for index, values in enumerate(self.values):
-            here = place == index
-            if here.any():
-                result[here] = values[row[here]]
+        for place, here, rows in self.locate(indices):
+            result[here] = take_rows(self.values[place], rows)
         return result
+
+    def locate(self, indices: IntArray) -> Iterator[tuple[int, IntArray | slice, IntArray]]:
+        """Yield (place, which of `indices`, their rows there) for every place in which some of the samples lie."""
+        row = indices if self.row is None else self.row[indices]
+        if self.place is None:
+            yield 0, slice(None), row
+            return
+        place = self.place[indices]
+        for index in np.unique(place).tolist():
+            here = np.flatnonzero(place == index)
+            yield index, here, row[here]
+
+
+def take_rows(values: npt.NDArray[np.generic], rows: IntArray) -> npt.NDArray[np.generic]:
+    """Return ``values[rows]``, as one stretch where the rows follow each other: mapped files like that better."""
+    if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+        return np.asarray(values[int(rows[0]) : int(rows[-1]) + 1])
+    return np.asarray(values[rows])
 
 
 def _increasing(stamps_ns: IntArray) -> bool:

@@ -1,0 +1,188 @@
+"""Bags as streams of raw messages: rosbag2 (sqlite3, mcap, compressed, split, bare files) and ROS 1, whole or damaged.
+
+The reading itself is the `rosbags` library's. What it refuses, because a bag was cut off or its index is broken, is
+scanned record by record by `salvage`, and the problems say so.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Protocol
+
+import apsw
+from rosbags.interfaces import Connection, MessageDefinition
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag1 import ReaderError as ReaderError1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.rosbag2 import ReaderError as ReaderError2
+
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError
+else:
+    from backports.zstd import ZstdError
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.recording.message_types import ROS1_NAMES
+
+READ_ERRORS = (
+    ReaderError1,
+    ReaderError2,
+    apsw.Error,
+    struct.error,
+    zlib.error,
+    ZstdError,
+    OSError,
+    EOFError,
+    # The readers trust what they read, so nonsense in a file comes up as any of these.
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    ArithmeticError,
+    RuntimeError,
+    MemoryError,
+)
+"""What reading a damaged bag may raise."""
+
+
+class BagError(RobotSemanticsError):
+    """A bag of which nothing can be read.
+
+    Attributes:
+        path: the bag.
+        reason: why.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class Channel(NamedTuple):
+    """One topic of a bag as one publisher or file declares it.
+
+    Attributes:
+        msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
+        definition: the message definition that the bag carries, if any.
+        messages: how many there are, -1 if not known.
+    """
+
+    topic: str
+    msgtype: str
+    definition: MessageDefinition
+    ros1: bool
+    messages: int
+
+
+class Source(Protocol):
+    """An open bag."""
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """What the bag holds."""
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Log time of the first and of the last message [ns]."""
+
+    def messages(
+        self, topics: Collection[str], start: int | None, stop: int | None
+    ) -> Iterator[tuple[Channel, int, bytes]]:
+        """Yield messages of some topics, logged from `start` to before `stop` [ns], as (channel, log time, bytes)."""
+
+
+class RosbagsSource(AbstractContextManager["RosbagsSource"]):
+    """A bag that `rosbags` reads."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._ros1 = path.suffix == ".bag"
+        self._reader: Reader1 | Reader2 = Reader1(path) if self._ros1 else Reader2(path)
+
+    def __enter__(self) -> RosbagsSource:
+        self._reader.open()
+        self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._reader.close()
+
+    @property
+    def channels(self) -> tuple[Channel, ...]:
+        """What the bag holds."""
+        return tuple(channel for channel, _ in self._by_channel)
+
+    @property
+    def span_ns(self) -> tuple[int, int]:
+        """Log time of the first and of the last message [ns]."""
+        return self._reader.start_time, self._reader.end_time - 1
+
+    def messages(
+        self, topics: Collection[str], start: int | None = None, stop: int | None = None
+    ) -> Iterator[tuple[Channel, int, bytes]]:
+        """Yield (channel, log time, bytes) in the order of log time."""
+        wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
+        if not wanted:
+            return
+        by_connection = {connection.id: channel for channel, connection in wanted}
+        connections = [connection for _, connection in wanted]
+        for connection, log_ns, data in self._reader.messages(connections, start, stop):
+            yield by_connection[connection.id], log_ns, data
+
+    def _channel(self, connection: Connection) -> Channel:
+        return Channel(
+            connection.topic,
+            ROS1_NAMES.get(connection.msgtype, connection.msgtype),
+            connection.msgdef,
+            self._ros1,
+            connection.msgcount,
+        )
+
+
+@dataclass(frozen=True)
+class BagInfo:
+    """What a bag holds.
+
+    Attributes:
+        start_ns: log time of the first message.
+        end_ns: log time of the last message; before `start_ns` if there is none.
+        damaged: why `rosbags` refuses it, "" if it does not; then it is read by scanning.
+    """
+
+    path: Path
+    channels: tuple[Channel, ...]
+    start_ns: int
+    end_ns: int
+    damaged: str = ""
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """The message type of each topic."""
+        return {channel.topic: channel.msgtype for channel in self.channels}
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of messages of each topic, as the bag states it."""
+        result: dict[str, int] = {}
+        for channel in self.channels:
+            result[channel.topic] = result.get(channel.topic, 0) + max(channel.messages, 0)
+        return result
+
+
+def describe(error: BaseException) -> str:
+    """Return an error's text on one line, with its type where the text alone says too little."""
+    text = " ".join(str(error).split())
+    return (
+        text
+        if isinstance(error, ReaderError1 | ReaderError2 | apsw.Error) and text
+        else f"{type(error).__name__}: {text}"
+    )

@@ -1,0 +1,103 @@
+"""The numbers of a recording as columns: one group of arrays for all messages that speak of the same joints or frames.
+
+Groups grow block by block; beyond a limit they go to files and come back as mapped arrays, so memory stays flat however
+long the recording is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+IN_MEMORY_BYTES = 256 * 2**20
+"""How much a recording may take in memory before its columns go to files."""
+
+
+class GroupKey(NamedTuple):
+    """What the messages of a group have in common.
+
+    Attributes:
+        kind: ``joints``, ``tf``, ``tf_static``, ``odometry`` or ``multi_dof``.
+        topic: where they were published.
+        names: joint names, or child frames.
+        parents: parent frames, one a child frame; for ``multi_dof`` the one frame all joints are given in.
+        has: which optional fields the messages carry.
+    """
+
+    kind: str
+    topic: str
+    names: tuple[str, ...]
+    parents: tuple[str, ...] = ()
+    has: tuple[str, ...] = ()
+
+
+class _Column:
+    """One growing array: blocks in memory, behind what has already gone to its file."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Array] = []
+        self.spilled = 0
+
+    def write(self, path: Path) -> int:
+        """Append the blocks to a file and return how many bytes memory has got back."""
+        freed = 0
+        with path.open("ab") as file:
+            for block in self.blocks:
+                file.write(np.ascontiguousarray(block).data)
+                self.spilled += len(block)
+                freed += block.nbytes
+        self.blocks = [block[:0] for block in self.blocks[:1]]
+        return freed
+
+
+class Columns:
+    """Groups that grow; `finish` gives the whole arrays.
+
+    Attributes:
+        folder: where files go when memory is full; None keeps everything in memory.
+    """
+
+    def __init__(self, folder: Path | None = None, in_memory_bytes: int = IN_MEMORY_BYTES) -> None:
+        self.folder = folder
+        self._limit = in_memory_bytes
+        self._held = 0
+        self._groups: dict[GroupKey, dict[str, _Column]] = {}
+
+    def append(self, key: GroupKey, arrays: Mapping[str, Array]) -> None:
+        """Add a block of rows to a group; every array has one length, and the same names every time."""
+        columns = self._groups.setdefault(key, {name: _Column() for name in arrays})
+        for name, array in arrays.items():
+            columns[name].blocks.append(array)
+            self._held += array.nbytes
+        if self.folder is not None and self._held > self._limit:
+            self._spill(self.folder)
+
+    def _spill(self, folder: Path) -> None:
+        for number, columns in enumerate(self._groups.values()):
+            for name, column in columns.items():
+                self._held -= column.write(folder / f"{number}.{name}")
+
+    def finish(self) -> dict[GroupKey, dict[str, Array]]:
+        """Return the arrays of every group, from files where there are any."""
+        spilled = self.folder is not None and any(c.spilled for g in self._groups.values() for c in g.values())
+        if spilled and self.folder is not None:
+            self._spill(self.folder)
+        return {key: dict(self._arrays(number, columns)) for number, (key, columns) in enumerate(self._groups.items())}
+
+    def _arrays(self, number: int, columns: Mapping[str, _Column]) -> Iterator[tuple[str, Array]]:
+        for name, column in columns.items():
+            if not column.spilled or self.folder is None:
+                yield name, column.blocks[0] if len(column.blocks) == 1 else np.concatenate(column.blocks)
+            else:
+                like = column.blocks[0]
+                shape = (column.spilled, *like.shape[1:])
+                # A mapped file of no bytes is refused, though an array without columns is quite usual.
+                empty = 0 in shape
+                path = self.folder / f"{number}.{name}"
+                yield name, np.empty(shape, like.dtype) if empty else np.memmap(path, like.dtype, "r", shape=shape)

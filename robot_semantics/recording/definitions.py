@@ -1,0 +1,96 @@
+"""Message definitions as bags carry them, held against those that the messages are read by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import zip_longest
+from typing import Any
+
+from rosbags.interfaces import MessageDefinitionFormat, Nodetype
+from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
+
+from robot_semantics.recording.bags import READ_ERRORS, Channel
+from robot_semantics.recording.message_types import FIELDS
+
+Flat = tuple[tuple[str, str], ...]
+
+
+def definition_problem(channel: Channel) -> str | None:
+    """Return how the definition that a bag carries differs from the real one; None if it does not, or there is none."""
+    if channel.definition.format is MessageDefinitionFormat.NONE or channel.msgtype not in FIELDS:
+        return None
+    types = _types(channel)
+    if isinstance(types, str):
+        return f"its definition of {channel.msgtype} cannot be read ({types})"
+    try:
+        # An older name of the type is the last one that its definition explains.
+        found = tuple(_flat(types, channel.msgtype if channel.msgtype in types else _main(types)))
+    except LookupError as error:
+        return f"its definition of {channel.msgtype} leaves out {error}"
+    expected = _expected(channel.msgtype)
+    odd = [a if a[0] else b for a, b in zip_longest(found, expected, fillvalue=("", "")) if a != b]
+    if not odd:
+        return None
+    return f"its definition of {channel.msgtype} is another than the real one, from {' '.join(odd[0])} on"
+
+
+def starts_with_header(channel: Channel) -> bool:
+    """Tell whether a channel's messages start with a std_msgs header, by the definition in the bag or the usual one."""
+    types = _types(channel)
+    if isinstance(types, str) or channel.msgtype not in types:
+        types = get_typestore(Stores.ROS2_JAZZY).fielddefs
+    fields: Any = types[channel.msgtype][1] if channel.msgtype in types else ()
+    return bool(fields) and fields[0][1] == (Nodetype.NAME, "std_msgs/msg/Header")
+
+
+def _types(channel: Channel) -> Mapping[str, Any] | str:
+    """Return the types of a channel's definition, or what is wrong with it."""
+    text = channel.definition.data
+    try:
+        if channel.definition.format is MessageDefinitionFormat.IDL:
+            types: dict[str, Any] = {}
+            separator = "=" * 80 + "\n"
+            for part in text.split(separator)[1:] if text.startswith(f"{separator}IDL: ") else [f"\n{text}"]:
+                types.update(get_types_from_idl(part.split("\n", 1)[1]))
+            return types
+        # ROS 1's word `time` is a primitive there and a message type here.
+        builtin = get_typestore(Stores.ROS2_JAZZY).fielddefs["builtin_interfaces/msg/Time"]
+        return {"builtin_interfaces/msg/Time": builtin, **get_types_from_msg(text, channel.msgtype)}
+    # The grammar's own errors have no common root but Exception.
+    except (*READ_ERRORS, Exception) as error:  # noqa: BLE001
+        return " ".join(str(error).split())[:100] or type(error).__name__
+
+
+def _main(types: Mapping[str, Any]) -> str:
+    """Return the one type that no other is made of."""
+    used = {name for _, fields in types.values() for name in _names(fields)}
+    return next((name for name in types if name not in used and not name.startswith("builtin_interfaces/")), "it all")
+
+
+def _names(fields: Any) -> Iterator[str]:
+    for _, (node, detail) in fields:
+        item = detail[0] if node in (Nodetype.ARRAY, Nodetype.SEQUENCE) else (node, detail)
+        if item[0] == Nodetype.NAME:
+            yield item[1]
+
+
+@cache
+def _expected(msgtype: str) -> Flat:
+    return tuple(_flat(get_typestore(Stores.ROS2_JAZZY).fielddefs, msgtype))
+
+
+def _flat(types: Mapping[str, Any], msgtype: str, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield every field down to the primitive ones, as (path, type); ROS 1's sequence number does not count."""
+    if depth > 20:
+        raise LookupError(f"an end to {prefix}")
+    for name, (node, detail) in types[msgtype][1]:
+        path = f"{prefix}{name}"
+        if path.endswith("header.seq"):
+            continue
+        item, size = detail if node in (Nodetype.ARRAY, Nodetype.SEQUENCE) else ((node, detail), None)
+        suffix = "" if size is None else f"[{size or ''}]"
+        if item[0] == Nodetype.NAME:
+            yield from _flat(types, item[1], f"{path}{suffix}.", depth + 1)
+        else:
+            yield path, f"{item[1][0]}{suffix}"

@@ -1,0 +1,97 @@
+"""The transforms of a recording as a history, from the columns of its TF messages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.recording.columns import Array, GroupKey
+from robot_semantics.recording.history import Edge, TransformHistory
+from robot_semantics.recording.runs import Pieces
+from robot_semantics.recording.timeline import IntArray, Timeline
+
+
+class _Samples(NamedTuple):
+    """One child frame's samples of one piece."""
+
+    key: GroupKey
+    parent: int
+    logs: IntArray
+    stamps: IntArray
+    poses: Array
+
+
+def transform_history(pieces: Pieces, problems: Diagnostics, place: Place) -> TransformHistory:
+    """Return the history of all transforms; what tf2 would complain about goes to `problems`."""
+    index: dict[str, int] = {}
+    found: dict[int, list[_Samples]] = {}
+    for key, parts in pieces.items():
+        if key.kind not in ("tf", "tf_static"):
+            continue
+        for column, (child, parent) in enumerate(zip(key.names, key.parents, strict=True)):
+            above = index.setdefault(parent, len(index))
+            below = index.setdefault(child, len(index))
+            if above == below or not child or not parent:
+                problems.warning(
+                    "tf-self", f"a transform from '{parent}' to '{child}' says nothing; it is left out", place
+                )
+                continue
+            found.setdefault(below, []).extend(_column(key, above, part, column) for part in parts)
+    names = tuple(index)
+    edges = {}
+    for child_index, samples in found.items():
+        edge = _edge(child_index, names, samples, problems, place)
+        if len(edge.timeline):
+            edges[child_index] = edge
+    return TransformHistory(names, edges)
+
+
+def _column(key: GroupKey, parent: int, part: dict[str, Array], column: int) -> _Samples:
+    logs, stamps, poses = (
+        np.asarray(part["log"]),
+        np.ascontiguousarray(part["stamp"][:, column]),
+        part["pose"][:, column],
+    )
+    if key.has:
+        whole = ~np.isnan(poses[:, 0])
+        logs, stamps, poses = logs[whole], stamps[whole], poses[whole]
+    return _Samples(key, parent, logs, stamps, poses)
+
+
+def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: Place) -> Edge:
+    moving = [some for some in samples if some.key.kind == "tf" and len(some.logs)]
+    static = [some for some in samples if some.key.kind == "tf_static" and len(some.logs)]
+    if moving and static:
+        problems.warning(
+            "tf-static-and-moving", f"frame '{names[child]}' is both static and moving; it is read as moving", place
+        )
+    if not moving and static:
+        return _static_edge(child, names, static, problems, place)
+    timeline = Timeline.merge(
+        [some.stamps for some in moving], [some.logs for some in moving], [some.poses for some in moving]
+    )
+    parents = {some.parent for some in moving}
+    if len(parents) > 1:
+        listed = ", ".join(sorted(f"'{names[parent]}'" for parent in parents))
+        problems.warning("tf-parent-changes", f"frame '{names[child]}' has several parents in turn: {listed}", place)
+    if len(parents) <= 1 or timeline.place is None:
+        return Edge(child, False, timeline, parents.pop() if parents else -1)
+    return Edge(child, False, timeline, np.array([some.parent for some in moving], dtype=np.int64)[timeline.place])
+
+
+def _static_edge(
+    child: int, names: tuple[str, ...], static: list[_Samples], problems: Diagnostics, place: Place
+) -> Edge:
+    """Return the edge of the static transform that came last: that one is in force, as in tf2."""
+    last = max(static, key=lambda some: int(some.logs.max()))
+    row = int(np.flatnonzero(last.logs == last.logs.max())[-1])
+    pose = np.array(last.poses[row : row + 1])
+    others = np.concatenate([np.asarray(some.poses) for some in static])
+    if (np.abs(others - pose) > 0.0).any() or len({some.parent for some in static}) > 1:
+        problems.warning(
+            "tf-static-changes", f"the static transform of frame '{names[child]}' changes; the last one is taken", place
+        )
+    stamp = np.zeros(1, dtype=np.int64)
+    return Edge(child, True, Timeline.merge([stamp], [stamp], [pose]), last.parent)

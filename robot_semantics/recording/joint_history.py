@@ -1,0 +1,240 @@
+"""Recorded joint states, looked up at thousands of times at once.
+
+Messages may be partial and come from several publishers: every joint has its own history, merged of all messages that
+name it. Joints that always come in the same messages share one time line, so the usual robot needs one search in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.recording.columns import Array
+from robot_semantics.recording.runs import Pieces
+from robot_semantics.recording.timeline import Bracket, FloatArray, IntArray, Timeline, bracket, take_rows
+
+QUANTITIES = ("position", "velocity", "effort")
+
+
+class JointSamples(NamedTuple):
+    """Joint values at n times; NaN where nothing is known.
+
+    Attributes:
+        position: (n, joints) [rad, m].
+        velocity: (n, joints) [rad/s, m/s].
+        effort: (n, joints) [N m, N].
+        age_ns: (n, joints) distance in time to the nearest message that gave the position; -1 where none did.
+    """
+
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
+    age_ns: IntArray
+
+
+class _Place(NamedTuple):
+    names: tuple[str, ...]
+    arrays: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Joints whose values of one quantity always come together.
+
+    Attributes:
+        places: indices of the places in which they lie, in the time line's order.
+        columns: for each of those places which columns are the joints'.
+    """
+
+    joints: tuple[str, ...]
+    places: tuple[int, ...]
+    columns: tuple[IntArray, ...]
+    timeline: Timeline
+
+
+class JointHistory:
+    """All recorded joint states of one run and one set of topics.
+
+    Attributes:
+        names: every joint that was seen, in the order of its first message.
+        duplicates: messages whose stamp was already taken.
+        late: messages that came after one with a later stamp.
+    """
+
+    def __init__(self, pieces: Pieces, topics: Sequence[str]) -> None:
+        self._places = [
+            _Place(key.names, part)
+            for key, parts in pieces.items()
+            if key.kind == "joints" and key.topic in topics
+            for part in parts
+        ]
+        self._timelines: dict[tuple[int, ...], Timeline] = {}
+        self._families = {quantity: list(self._grouped(quantity)) for quantity in QUANTITIES}
+        self.names = tuple(dict.fromkeys(name for place in self._places for name in place.names))
+        self.duplicates = max((timeline.duplicates for timeline in self._timelines.values()), default=0)
+        self.late = max((timeline.late for timeline in self._timelines.values()), default=0)
+
+    def _grouped(self, quantity: str) -> Iterator[_Family]:
+        where: dict[str, list[int]] = {}
+        for number, place in enumerate(self._places):
+            if quantity in place.arrays:
+                # Of a name that is in a message twice the first is taken.
+                for name in dict.fromkeys(place.names):
+                    where.setdefault(name, []).append(number)
+        families: dict[tuple[int, ...], list[str]] = {}
+        for name, places in where.items():
+            families.setdefault(tuple(places), []).append(name)
+        for numbers, joints in families.items():
+            columns = tuple(
+                np.array([self._places[number].names.index(joint) for joint in joints], dtype=np.int64)
+                for number in numbers
+            )
+            yield _Family(tuple(joints), numbers, columns, self._timeline(numbers))
+
+    def _timeline(self, numbers: tuple[int, ...]) -> Timeline:
+        if numbers not in self._timelines:
+            arrays = [self._places[number].arrays for number in numbers]
+            stamps = [part["stamp"] for part in arrays]
+            self._timelines[numbers] = Timeline.merge(stamps, [part["log"] for part in arrays], stamps)
+        return self._timelines[numbers]
+
+    def stamps_ns(self) -> IntArray:
+        """Return every stamp of these messages once, sorted [ns]."""
+        stamps = [np.asarray(place.arrays["stamp"]) for place in self._places]
+        return np.unique(np.concatenate(stamps)) if stamps else np.zeros(0, np.int64)
+
+    def sample(
+        self,
+        joints: Sequence[str],
+        times_ns: IntArray,
+        mode: str = "linear",
+        turns: npt.NDArray[np.bool_] | None = None,
+    ) -> JointSamples:
+        """Return the values of `joints` at `times_ns` (n,).
+
+        Args:
+            joints: names; those never seen get NaN.
+            times_ns: the times.
+            mode: ``linear``, ``previous`` or ``nearest``. After its last message a joint keeps its value; before its
+                first it has one only with ``nearest``.
+            turns: (joints,) which of them turn without end, and so go from π to -π the short way.
+        """
+        index = {name: i for i, name in enumerate(joints)}
+        turning = np.zeros(len(joints), bool) if turns is None else turns
+        results = {quantity: np.full((len(times_ns), len(joints)), np.nan) for quantity in QUANTITIES}
+        age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64)
+        brackets: dict[tuple[int, ...], Bracket] = {}
+        for quantity in QUANTITIES:
+            for family in self._families[quantity]:
+                asked = [(column, index[name]) for column, name in enumerate(family.joints) if name in index]
+                if not asked:
+                    continue
+                mine, out = (np.array(part, dtype=np.int64) for part in zip(*asked, strict=True))
+                if family.places not in brackets:
+                    brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns)
+                where = brackets[family.places]
+                angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
+                values, ages = _MODES[mode](self, family, quantity, where, times_ns, mine, angles)
+                _put(results[quantity], out, values)
+                if quantity == "position":
+                    _put(age, out, np.repeat(ages[:, np.newaxis], len(out), axis=1))
+        return JointSamples(results["position"], results["velocity"], results["effort"], age)
+
+    def gather(self, family: _Family, quantity: str, samples: IntArray, mine: IntArray) -> FloatArray:
+        """Return the values (n, asked) of some of a family's joints at some of its samples."""
+        result = np.empty((len(samples), len(mine)))
+        for place, here, rows in family.timeline.locate(samples):
+            values = np.asarray(take_rows(self._places[family.places[place]].arrays[quantity], rows), dtype=np.float64)
+            columns = family.columns[place][mine]
+            result[here] = values if _whole(columns, values.shape[1]) else values[:, columns]
+        return result
+
+
+def _linear(
+    history: JointHistory,
+    family: _Family,
+    quantity: str,
+    where: Bracket,
+    times_ns: IntArray,
+    mine: IntArray,
+    angles: npt.NDArray[np.bool_],
+) -> tuple[FloatArray, IntArray]:
+    last = len(family.timeline) - 1
+    values, ages = _empty(len(times_ns), len(mine))
+    known = np.flatnonzero(where.before >= 0)
+    before = where.before[known]
+    after = np.minimum(where.after[known], last)
+    first = history.gather(family, quantity, before, mine)
+    between = np.flatnonzero(where.share[known] > 0.0)
+    if len(between):
+        share = where.share[known][between, np.newaxis]
+        low, high = first[between], history.gather(family, quantity, after[between], mine)
+        step = high - low
+        if angles.any():
+            step[:, angles] -= 2.0 * np.pi * np.round(step[:, angles] / (2.0 * np.pi))
+        first[between] = low + share * step
+    values[known] = first
+    stamps = family.timeline.stamps_ns
+    ages[known] = np.minimum(np.abs(times_ns[known] - stamps[before]), np.abs(times_ns[known] - stamps[after]))
+    return values, ages
+
+
+def _previous(
+    history: JointHistory,
+    family: _Family,
+    quantity: str,
+    where: Bracket,
+    times_ns: IntArray,
+    mine: IntArray,
+    angles: npt.NDArray[np.bool_],
+) -> tuple[FloatArray, IntArray]:
+    return _stepped(history, family, quantity, where.before, times_ns, mine)
+
+
+def _nearest(
+    history: JointHistory,
+    family: _Family,
+    quantity: str,
+    where: Bracket,
+    times_ns: IntArray,
+    mine: IntArray,
+    angles: npt.NDArray[np.bool_],
+) -> tuple[FloatArray, IntArray]:
+    chosen = np.where(where.share > 0.5, where.after, where.before)
+    return _stepped(history, family, quantity, np.clip(chosen, 0, len(family.timeline) - 1), times_ns, mine)
+
+
+def _stepped(
+    history: JointHistory, family: _Family, quantity: str, chosen: IntArray, times_ns: IntArray, mine: IntArray
+) -> tuple[FloatArray, IntArray]:
+    values, ages = _empty(len(times_ns), len(mine))
+    known = np.flatnonzero(chosen >= 0)
+    values[known] = history.gather(family, quantity, chosen[known], mine)
+    ages[known] = np.abs(times_ns[known] - family.timeline.stamps_ns[chosen[known]])
+    return values, ages
+
+
+_Mode = Callable[
+    [JointHistory, _Family, str, Bracket, IntArray, IntArray, npt.NDArray[np.bool_]], tuple[FloatArray, IntArray]
+]
+
+_MODES: dict[str, _Mode] = {"linear": _linear, "previous": _previous, "nearest": _nearest}
+
+
+def _empty(times: int, joints: int) -> tuple[FloatArray, IntArray]:
+    return np.full((times, joints), np.nan), np.full(times, -1, dtype=np.int64)
+
+
+def _whole(columns: IntArray, width: int) -> bool:
+    return len(columns) == width and bool((columns == np.arange(width)).all())
+
+
+def _put(target: Array, columns: IntArray, values: Array) -> None:
+    if _whole(columns, target.shape[1]):
+        target[:] = values
+    else:
+        target[:, columns] = values

@@ -1,0 +1,290 @@
+"""Where the numbers lie in a serialised message, found once and used for every message of the same shape.
+
+A robot's joint states hardly ever differ but in their numbers: names, counts and lengths stay. So the first message is
+walked field by field, every later one only compared with it outside the numbers, thousands at a time, and the numbers
+copied out.
+ROS 2 messages are CDR (aligned, little or big endian), ROS 1 messages are packed and little endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.recording.timeline import FloatArray, IntArray
+
+ByteArray = npt.NDArray[np.uint8]
+
+CDR_HEADERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
+"""Byte order by the first two bytes of a CDR message; what other encapsulations hold is laid out otherwise."""
+
+MAX_LAYOUTS = 64
+"""How many shapes are remembered for each message length."""
+
+
+class LayoutError(RobotSemanticsError):
+    """A message does not have the form of its type.
+
+    Attributes:
+        offset: byte at which that was found.
+        reason: what was found.
+    """
+
+    def __init__(self, offset: int, reason: str) -> None:
+        self.offset, self.reason = offset, reason
+        super().__init__(f"byte {offset}: {reason}")
+
+
+class Field(NamedTuple):
+    """A field of a message type: its name, its kind (a key of `_WALK`), and what the kind needs.
+
+    Attributes:
+        size: how many numbers, for ``doubles``.
+        fields: of one element, for ``repeat``.
+    """
+
+    name: str
+    kind: str
+    size: int = 0
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass
+class Layout:
+    """The shape of one message: its texts, and where its stamps and numbers lie.
+
+    Attributes:
+        length: bytes of the whole message.
+        order: ``<`` or ``>``, the byte order.
+        texts: by field name every string found there, in order.
+        stamps: offsets of the stamps, in order.
+        numbers: by field name the (offset, count) of each run of doubles, in order.
+        free: (start, stop) of the bytes that may differ from message to message.
+    """
+
+    length: int
+    order: str
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    stamps: list[int] = field(default_factory=list)
+    numbers: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    free: list[tuple[int, int]] = field(default_factory=list)
+    _words: list[tuple[int, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = field(default_factory=list)
+
+    def prepare(self, message: bytes) -> Layout:
+        """Remember what every message of this shape has in common; call once, with the message that was walked."""
+        stride = _stride(self.length)
+        mask = np.zeros(stride, dtype=np.uint8)
+        mask[: self.length] = 255
+        for start, stop in self.free:
+            mask[start:stop] = 0
+        words = np.frombuffer(message.ljust(stride, b"\0"), dtype=np.uint64)
+        masks = mask.view(np.uint64)
+        used = np.flatnonzero(masks)
+        for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1) if len(used) else []:
+            low, high = int(run[0]), int(run[-1]) + 1
+            self._words.append((low, high, words[low:high] & masks[low:high], masks[low:high]))
+        return self
+
+    def matches(self, rows: ByteArray) -> npt.NDArray[np.bool_]:
+        """Return which of the messages `rows` (n, stride) have this shape."""
+        same = np.ones(len(rows), dtype=bool)
+        words = rows.view(np.uint64)
+        for low, high, expected, mask in self._words:
+            same &= ((words[:, low:high] & mask) == expected).all(axis=1)
+        return same
+
+    def stamps_ns(self, rows: ByteArray) -> IntArray:
+        """Return the stamps (n, number of stamps) of messages of this shape [ns]."""
+        result = np.empty((len(rows), len(self.stamps)), dtype=np.int64)
+        for i, offset in enumerate(self.stamps):
+            parts = np.ascontiguousarray(rows[:, offset : offset + 8])
+            seconds = parts.view(f"{self.order}i4")[:, 0].astype(np.int64)
+            result[:, i] = seconds * 1_000_000_000 + parts.view(f"{self.order}u4")[:, 1]
+        return result
+
+    def doubles(self, rows: ByteArray, name: str) -> FloatArray:
+        """Return a field's numbers (n, runs, count) of messages of this shape; every run must have the same count."""
+        runs = self.numbers.get(name, [])
+        counts = {count for _, count in runs}
+        if len(counts) > 1:
+            raise LayoutError(runs[0][0], f"the runs of {name} differ in length")
+        count = counts.pop() if counts else 0
+        result = np.empty((len(rows), len(runs), count))
+        for i, (offset, _) in enumerate(runs):
+            result[:, i] = np.ascontiguousarray(rows[:, offset : offset + 8 * count]).view(f"{self.order}f8")
+        return result
+
+
+class Match(NamedTuple):
+    """Messages of one shape.
+
+    Attributes:
+        indices: which of the given messages (n,).
+        rows: their bytes (n, stride).
+    """
+
+    layout: Layout
+    indices: IntArray
+    rows: ByteArray
+
+
+class LayoutTable:
+    """The shapes seen so far of one message type in one serialisation."""
+
+    def __init__(self, fields: tuple[Field, ...], *, ros1: bool) -> None:
+        self.fields = fields
+        self.ros1 = ros1
+        self._known: dict[int, list[Layout]] = {}
+
+    def sort(self, messages: Sequence[bytes], refused: list[tuple[int, LayoutError]]) -> Iterator[Match]:
+        """Yield the messages by shape; those that are not whole are added to `refused` with their index."""
+        lengths = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+        for length in np.unique(lengths).tolist():
+            indices = np.flatnonzero(lengths == length)
+            yield from self._sort_equal(length, indices, [messages[i] for i in indices.tolist()], refused)
+
+    def _sort_equal(
+        self, length: int, indices: IntArray, messages: list[bytes], refused: list[tuple[int, LayoutError]]
+    ) -> Iterator[Match]:
+        filler = bytes(_stride(length) - length)
+        rows = np.frombuffer(filler.join(messages) + filler, dtype=np.uint8).reshape(len(messages), _stride(length))
+        known = self._known.setdefault(length, [])
+        left = np.arange(len(messages))
+        for layout in tuple(known):
+            same = layout.matches(rows[left] if len(left) < len(messages) else rows)
+            if len(left) == len(messages) and same.all():
+                yield Match(layout, indices, rows)
+                return
+            if same.any():
+                yield Match(layout, indices[left[same]], rows[left[same]])
+                left = left[~same]
+        while len(left):
+            message = messages[int(left[0])]
+            try:
+                layout = walk(message, self.fields, ros1=self.ros1)
+            except LayoutError as error:
+                refused.append((int(indices[left[0]]), error))
+                left = left[1:]
+                continue
+            known.insert(0, layout)
+            del known[MAX_LAYOUTS:]
+            # Looking only a little ahead keeps messages that all differ from costing n² compares.
+            ahead = left[: max(64, len(left) // 8)] if len(known) > 8 else left
+            same = layout.matches(rows[ahead])
+            yield Match(layout, indices[ahead[same]], rows[ahead[same]])
+            left = np.concatenate([ahead[~same], left[len(ahead) :]])
+
+
+def walk(message: bytes, fields: tuple[Field, ...], *, ros1: bool) -> Layout:
+    """Return the shape of one message.
+
+    Raises:
+        LayoutError: the bytes do not have the form that the type demands.
+    """
+    order, origin = "<", 0
+    if not ros1:
+        if message[:2] not in CDR_HEADERS or len(message) < 4:
+            raise LayoutError(0, f"not plain CDR: the message starts with {message[:4].hex() or 'nothing'}")
+        order, origin = CDR_HEADERS[message[:2]], 4
+    walker = _Walker(message, order, origin, ros1)
+    if not ros1:
+        walker.layout.free.append((2, 4))
+    walker.fields(fields)
+    rest = len(message) - walker.at
+    # CDR messages may be filled up to a multiple of four.
+    if rest > (0 if ros1 else 3):
+        raise LayoutError(walker.at, f"{rest} bytes are left over")
+    if rest:
+        walker.layout.free.append((walker.at, len(message)))
+    return walker.layout.prepare(message)
+
+
+class _Walker:
+    def __init__(self, message: bytes, order: str, origin: int, ros1: bool) -> None:
+        self.message, self.origin, self.ros1 = message, origin, ros1
+        self.at = origin
+        self.layout = Layout(len(message), order)
+        self._u4 = struct.Struct(f"{order}I")
+
+    def fields(self, fields: tuple[Field, ...]) -> None:
+        for item in fields:
+            _WALK[item.kind](self, item)
+
+    def skip(self, size: int, align: int, *, free: bool) -> int:
+        start = self.at
+        if not self.ros1:
+            self.at += -(self.at - self.origin) % align
+        if free or self.at > start:
+            self.layout.free.append((start, self.at + (size if free else 0)))
+        begin = self.at
+        if begin + size > len(self.message):
+            raise LayoutError(begin, f"{size} bytes are needed, {max(len(self.message) - begin, 0)} are left")
+        self.at += size
+        return begin
+
+    def count(self, smallest: int) -> int:
+        """Read a count of things that take at least `smallest` bytes each."""
+        begin = self.skip(4, 4, free=False)
+        value: int = self._u4.unpack_from(self.message, begin)[0]
+        if value * smallest > len(self.message) - self.at:
+            raise LayoutError(
+                begin, f"a count of {value} does not fit into the {len(self.message) - self.at} bytes left"
+            )
+        return value
+
+    def text(self, item: Field) -> None:
+        size = self.count(1)
+        begin = self.skip(size, 1, free=False)
+        raw = self.message[begin : begin + size]
+        try:
+            value = (raw if self.ros1 else raw.removesuffix(b"\0")).decode()
+        except UnicodeDecodeError:
+            raise LayoutError(begin, f"{item.name} is not UTF-8") from None
+        self.layout.texts.setdefault(item.name, []).append(value)
+
+    def texts(self, item: Field) -> None:
+        self.layout.texts.setdefault(item.name, [])
+        for _ in range(self.count(4)):
+            self.text(item)
+
+    def stamp(self, item: Field) -> None:
+        self.layout.stamps.append(self.skip(8, 4, free=True))
+
+    def sequence_number(self, item: Field) -> None:
+        if self.ros1:
+            self.skip(4, 4, free=True)
+
+    def doubles(self, item: Field) -> None:
+        self.layout.numbers.setdefault(item.name, []).append((self.skip(8 * item.size, 8, free=True), item.size))
+
+    def double_list(self, item: Field) -> None:
+        count = self.count(8)
+        # An empty list has no element that could want alignment.
+        begin = self.skip(8 * count, 8, free=True) if count else self.at
+        self.layout.numbers.setdefault(item.name, []).append((begin, count))
+
+    def repeat(self, item: Field) -> None:
+        for _ in range(self.count(1)):
+            self.fields(item.fields)
+
+
+_WALK: dict[str, Callable[[_Walker, Field], None]] = {
+    "stamp": _Walker.stamp,
+    "seq": _Walker.sequence_number,
+    "text": _Walker.text,
+    "texts": _Walker.texts,
+    "doubles": _Walker.doubles,
+    "double_list": _Walker.double_list,
+    "repeat": _Walker.repeat,
+}
+
+
+def _stride(length: int) -> int:
+    """Return the length filled up to whole 64-bit words, so that messages compare eight bytes at a time."""
+    return -(-length // 8) * 8

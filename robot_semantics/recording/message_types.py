@@ -1,0 +1,45 @@
+"""The message types that a recording is read for, as the fields of their serialised form."""
+
+from __future__ import annotations
+
+from robot_semantics.recording.layout import Field
+
+_HEADER = (Field("seq", "seq"), Field("stamp", "stamp"), Field("frame_id", "text"))
+_POSE = Field("pose", "doubles", 7)
+_TWIST = Field("twist", "doubles", 6)
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+TF_MESSAGE = "tf2_msgs/msg/TFMessage"
+ODOMETRY = "nav_msgs/msg/Odometry"
+MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
+STRING = "std_msgs/msg/String"
+
+FIELDS: dict[str, tuple[Field, ...]] = {
+    JOINT_STATE: (
+        *_HEADER,
+        Field("name", "texts"),
+        Field("position", "double_list"),
+        Field("velocity", "double_list"),
+        Field("effort", "double_list"),
+    ),
+    TF_MESSAGE: (Field("transforms", "repeat", fields=(*_HEADER, Field("child_frame_id", "text"), _POSE)),),
+    ODOMETRY: (
+        *_HEADER,
+        Field("child_frame_id", "text"),
+        _POSE,
+        Field("pose_covariance", "doubles", 36),
+        _TWIST,
+        Field("twist_covariance", "doubles", 36),
+    ),
+    MULTI_DOF: (
+        *_HEADER,
+        Field("joint_names", "texts"),
+        Field("transforms", "repeat", fields=(_POSE,)),
+        Field("twists", "repeat", fields=(_TWIST,)),
+        Field("wrenches", "repeat", fields=(Field("wrench", "doubles", 6),)),
+    ),
+    STRING: (Field("data", "text"),),
+}
+
+ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
+"""Older names of the same messages."""

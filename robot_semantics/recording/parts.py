@@ -1,0 +1,192 @@
+"""One stretch of one bag read into columns: the unit of work that runs in this process, in another, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
+from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
+from robot_semantics.recording.definitions import definition_problem, starts_with_header
+from robot_semantics.recording.message_types import FIELDS
+from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
+from robot_semantics.recording.salvage import SalvagedSource
+
+Groups = dict[GroupKey, dict[str, Array]]
+Advance = Callable[[int], None]
+
+REPORT_EVERY = 2000
+"""After how many messages the progress is told."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to read.
+
+    Attributes:
+        path: the bag.
+        topics: each topic's part: ``parse`` or ``stamps`` (only when its messages came).
+        damaged: read by scanning, because `rosbags` refused the bag.
+        start_ns: log time of the first message that counts, None for the first of all.
+        stop_ns: log time before which to stop, None for the end.
+        folder: where columns go that are too large for memory; it must exist.
+        to_files: put every column there at once, so that another process can map it instead of copying.
+    """
+
+    path: Path
+    topics: Mapping[str, str]
+    damaged: bool = False
+    start_ns: int | None = None
+    stop_ns: int | None = None
+    folder: Path | None = None
+    to_files: bool = False
+    in_memory_bytes: int = IN_MEMORY_BYTES
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was read.
+
+    Attributes:
+        groups: columns by what their messages have in common.
+        counts: number of messages by topic.
+        problems: what was wrong with the bag itself.
+    """
+
+    groups: Groups
+    texts: tuple[Text, ...]
+    refusals: Refusals
+    counts: Mapping[str, int]
+    problems: tuple[Diagnostic, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pass mapped arrays on by the name of their file: their pages need not travel."""
+        state = dict(self.__dict__)
+        state["groups"] = {
+            key: {name: _Mapped.of(array) for name, array in arrays.items()} for key, arrays in self.groups.items()
+        }
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state["groups"] = {
+            key: {name: array.open() if isinstance(array, _Mapped) else array for name, array in arrays.items()}
+            for key, arrays in state["groups"].items()
+        }
+        self.__dict__.update(state)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    path: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: Array) -> _Mapped | Array:
+        if not isinstance(array, np.memmap) or array.filename is None:
+            return array
+        return cls(str(array.filename), array.dtype.str, array.shape)
+
+    def open(self) -> Array:
+        return np.memmap(self.path, self.dtype, "r", shape=self.shape)
+
+
+def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
+    """Return what a bag holds; if it is damaged, what is left of it, and every loss is among the problems.
+
+    Raises:
+        BagError: nothing of it can be read.
+        FileNotFoundError: there is no such file or folder.
+    """
+    if not path.exists():
+        raise FileNotFoundError(2, "no such bag", str(path))
+    try:
+        with RosbagsSource(path) as source:
+            return BagInfo(path, source.channels, *source.span_ns)
+    except READ_ERRORS as error:
+        reason = describe(error)
+    if path.is_dir() and not (path / "metadata.yaml").exists():
+        problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", Place(str(path)))
+    else:
+        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", Place(str(path)))
+    salvaged = SalvagedSource(path, lambda text: problems.error("bag-damaged", text, Place(str(path))))
+    if not salvaged.channels:
+        raise BagError(path, f"no message can be read ({reason})")
+    found = sum(channel.messages for channel in salvaged.channels)
+    problems.note(
+        "bag-salvaged", f"{found} messages on {len(salvaged.channels)} topics could be read", Place(str(path))
+    )
+    return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=reason)
+
+
+def read_part(task: Task, advance: Advance | None = None) -> Part:
+    """Read one stretch; if the bag turns out damaged on the way, read what is whole and say what is not.
+
+    Raises:
+        BagError: nothing can be read.
+    """
+    if not task.damaged:
+        try:
+            with RosbagsSource(task.path) as source:
+                return _read(source, task, _subfolder(task, "whole"), advance)
+        except READ_ERRORS as error:
+            reason = describe(error)
+        problems = Diagnostics()
+        place = Place(str(task.path))
+        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
+        salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
+        part = _read(salvaged, task, _subfolder(task, "salvaged"), advance)
+        found = sum(part.counts.values())
+        problems.note("bag-salvaged", f"{found} messages on {len(part.counts)} topics could be read", place)
+        return Part(part.groups, part.texts, part.refusals, part.counts, tuple(problems))
+    return _read(SalvagedSource(task.path, lambda _: None), task, _subfolder(task, "salvaged"), advance)
+
+
+def _read(source: Source, task: Task, folder: Path | None, advance: Advance | None) -> Part:
+    columns = Columns(folder, 0 if task.to_files else task.in_memory_bytes)
+    refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
+    readers: dict[tuple[str, str], TopicReader | StampReader] = {}
+    done = 0
+    for channel, log_ns, data in source.messages(tuple(task.topics), task.start_ns, task.stop_ns):
+        reader = readers.get((channel.topic, channel.msgtype))
+        if reader is None:
+            if task.topics[channel.topic] == "stamps":
+                header = starts_with_header(channel)
+                reader = StampReader(channel.topic, columns, ros1=channel.ros1, has_header=header)
+            elif channel.msgtype in FIELDS:
+                reader = TopicReader(channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1)
+            else:
+                continue
+            readers[channel.topic, channel.msgtype] = reader
+        reader.add(log_ns, data)
+        done += 1
+        counts[channel.topic] = counts.get(channel.topic, 0) + 1
+        if advance is not None and done % REPORT_EVERY == 0:
+            advance(REPORT_EVERY)
+    for reader in readers.values():
+        reader.flush()
+    if advance is not None:
+        advance(done % REPORT_EVERY)
+    return Part(columns.finish(), tuple(texts), refusals, counts)
+
+
+def _subfolder(task: Task, name: str) -> Path | None:
+    if task.folder is None:
+        return None
+    folder = task.folder / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def definition_problems(info: BagInfo, topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield (topic, problem) for every topic whose messages cannot be trusted to be what their type says."""
+    for channel in info.channels:
+        if topics.get(channel.topic) == "parse":
+            problem = definition_problem(channel)
+            if problem is not None:
+                yield channel.topic, problem

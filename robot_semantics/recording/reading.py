@@ -1,0 +1,225 @@
+"""Messages in, columns out: the parse of each message type that a recording is read for."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from robot_semantics.recording.columns import Array, Columns, GroupKey
+from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
+from robot_semantics.recording.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.recording.timeline import IntArray
+
+BLOCK_MESSAGES = 4096
+"""How many messages of a topic are parsed at once."""
+
+QUATERNION_TOLERANCE = 0.01
+"""How far from 1 the length of a quaternion may be, as in tf2."""
+
+BLOCK_BYTES = 16 * 2**20
+"""How many bytes of a topic are held before they are parsed."""
+
+
+@dataclass
+class Refusals:
+    """Messages that could not be used: how many, and why the first of each kind.
+
+    Attributes:
+        counts: by (topic, reason).
+        first_ns: log time of the first, by (topic, reason).
+    """
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first_ns: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def add(self, topic: str, reason: str, log_ns: int, count: int = 1) -> None:
+        """Count messages that are refused for one reason."""
+        self.counts[topic, reason] += count
+        self.first_ns[topic, reason] = min(log_ns, self.first_ns.get((topic, reason), log_ns))
+
+    def extend(self, other: Refusals) -> None:
+        """Add another's counts."""
+        for (topic, reason), count in other.counts.items():
+            self.add(topic, reason, other.first_ns[topic, reason], count)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that was published, such as a robot description."""
+
+    topic: str
+    log_ns: int
+    text: str
+
+
+class TopicReader:
+    """Gathers one topic's messages and parses them block by block."""
+
+    def __init__(
+        self, topic: str, msgtype: str, columns: Columns, refusals: Refusals, texts: list[Text], *, ros1: bool
+    ) -> None:
+        self.topic = topic
+        self._parse = _PARSERS[msgtype]
+        self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
+        self._columns, self._refusals, self._texts = columns, refusals, texts
+        self._logs: list[int] = []
+        self._messages: list[bytes] = []
+        self._bytes = 0
+
+    def add(self, log_ns: int, message: bytes) -> None:
+        """Take one message."""
+        self._logs.append(log_ns)
+        self._messages.append(message)
+        self._bytes += len(message)
+        if len(self._logs) >= BLOCK_MESSAGES or self._bytes > BLOCK_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Parse what was gathered."""
+        logs = np.array(self._logs, dtype=np.int64)
+        refused: list[tuple[int, LayoutError]] = []
+        for match in self._table.sort(self._messages, refused):
+            self._parse(self, match, logs[match.indices])
+        for index, error in refused:
+            self._refusals.add(self.topic, f"malformed, {error}", int(logs[index]))
+        self._logs, self._messages, self._bytes = [], [], 0
+
+    def joint_states(self, match: Match, logs: IntArray) -> None:
+        """Add joint states; a message whose arrays do not fit its names is refused, as robot_state_publisher does."""
+        names = tuple(match.layout.texts["name"])
+        arrays: dict[str, Array] = {}
+        for wanted in ("position", "velocity", "effort"):
+            values = match.layout.doubles(match.rows, wanted)[:, 0]
+            if values.shape[1] == len(names):
+                arrays[wanted] = values
+            elif values.shape[1]:
+                reason = f"malformed, {len(names)} names but {values.shape[1]} {wanted} values"
+                self._refusals.add(self.topic, reason, int(logs.min()), len(logs))
+                return
+        if names and arrays:
+            self._joint_rows(names, match.layout.stamps_ns(match.rows)[:, 0], logs, arrays)
+
+    def _joint_rows(
+        self, names: tuple[str, ...], stamps: IntArray, logs: IntArray, arrays: Mapping[str, Array]
+    ) -> None:
+        """Add rows of joint values; where a position is not a number the message counts as one without that joint."""
+        bad = ~np.isfinite(arrays["position"]) if "position" in arrays else np.zeros((len(logs), 0), dtype=bool)
+        if not bad.any():
+            self._append("joints", names, (), tuple(arrays), stamps, logs, arrays)
+            return
+        patterns, which = np.unique(bad, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            rows, good = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
+            for index in np.flatnonzero(pattern).tolist():
+                reason = f"joint '{names[index]}': a position that is not a finite number"
+                self._refusals.add(self.topic, reason, int(logs[rows].min()), len(rows))
+            if len(good):
+                left = {name: values[np.ix_(rows, good)] for name, values in arrays.items()}
+                some = tuple(names[index] for index in good.tolist())
+                self._append("joints", some, (), tuple(left), stamps[rows], logs[rows], left)
+
+    def transforms(self, match: Match, logs: IntArray) -> None:
+        """Add the transforms of TF messages."""
+        layout = match.layout
+        children = tuple(name.lstrip("/") for name in layout.texts.get("child_frame_id", ()))
+        if not children:
+            return
+        parents = tuple(name.lstrip("/") for name in layout.texts["frame_id"])
+        kind = "tf_static" if self.topic.endswith("tf_static") else "tf"
+        stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
+        stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
+        norm = np.sqrt((poses[..., 3:] ** 2).sum(axis=-1))
+        # tf2 refuses the same: numbers that are not finite and quaternions that are not near unit length.
+        bad = ~(np.isfinite(poses).all(axis=-1) & (np.abs(norm - 1.0) < QUATERNION_TOLERANCE))
+        holes: tuple[str, ...] = ()
+        if bad.any():
+            holes, poses = ("holes",), np.where(bad[..., np.newaxis], np.nan, poses)
+            for index in np.flatnonzero(bad.any(axis=0)).tolist():
+                reason = f"frame '{children[index]}': a transform that is not finite or not a rotation"
+                self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
+        key = GroupKey(kind, self.topic, children, parents, holes)
+        self._columns.append(key, {"log": logs, "stamp": stamps, "pose": poses})
+
+    def odometry(self, match: Match, logs: IntArray) -> None:
+        """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
+        texts = match.layout.texts
+        arrays = {name: match.layout.doubles(match.rows, name)[:, 0] for name in ("pose", "twist")}
+        child, frame = texts["child_frame_id"][0].lstrip("/"), texts["frame_id"][0].lstrip("/")
+        stamps = match.layout.stamps_ns(match.rows)[:, 0]
+        self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
+
+    def multi_dof(self, match: Match, logs: IntArray) -> None:
+        """Add multi-DOF joint states: poses in the header's frame, twists in that frame's axes."""
+        texts, layout = match.layout.texts, match.layout
+        names = tuple(texts["joint_names"])
+        poses, twists = layout.doubles(match.rows, "pose"), layout.doubles(match.rows, "twist")
+        if poses.shape[1] != len(names) or twists.shape[1] not in (0, len(names)):
+            reason = f"malformed, {len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
+            self._refusals.add(self.topic, reason, int(logs.min()), len(logs))
+            return
+        arrays = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
+        if names:
+            parent = texts["frame_id"][0].lstrip("/")
+            stamps = layout.stamps_ns(match.rows)[:, 0]
+            self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
+
+    def strings(self, match: Match, logs: IntArray) -> None:
+        """Keep texts."""
+        self._texts += [Text(self.topic, int(log), match.layout.texts["data"][0]) for log in logs]
+
+    def _append(
+        self,
+        kind: str,
+        names: tuple[str, ...],
+        parents: tuple[str, ...],
+        has: tuple[str, ...],
+        stamps: IntArray,
+        logs: IntArray,
+        arrays: Mapping[str, Array],
+    ) -> None:
+        # A stamp of 0 says that there is none; the time of recording is the best that is known.
+        stamps = np.where(stamps == 0, logs, stamps)
+        self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
+
+
+class StampReader:
+    """Gathers only the stamps of a topic whose messages are of no further interest.
+
+    `has_header` tells whether a message starts with a header; without one the time of recording is all there is.
+    """
+
+    def __init__(self, topic: str, columns: Columns, *, ros1: bool, has_header: bool) -> None:
+        self._key = GroupKey("times", topic, ())
+        self._columns, self._ros1, self._has_header = columns, ros1, has_header
+        self._rows: list[tuple[int, int]] = []
+
+    def add(self, log_ns: int, message: bytes) -> None:
+        """Take one message."""
+        stamp = 0
+        # Behind the CDR encapsulation, or behind ROS 1's sequence number, the stamp is the next eight bytes.
+        if self._has_header and len(message) >= 12:
+            order = "<" if self._ros1 else CDR_HEADERS.get(message[:2], "<")
+            seconds, nanoseconds = struct.unpack_from(f"{order}iI", message, 4)
+            stamp = seconds * 1_000_000_000 + nanoseconds
+        self._rows.append((log_ns, stamp or log_ns))
+        if len(self._rows) >= BLOCK_MESSAGES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand over what was gathered."""
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 2)
+        self._columns.append(self._key, {"log": rows[:, 0], "stamp": rows[:, 1]})
+        self._rows = []
+
+
+_PARSERS: dict[str, Callable[[TopicReader, Match, IntArray], None]] = {
+    JOINT_STATE: TopicReader.joint_states,
+    TF_MESSAGE: TopicReader.transforms,
+    ODOMETRY: TopicReader.odometry,
+    MULTI_DOF: TopicReader.multi_dof,
+    STRING: TopicReader.strings,
+}

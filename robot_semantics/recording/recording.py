@@ -1,0 +1,257 @@
+"""A recording: one or several bags read together, as joint states, transforms and texts of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.recording.bags import BagInfo
+from robot_semantics.recording.columns import IN_MEMORY_BYTES
+from robot_semantics.recording.frames import transform_history
+from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.message_types import FIELDS, MULTI_DOF, ODOMETRY, TF_MESSAGE
+from robot_semantics.recording.parts import Advance, Part, Task, definition_problems, inspect_bag, read_part
+from robot_semantics.recording.reading import Refusals, Text
+from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, find_robot
+from robot_semantics.recording.runs import Pieces, find_resets, stamps_of, take_run
+from robot_semantics.recording.timeline import IntArray
+
+Run = Callable[[Sequence[Task], Advance | None], Iterator[Part]]
+"""Something that does tasks, here or elsewhere, and gives their results in the order of the tasks."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be read.
+
+    Attributes:
+        bags: what each bag holds.
+        topics: each topic's part: ``parse`` or ``stamps``.
+        requests: the robots.
+        joint_topics: where each robot's joint states are.
+    """
+
+    bags: tuple[BagInfo, ...]
+    topics: Mapping[str, str]
+    requests: tuple[RobotRequest, ...]
+    joint_topics: tuple[str | None, ...]
+
+    @property
+    def place(self) -> Place:
+        """What problems of the recording as a whole are reported under."""
+        return Place(", ".join(str(bag.path) for bag in self.bags))
+
+    @property
+    def message_count(self) -> int:
+        """How many messages will be read, as far as the bags say."""
+        return sum(count for bag in self.bags for topic, count in bag.counts().items() if topic in self.topics)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was read of one run.
+
+    Attributes:
+        plan: what was asked for.
+        pieces: columns by what their messages have in common.
+        history: all transforms.
+        robots: as requested, with their descriptions.
+        texts: what description topics said.
+        run: index of the run, of `runs`.
+        start_ns: stamp of the first message of the run, static transforms aside.
+        end_ns: stamp of the last one.
+    """
+
+    plan: Plan
+    pieces: Pieces
+    history: TransformHistory
+    robots: tuple[Robot, ...]
+    run: int
+    runs: int
+    start_ns: int
+    end_ns: int
+    counts: Mapping[str, int]
+
+    def topic_stamps(self, topic: str) -> IntArray:
+        """Return the stamps (n,) of a topic's messages of this run, in the order of their coming [ns]."""
+        found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
+        if not found:
+            return np.zeros(0, np.int64)
+        logs = np.concatenate([np.asarray(part["log"]) for part in found])
+        stamps = np.concatenate([stamps_of(part) for part in found])
+        return stamps[np.argsort(logs, kind="stable")]
+
+
+def plan_recording(
+    paths: Sequence[Path], requests: Sequence[RobotRequest], problems: Diagnostics, *, at_topic: str | None = None
+) -> Plan:
+    """Look at the bags and decide what to read of them.
+
+    Raises:
+        BagError: nothing can be read of a bag.
+        UnknownNameError: a topic that was named is in none of them.
+        RequestError: it is not clear which topic is meant.
+    """
+    bags = tuple(inspect_bag(path, problems) for path in paths)
+    types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
+    place = Place(", ".join(str(path) for path in paths))
+    wanted: dict[str, str] = {}
+    joint_topics = []
+    for request in requests:
+        joints = request.joint_topic(types, problems, place)
+        joint_topics.append(joints)
+        names = ["robot_description", "robot_description_semantic", "tf", "tf_static"]
+        for topic in ([joints] if joints else []) + [request.topic(name) for name in names]:
+            wanted[topic] = "parse"
+    for topic, msgtype in types.items():
+        if msgtype in (ODOMETRY, MULTI_DOF) or (
+            msgtype == TF_MESSAGE and topic in ("/tf", "/tf_static", "tf", "tf_static")
+        ):
+            wanted[topic] = "parse"
+    topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
+    if at_topic is not None:
+        if at_topic not in types:
+            raise UnknownNameError("topic", at_topic, types)
+        topics.setdefault(at_topic, "stamps")
+    for bag in bags:
+        for topic, problem in definition_problems(bag, topics):
+            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
+            topics.pop(topic, None)
+    return Plan(bags, topics, tuple(requests), tuple(joint_topics))
+
+
+def read_recording(
+    plan: Plan,
+    problems: Diagnostics,
+    *,
+    run: int | None = None,
+    do: Run | None = None,
+    pieces_per_bag: int = 1,
+    folder: Path | None = None,
+    to_files: bool = False,
+    in_memory_bytes: int = IN_MEMORY_BYTES,
+    advance: Advance | None = None,
+) -> Recording:
+    """Read what a plan names.
+
+    Args:
+        plan: what to read.
+        problems: takes everything that was wrong with the bags and their messages.
+        run: number of the run, from 1; None: the last.
+        do: does the reading; None: this process.
+        pieces_per_bag: into how many stretches of time each bag is cut, to be read at the same time.
+        folder: where columns go that are too large for memory.
+        to_files: put all columns there at once.
+        in_memory_bytes: how much columns may take before they go to the folder.
+        advance: is told how many more messages were read.
+
+    Raises:
+        BagError: nothing can be read of a bag.
+        RequestError: there is no such run, or no message with a time at all.
+    """
+    tasks = list(_tasks(plan, pieces_per_bag, folder, to_files, in_memory_bytes))
+    refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
+    pieces: Pieces = {}
+    for part in (do or _in_this_process)(tasks, advance):
+        for key, arrays in part.groups.items():
+            pieces.setdefault(key, []).append(arrays)
+        texts += part.texts
+        refusals.extend(part.refusals)
+        problems.extend(part.problems)
+        for topic, count in part.counts.items():
+            counts[topic] = counts.get(topic, 0) + count
+    place = plan.place
+    _report_refusals(refusals, problems, place)
+    _report_counts(plan, counts, problems)
+    resets, jumps = find_resets(pieces)
+    for jump in jumps[:5]:
+        problems.warning(
+            "time-jump",
+            f"the stamps of '{jump.topic}' jump ahead by {jump.by_ns / 1e9:.3f} s at {_clock(jump.log_ns)}",
+            place,
+        )
+    chosen = len(resets) if run is None else run - 1
+    if not 0 <= chosen <= len(resets):
+        raise RequestError(f"there is no run {run}; the recording has {len(resets) + 1}")
+    for number, reset in enumerate(resets):
+        which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
+        text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
+        problems.warning("time-reset", text, place)
+    pieces = take_run(pieces, resets, chosen)
+    history = transform_history(pieces, problems, place)
+    robots = tuple(
+        find_robot(request, texts, topic, history.frames, problems)
+        for request, topic in zip(plan.requests, plan.joint_topics, strict=True)
+    )
+    _check_names(robots)
+    start, end = _span(pieces)
+    return Recording(plan, pieces, history, robots, chosen, len(resets) + 1, start, end, counts)
+
+
+def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:
+    for task in tasks:
+        yield read_part(task, advance)
+
+
+def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memory_bytes: int) -> Iterator[Task]:
+    number = 0
+    for bag in plan.bags:
+        # A damaged bag can only be read from its beginning, so it stays in one piece.
+        count = 1 if bag.damaged or bag.end_ns <= bag.start_ns else pieces
+        step = -(-(bag.end_ns + 1 - bag.start_ns) // count)
+        for piece in range(count):
+            start = bag.start_ns + piece * step if piece else None
+            stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
+            own = None if folder is None else folder / str(number)
+            yield Task(bag.path, plan.topics, bool(bag.damaged), start, stop, own, to_files, in_memory_bytes)
+            number += 1
+
+
+def _report_refusals(refusals: Refusals, problems: Diagnostics, place: Place) -> None:
+    for (topic, reason), count in refusals.counts.items():
+        first = _clock(refusals.first_ns[topic, reason])
+        code = "message-refused" if reason.startswith("malformed") else "value-refused"
+        noun = "message" if count == 1 else "messages"
+        problems.warning(code, f"topic '{topic}': {count} {noun} refused, the first at {first}: {reason}", place)
+
+
+def _report_counts(plan: Plan, counts: Mapping[str, int], problems: Diagnostics) -> None:
+    """Tell of topics that have fewer messages than the bags say: splits that were lost, or a bag that was cut off."""
+    said: dict[str, int] = {}
+    for bag in plan.bags:
+        for topic, count in bag.counts().items():
+            said[topic] = said.get(topic, 0) + count
+    for topic in plan.topics:
+        if counts.get(topic, 0) < said.get(topic, 0):
+            text = f"topic '{topic}': the bag says it has {said[topic]} messages, {counts.get(topic, 0)} could be read"
+            problems.error("messages-missing", text, plan.place)
+
+
+def _check_names(robots: Sequence[Robot]) -> None:
+    names = [robot.name for robot in robots]
+    for name in names:
+        if names.count(name) > 1:
+            raise RequestError(f"two robots are called '{name}'; name them with --model")
+
+
+def _span(pieces: Pieces) -> tuple[int, int]:
+    """Return the first and last stamp of everything that moves."""
+    kinds = ("joints", "tf", "odometry", "multi_dof")
+    moving = [part for key, parts in pieces.items() if key.kind in kinds for part in parts if len(part["log"])]
+    if not moving:
+        moving = [part for key, parts in pieces.items() if key.kind == "times" for part in parts if len(part["log"])]
+    if not moving:
+        static = [part for parts in pieces.values() for part in parts if len(part["log"])]
+        if not static:
+            raise RequestError("the recording has no joint states, transforms or odometry")
+        return int(max(part["log"].max() for part in static)), int(max(part["log"].max() for part in static))
+    return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
+
+
+def _clock(log_ns: int) -> str:
+    return f"log time {log_ns / 1e9:.3f} s"

@@ -1,0 +1,278 @@
+"""The world of a recording at many times: every robot with its base, and every frame that is no robot's link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.history import IDENTITY_POSE, compose_poses, invert_poses
+from robot_semantics.recording.model_sampler import ModelSampler
+from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.series import ABSENT, ModelSeries, Series
+from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.transforms import xyz_quat_from_matrix
+from robot_semantics.usdf.world_state import WORLD
+
+
+class Sampling(NamedTuple):
+    """How a recording is sampled.
+
+    Attributes:
+        mode: ``linear``, ``previous`` or ``nearest``.
+        max_gap_ns: how old something may be without being told.
+        world_frame: the frame that is the world's; None: the root of the frames.
+        links: whether link states are filled in.
+    """
+
+    mode: str = "linear"
+    max_gap_ns: int = 1_000_000_000
+    world_frame: str | None = None
+    links: bool = False
+
+
+class WorldSampler:
+    """Samples a recording; make it once, then ask for as many times as wanted, block by block.
+
+    Attributes:
+        recording: what is sampled.
+        sampling: how.
+        world_frame: the frame that stands for the world; "" where there are no frames.
+    """
+
+    def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
+        self.recording, self.sampling = recording, sampling
+        self.models = tuple(
+            ModelSampler(robot, recording, problems, links=sampling.links) for robot in recording.robots
+        )
+        self._links = {frame: i for i, robot in enumerate(recording.robots) for frame in robot.link_frames}
+        self._roots = {robot.root_frame: i for i, robot in enumerate(recording.robots) if robot.root_frame}
+        self.world_frame = self._choose_world(problems)
+        self._turned_over = self._turn_over()
+        extra = [parent for model in self.models for parent in model.base.parents]
+        extra += [joint.parent_link for joint in self._fixed_joints().values()]
+        every = dict.fromkeys([*recording.history.frames, *extra])
+        self.frames = tuple(name for name in every if name and name != WORLD and name not in self._links)
+        names = [robot.name for robot in recording.robots]
+        for name in names:
+            if name in self.frames or name == WORLD:
+                raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
+        self.names = (WORLD, *self.frames, *names)
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._report(problems)
+
+    def sample(self, times_ns: IntArray) -> Series:
+        """Return the world at `times_ns` (n,)."""
+        models = tuple(self._model(i, model, times_ns) for i, model in enumerate(self.models))
+        count, width = len(times_ns), len(self.frames)
+        parent = np.full((count, width), ABSENT, dtype=np.int64)
+        pose, age = np.full((count, width, 7), np.nan), np.full((count, width), -1, dtype=np.int64)
+        for column, name in enumerate(self.frames):
+            parent[:, column], pose[:, column], age[:, column] = self._frame(name, times_ns, models)
+        twist = np.full((count, width, 6), np.nan)
+        return Series(times_ns, self.names, models, self.frames, parent, pose, twist, age)
+
+    def _model(self, number: int, sampler: ModelSampler, times_ns: IntArray) -> ModelSeries:
+        model = sampler.sample(times_ns, self.sampling.mode)
+        robot, count = sampler.robot, len(times_ns)
+        fixed = self._fixed_joints().get(number)
+        if robot.root_frame == self.world_frame or (fixed is not None and not sampler.base.known):
+            at = 0 if fixed is None or robot.root_frame == self.world_frame else self._index[fixed.parent_link]
+            pose, age = np.tile(np.array(IDENTITY_POSE), (count, 1)), np.zeros(count, np.int64)
+            return _based(model, np.full(count, at), pose, np.full((count, 6), np.nan), age)
+        base = sampler.base.sample(times_ns, self.sampling.mode, self.sampling.max_gap_ns)
+        parent, pose, twist = np.full(count, ABSENT, dtype=np.int64), base.pose.copy(), base.twist
+        for name in dict.fromkeys(base.parent):
+            rows = np.flatnonzero(np.array(base.parent, dtype=object) == name)
+            if name in self._links:
+                # A robot that stands on another one's link: the state knows only the robot as a whole.
+                parent[rows] = self._index[self.recording.robots[self._links[name]].name]
+                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
+                twist[rows] = np.nan
+            elif name:
+                parent[rows] = self._index[name]
+        return _based(model, parent, pose, twist, base.age_ns)
+
+    def _frame(
+        self, name: str, times_ns: IntArray, models: tuple[ModelSeries, ...]
+    ) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return a frame's parent (n,), pose (n, 7) and age (n,)."""
+        history, count = self.recording.history, len(times_ns)
+        parent, age = np.full(count, ABSENT, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        if name == self.world_frame:
+            return np.zeros(count, np.int64), np.tile(np.array(IDENTITY_POSE), (count, 1)), age
+        if name in self._turned_over:
+            child = self._turned_over[name]
+            local = history.local(history.index[child], times_ns, self.sampling.mode, hold=True)
+            parent[local.parent >= 0] = self._named(child)
+            return parent, invert_poses(local.poses), local.age_ns
+        if history.index.get(name) not in history.edges:
+            # The root of frames that are not connected to the world: that it has a place is known, but not which.
+            return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
+        local = history.local(history.index[name], times_ns, self.sampling.mode, hold=True)
+        pose = local.poses
+        for above in np.unique(local.parent).tolist():
+            if above < 0:
+                continue
+            rows = np.flatnonzero(local.parent == above)
+            frame = history.frames[above]
+            parent[rows] = self._named(frame)
+            if frame in self._links and frame not in self._roots:
+                model = _rows(models[self._links[frame]], rows)
+                pose[rows] = compose_poses(self._below_root(frame, times_ns[rows], model), pose[rows])
+        return parent, pose, local.age_ns
+
+    def _named(self, frame: str) -> int:
+        """Return the index of what a frame is called in a state: a link's frame is its model."""
+        return self._index[self.recording.robots[self._links[frame]].name if frame in self._links else frame]
+
+    def _below_root(self, frame: str, times_ns: IntArray, model: ModelSeries | None) -> FloatArray:
+        """Return T_root_link (n, 7) of a link by tf, where that has it, else by the joints."""
+        history, robot = self.recording.history, self.recording.robots[self._links[frame]]
+        pose = np.tile(np.array(IDENTITY_POSE), (len(times_ns), 1))
+        for _ in range(len(history.frames)):
+            if frame == robot.root_frame:
+                return pose
+            local = history.index.get(frame, -1)
+            if local not in history.edges:
+                break
+            step = history.local(local, times_ns, self.sampling.mode, hold=True)
+            above = np.unique(step.parent)
+            if len(above) != 1 or above[0] < 0:
+                break
+            pose, frame = compose_poses(step.poses, pose), history.frames[int(above[0])]
+        if robot.model is None or model is None:
+            return np.full_like(pose, np.nan)
+        fk = ForwardKinematics(robot.model)
+        q = np.tile(fk.space.neutral(), (len(times_ns), 1))
+        link = robot.model.link_index[robot.link_frames[frame]]
+        above_link = set(_ancestors(robot.model, link))
+        at, known = 0, np.ones(len(times_ns), dtype=bool)
+        for joint, width in zip(model.joints, model.widths, strict=True):
+            values = model.positions[:, at : at + width]
+            good = ~np.isnan(values).any(axis=1)
+            q[good, fk.space.joint_positions[joint]] = values[good]
+            if joint in above_link:
+                known &= good
+            at += width
+        result = compose_poses(np.asarray(xyz_quat_from_matrix(fk.link_poses(q)[:, link])), pose)
+        result[~known] = np.nan
+        return result
+
+    def _fixed_joints(self) -> dict[int, _Fixed]:
+        """Return the fixed virtual joints of robots, by the robots' numbers."""
+        return {
+            i: _Fixed(robot.model.root_joint.parent_link)
+            for i, robot in enumerate(self.recording.robots)
+            if robot.model is not None
+            and robot.model.has_virtual_joint
+            and robot.model.root_joint.position_count == 0
+            and not self.models[i].base.known
+        }
+
+    def _tops(self) -> list[str]:
+        history = self.recording.history
+        tops = [name for i, name in enumerate(history.frames) if i not in history.edges]
+        # What hangs on a link that tf does not place hangs on its robot, whose joints place it.
+        return [name for name in tops if name not in self._links or name in self._roots]
+
+    def _choose_world(self, problems: Diagnostics) -> str:
+        wanted, history = self.sampling.world_frame, self.recording.history
+        if wanted is not None:
+            if wanted not in history.index:
+                raise UnknownNameError("frame", wanted, history.frames)
+            if wanted in self._links and wanted not in self._roots:
+                raise RequestError(
+                    f"'{wanted}' is a link of a robot; the world frame must be a free frame or a root link"
+                )
+            if wanted != WORLD and WORLD in history.index:
+                raise RequestError(f"the recording has a frame '{WORLD}', which no other frame can stand for")
+            return wanted
+        tops = self._tops()
+        if WORLD in tops:
+            return WORLD
+        if WORLD in history.index:
+            raise RequestError(f"the frame '{WORLD}' has a parent in the recording; choose a --world-frame above it")
+        if len(tops) <= 1:
+            return tops[0] if tops else ""
+        # The frames that a robot hangs on matter most, then the larger tree.
+        sizes = dict.fromkeys(tops, 0)
+        for name in history.frames:
+            top = self._top_of(name)
+            if top in sizes:
+                sizes[top] += 1000 if name in self._roots else 1
+        best = max(tops, key=lambda top: sizes[top])
+        others = ", ".join(f"'{top}'" for top in tops if top != best)
+        text = f"the frames are not connected; '{best}' is taken as the world, not connected to it: {others}"
+        problems.warning("frames-unconnected", text, self.recording.plan.place)
+        return best
+
+    def _top_of(self, name: str) -> str:
+        history, frame = self.recording.history, self.recording.history.index[name]
+        for _ in range(len(history.frames)):
+            if frame not in history.edges:
+                break
+            edge = history.edges[frame]
+            frame = int(edge.parent_at(np.zeros(1, np.int64))[0])
+        return history.frames[frame]
+
+    def _turn_over(self) -> dict[str, str]:
+        """Return the frames above the world frame: each becomes the child of the one that was its child."""
+        history, result = self.recording.history, dict[str, str]()
+        frame = history.index.get(self.world_frame, -1)
+        while frame in history.edges:
+            edge = history.edges[frame]
+            if not isinstance(edge.parents, int):
+                raise RequestError(
+                    f"the parent of '{history.frames[frame]}' changes, so nothing below it can be the world"
+                )
+            if history.frames[edge.parents] in result or history.frames[edge.parents] == self.world_frame:
+                break
+            result[history.frames[edge.parents]] = history.frames[frame]
+            frame = edge.parents
+        return result
+
+    def _report(self, problems: Diagnostics) -> None:
+        place, history = self.recording.plan.place, self.recording.history
+        duplicates = sum(edge.timeline.duplicates for edge in history.edges.values())
+        late = sum(edge.timeline.late for edge in history.edges.values())
+        if duplicates:
+            text = (
+                f"tf: {duplicates} transforms have a stamp that was there before; the first of each counts, as in tf2"
+            )
+            problems.warning("duplicate-stamps", text, place)
+        if late:
+            text = f"tf: {late} transforms came after one with a later stamp; they are put in order"
+            problems.warning("late-messages", text, place)
+
+
+class _Fixed(NamedTuple):
+    parent_link: str
+
+
+def _ancestors(model: RobotModel, link: int) -> Iterator[str]:
+    """Yield the joints between a link and the root, and those that lead them."""
+    while link > 0:
+        joint = model.joints[link]
+        yield joint.name
+        if joint.mimic is not None:
+            yield joint.mimic.joint
+        link = model.links[link].parent
+
+
+def _based(model: ModelSeries, parent: IntArray, pose: FloatArray, twist: FloatArray, age: IntArray) -> ModelSeries:
+    values = dict(model.__dict__)
+    values.update(parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
+    return ModelSeries(**values)
+
+
+def _rows(model: ModelSeries, rows: IntArray) -> ModelSeries:
+    values = dict(model.__dict__)
+    values["positions"] = model.positions[rows]
+    return ModelSeries(**values)

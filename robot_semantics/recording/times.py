@@ -1,0 +1,112 @@
+"""At which times a recording is exported: one, some, every so often, or whenever a topic has a message.
+
+Times are given in seconds, from the first message of the recording or since 1970, and become integer nanoseconds
+without a detour over floats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.timeline import IntArray
+
+ABSOLUTE_FROM = 100_000_000
+"""A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""
+
+MOST_TIMES = 50_000_000
+"""More states than this are taken for a mistake."""
+
+
+class TimeRequest(NamedTuple):
+    """What times are wanted; the texts are as on a command line.
+
+    Attributes:
+        at: single times: seconds, ``@`` seconds since 1970, or ``end``.
+        every: distance between times [s].
+        at_topic: a time for every message of this topic.
+        start: the first time that counts, None for the start of the recording.
+        stop: the last time that counts, None for its end.
+    """
+
+    at: tuple[str, ...] = ()
+    every: str | None = None
+    at_topic: str | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+def choose_times(request: TimeRequest, recording: Recording, problems: Diagnostics) -> IntArray:
+    """Return the times (n,) in order, each once [ns].
+
+    Raises:
+        RequestError: a time cannot be read or is outside the recording, or there would be far too many.
+    """
+    start = recording.start_ns if request.start is None else parse_time(request.start, recording)
+    stop = recording.end_ns if request.stop is None else parse_time(request.stop, recording)
+    if start > stop:
+        raise RequestError(f"the range of times ends before it starts: {start / 1e9:.9f} s to {stop / 1e9:.9f} s")
+    place = recording.plan.place
+    if request.every is not None:
+        step = _nanoseconds(request.every)
+        if step <= 0:
+            raise RequestError(f"the distance between times must be positive, not '{request.every}'")
+        if (stop - start) // step >= MOST_TIMES:
+            raise RequestError(
+                f"{(stop - start) // step + 1} times from {start / 1e9:.3f} s to {stop / 1e9:.3f} s are too many; "
+                "if a stamp is wrong, choose the range with --from and --to"
+            )
+        return np.arange(start, stop + 1, step, dtype=np.int64)
+    if request.at_topic is not None:
+        stamps = recording.topic_stamps(request.at_topic)
+        inside = np.unique(stamps[(stamps >= start) & (stamps <= stop)])
+        if len(stamps) and not len(inside):
+            raise RequestError(f"topic '{request.at_topic}' has no message between the chosen times")
+        if not len(stamps):
+            raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
+        again = len(stamps) - len(np.unique(stamps))
+        if again:
+            text = f"topic '{request.at_topic}': {again} messages have a stamp that was there before; it counts once"
+            problems.warning("duplicate-stamps", text, place)
+        return inside
+    times = [parse_time(text, recording) for text in request.at or ("end",)]
+    for text, time in zip(request.at or ("end",), times, strict=True):
+        if not recording.start_ns <= time <= recording.end_ns:
+            span = f"{recording.start_ns / 1e9:.9f} s to {recording.end_ns / 1e9:.9f} s"
+            raise RequestError(f"time '{text}' is outside the recording, which goes from {span}")
+    return np.unique(np.array(times, dtype=np.int64))
+
+
+def parse_time(text: str, recording: Recording) -> int:
+    """Return a time of a recording [ns]: ``end``, ``@1700000000.5``, or seconds since its start or since 1970.
+
+    Raises:
+        RequestError: it is none of these.
+    """
+    if text == "end":
+        return recording.end_ns
+    if text.startswith("@"):
+        return _nanoseconds(text[1:])
+    value = _nanoseconds(text)
+    return value if value >= ABSOLUTE_FROM * 1_000_000_000 else recording.start_ns + value
+
+
+def blocks(times_ns: IntArray, size: int) -> Sequence[IntArray]:
+    """Return the times cut into blocks of at most `size`."""
+    return [times_ns[at : at + size] for at in range(0, len(times_ns), size)]
+
+
+def _nanoseconds(text: str) -> int:
+    try:
+        value = Decimal(text.strip())
+        if not value.is_finite() or abs(value) > 10**11:
+            raise InvalidOperation
+    except InvalidOperation:
+        raise RequestError(f"'{text}' is not a time: give seconds, @seconds since 1970, or 'end'") from None
+    return int((value * 1_000_000_000).to_integral_value())
