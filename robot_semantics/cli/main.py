@@ -42,6 +42,7 @@ COMMANDS: dict[str, Command] = {
     "states": Command("states", "list named states, or find those that given positions are in"),
     "find": Command("find", "find the groups of a link or joint, collision pairs, end effectors, passive joints"),
     "srdf": Command("srdf", "write an SRDF: new, add, remove, rename, in place and checked"),
+    "expand": Command("expand", "print a description as text, a xacro with its macros carried out"),
     "upgrade": Command("upgrade", "bring a URDF in one of the two older forms to the current one"),
     "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
 }

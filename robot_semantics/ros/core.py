@@ -27,6 +27,7 @@ from robot_semantics.ros.group_services import GroupServices
 from robot_semantics.ros.joint_input import Reason, Refusal
 from robot_semantics.ros.message_loop import Listener, MessageLoop, SetAside
 from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.root_from_tf import RootFromTf, StampedPose
 from robot_semantics.ros.samples import FloatArray, RobotSample, WorldSample
 from robot_semantics.ros.settings import Source
 from robot_semantics.ros.slot import RobotSlot
@@ -55,7 +56,9 @@ class Core:
         self._changing = False
         self._pending: list[Pending] = []
         self._listeners: list[Listener] = []
-        self._heard: list[str | None] = []
+        self._heard: list[tuple[Source, str]] = []
+        self._root_from_tf: dict[str, RootFromTf] = {}
+        self._frames: frozenset[str] = frozenset()
         self._loop = MessageLoop(node.context, self._on_fault)
         self._set_aside = SetAside()
         self._cleanups: list[Callable[[], object]] = []
@@ -77,7 +80,9 @@ class Core:
                 "this middleware's messages are laid out unlike CDR: raw messages are switched off"
             )
         shared = parameters.declare(node, parameters.ROBOT) if self.settings.models else None
-        self.slots = [RobotSlot(node, prefix, self.raw, shared) for prefix in self.settings.models or ("",)]
+        self.slots = [
+            RobotSlot(node, prefix, self.raw, shared, self._on_description) for prefix in self.settings.models or ("",)
+        ]
         for slot in self.slots:
             if not slot.values[slot.parameter("robot_description_topic")]:
                 description = slot.read({})
@@ -142,6 +147,7 @@ class Core:
 
         """
         wanted = self._robots(names)
+        self.refresh()
         with self.lock:
             now_ns = self.now_ns()
             samples = tuple(_sample(robot) for robot in wanted)
@@ -168,6 +174,17 @@ class Core:
         """
         return self._robots([name])[0]
 
+    def refresh(self) -> None:
+        """Look up, for robots whose virtual joint follows TF, where their root link is now."""
+        for slot in self.slots:
+            robot, source = slot.robot, self._root_from_tf.get(slot.prefix)
+            if robot is None or source is None or not robot.model.root_joint.position_count:
+                continue
+            found = source.pose(robot.parent_frame, robot.frame(robot.model.root_link))
+            if isinstance(found, StampedPose):
+                with self.lock:
+                    robot.motion(robot.model.root_joint.name, found.xyz_quat, None, found.stamp_ns)
+
     def _robots(self, names: Iterable[str]) -> list[Robot]:
         present = {slot.name: slot.robot for slot in self.slots if slot.robot is not None}
         chosen = list(names) or list(present)
@@ -191,7 +208,9 @@ class Core:
         """Send all robots' fixed transforms as one message: a later message would replace it for late joiners."""
         if not self.active:
             return
-        static = [item for slot in self.slots if slot.robot is not None for item in slot.robot.static_transforms()]
+        robots = [slot.robot for slot in self.slots if slot.robot is not None]
+        self._frames = frozenset().union(*(robot.child_frames for robot in robots))
+        static = [item for robot in robots for item in robot.static_transforms()]
         frames = [(item.frame_id, item.child_frame_id) for item in static]
         values = np.array([item.xyz_quat for item in static]).reshape(-1, 7)
         self._tf_static.publish(transform_message(frames, values, self.now_ns()))
@@ -199,20 +218,27 @@ class Core:
     # -- listening --------------------------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        self._listeners = []
+        self._listeners, self._root_from_tf = [], {}
         for slot in self.slots:
             self._listeners.append(self._joint_state_listener(slot))
             self._listeners += Feeds(slot, self._set_aside, self.now_ns, self._deliver).listeners()
-        self._heard = self._odometry_topics()
+            if slot.robot is not None and slot.robot.root_source is Source.TF:
+                source = RootFromTf(self.node, self._set_aside, self._own_frames)
+                self._root_from_tf[slot.prefix] = source
+                self._listeners += source.listeners()
+        self._heard = self._root_sources()
         self._loop.start(self._listeners)
 
-    def _odometry_topics(self) -> list[str | None]:
+    def _root_sources(self) -> list[tuple[Source, str]]:
+        """Return where each robot's virtual joint is fed from, which decides what is listened to."""
         return [
-            robot.settings.virtual_joint(robot.model.root_joint.name).topic
-            if robot is not None and robot.root_source is Source.ODOMETRY
-            else None
+            (robot.root_source, robot.settings.virtual_joint(robot.model.root_joint.name).topic)
             for robot in (slot.robot for slot in self.slots)
+            if robot is not None
         ]
+
+    def _own_frames(self) -> frozenset[str]:
+        return self._frames
 
     def _stop_listening(self) -> None:
         self._loop.stop()
@@ -317,6 +343,23 @@ class Core:
         node_values = {parameter.name: self.node.get_parameter(parameter.name).value for parameter in parameters.NODE}
         self.settings = parameters.node_settings(node_values)
 
+    def _on_description(self, slot: RobotSlot, text: dict[str, Any]) -> None:
+        """Take over a description that came on a topic; a bad one is logged and the last good one stays."""
+        self._changing = True
+        try:
+            description = slot.read(text)
+            robot = slot.make_robot(description, text)
+        except RobotSemanticsError as error:
+            if slot.urdf_is_missing(text):
+                # The semantic description came before the robot's; it is read together with that one.
+                slot.values.update(text)
+                return
+            self.node.get_logger().error(f"a description from a topic is not used: {error}")
+            return
+        finally:
+            self._changing = False
+        self.replace(slot, description, robot, text)
+
     def replace(self, slot: RobotSlot, description: Description, robot: Robot, changed: dict[str, Any]) -> None:
         """Put another robot into a slot and publish all that depends on it."""
         is_new = description is not slot.description
@@ -327,7 +370,7 @@ class Core:
                     slot.publish_description()
                 self.publish_static()
                 self.send(robot, robot.everything(self.now_ns()))
-        if self.active and self._odometry_topics() != self._heard:
+        if self.active and self._root_sources() != self._heard:
             # Listening anew costs messages until the publishers are found again: only where it must be.
             self._stop_listening()
             self._listen()

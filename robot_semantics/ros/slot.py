@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rclpy.node import Node
@@ -14,6 +14,9 @@ from robot_semantics.ros.description import Description, read_description
 from robot_semantics.ros.robot import Robot
 from robot_semantics.ros.settings import RobotSettings
 from robot_semantics.ros.status import RefusalLog, Traffic
+
+DESCRIPTIONS = ("robot_description", "robot_description_semantic")
+OnDescription = Callable[["RobotSlot", dict[str, Any]], None]
 
 
 class RobotSlot:
@@ -27,8 +30,12 @@ class RobotSlot:
 
     """
 
-    def __init__(self, node: Node, prefix: str, raw: bool, shared: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, node: Node, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
+    ) -> None:
         """Declare the parameters; `shared` are the values of the same ones without prefix, the defaults of these.
+
+        `on_description` is called with each text that comes on a description's topic, as a parameter by its full name.
 
         Raises:
             ParameterError: a parameter has a value that means nothing.
@@ -41,11 +48,23 @@ class RobotSlot:
         self.robot: Robot | None = None
         self.traffic = Traffic()
         self.refusals = RefusalLog(self.traffic, self._warn, self.publishers_of)
+        self._topics = [
+            node.create_subscription(
+                String,
+                topic,
+                lambda message, name=name: on_description(self, {self.parameter(name): message.data}),
+                qos.fresh(qos.LATCHED),
+                qos_overriding_options=qos.overridable(),
+            )
+            for name in DESCRIPTIONS
+            if (topic := self.values[self.parameter(f"{name}_topic")])
+        ]
         self._latched = {
             name: node.create_publisher(
                 String, self.topic(name), qos.fresh(qos.LATCHED), qos_overriding_options=qos.overridable()
             )
-            for name in ("robot_description", "robot_description_semantic")
+            for name in DESCRIPTIONS
+            if not self.values[self.parameter(f"{name}_topic")]
         }
 
     @property
@@ -92,6 +111,11 @@ class RobotSlot:
             return known
         return read_description(urdf, srdf, strict=strict, prefix=self.prefix)
 
+    def urdf_is_missing(self, changed: Mapping[str, Any]) -> bool:
+        """Tell whether there would be no URDF, with some parameter values changed."""
+        name = self.parameter("robot_description")
+        return not changed.get(name, self.values[name])
+
     def make_robot(self, description: Description, changed: Mapping[str, Any]) -> Robot:
         """Return a robot for a description, with some parameter values changed.
 
@@ -123,13 +147,15 @@ class RobotSlot:
             return
         texts = {"robot_description": self.description.urdf, "robot_description_semantic": self.description.srdf}
         for name, publisher in self._latched.items():
-            if texts[name] and not self.values[self.parameter(f"{name}_topic")]:
+            if texts[name]:
                 publisher.publish(String(data=texts[name]))
 
     def destroy(self) -> None:
-        """Take the publishers away."""
+        """Take the topics away."""
         for publisher in self._latched.values():
             self.node.destroy_publisher(publisher)
+        for subscription in self._topics:
+            self.node.destroy_subscription(subscription)
 
     def _settings(self, model: RobotModel, values: Mapping[str, Any]) -> RobotSettings:
         stated = [joint.name for joint in model.semantics.virtual_joints]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,26 +40,27 @@ DATA = Path(__file__).parents[1] / "data"
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 
-_FIRST_PORT = 23_400
-
 
 class Domain:
-    """A DDS domain that no other test process on this machine uses; a bound port stands for it."""
+    """A DDS domain that no other test on this machine uses, held for a whole module; the locks of `ros_domain`."""
 
     def __init__(self) -> None:
-        for number in range(1, 100):
-            guard = socket.socket()
+        folder = Path(tempfile.gettempdir(), "robot_semantics_domains")
+        folder.mkdir(exist_ok=True)
+        start = os.getpid() % 101
+        for number in (1 + (start + step) % 101 for step in range(101)):
+            lock = (folder / str(number)).open("w")
             try:
-                guard.bind(("127.0.0.1", _FIRST_PORT + number))
-            except OSError:
-                guard.close()
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
                 continue
-            self.number, self._guard = number, guard
+            self.number, self._lock = number, lock
             return
         raise RuntimeError("all DDS domains are taken")
 
     def release(self) -> None:
-        self._guard.close()
+        self._lock.close()
 
 
 class NodeProcess:
