@@ -27,13 +27,15 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     links, fine = _unique("link", robot.links, robot, diagnostics)
     joints, unique = _unique("joint", robot.joints, robot, diagnostics)
     fine &= unique
-    fine &= _links_known(links, joints.values(), robot, diagnostics, implicit_links)
+    known = _links_known(links, joints.values(), robot, diagnostics, implicit_links)
+    fine &= known
     if not links and not joints:
         if robot.complete:
             diagnostics.error("no-links", "the robot has no links", robot.places.place(robot.at))
         return None
     fine &= _one_parent_each(joints.values(), robot, diagnostics)
-    has_parent = {joint.child for joint in joints.values()}
+    # A joint that is in error otherwise still tells that its child is no root.
+    has_parent = {joint.child for joint in robot.joints}
     children = _children(joints.values())
     cycles = 0
     for cycle in _cycles(links, children):
@@ -42,7 +44,7 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
         message = f"kinematic loops are not a supported feature: {path}"
         diagnostics.error("cycle", message, robot.places.place(cycle[-1].child_at, "link"))
     roots = [name for name in links if name not in has_parent]
-    if not roots:
+    if not roots and known:
         diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
     elif len(roots) > 1 and robot.complete:
         others = ", ".join(f"'{name}'" for name in roots[1:10]) + (" and more" if len(roots) > 10 else "")
