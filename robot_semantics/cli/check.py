@@ -15,6 +15,7 @@ from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver, check_meshes
 from robot_semantics.model.robot_model import RobotModel
 
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
@@ -95,7 +96,7 @@ class _Check:
 
     def _robot(self, file: str) -> RobotModel | None:
         try:
-            return load_robot(
+            model = load_robot(
                 Path(file),
                 strict=False,
                 implicit_links=self.arguments.implicit_links,
@@ -105,10 +106,12 @@ class _Check:
         except DescriptionError as error:
             self._extend(error)
             return None
+        check_meshes(model.urdf, PackageResolver(self.arguments.package_path), self.diagnostics, file)
+        return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
         try:
-            semantic = srdf_from_file(file, diagnostics=self.diagnostics)
+            semantic = srdf_from_file(file, self.diagnostics, xacro_arguments=self.arguments.xacro_arguments)
         except DescriptionError as error:
             self._extend(error)
             return None

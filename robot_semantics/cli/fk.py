@@ -11,9 +11,10 @@ import numpy as np
 from robot_semantics.cli import inputs
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import FloatArray, JointSpace
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

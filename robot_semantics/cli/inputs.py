@@ -26,6 +26,13 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
     parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
     parser.add_argument(
+        "--package-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a package, or a folder of packages, that package:// may name; may be given several times",
+    )
+    parser.add_argument(
         "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
     )
 

@@ -47,7 +47,7 @@ def test_json_carries_every_field_of_a_problem(run: RunCommand, tmp_path: Path) 
     assert report["errors"] == sum(item["severity"] == "error" for item in report["diagnostics"])
     unknown = next(item for item in report["diagnostics"] if item["suggestion"] == "base")
     assert (unknown["file"], unknown["line"], unknown["column"]) == (str(file), 5, 13)
-    assert unknown["path"] == "/robot[@name='r']/joint[@name='elbow']/parent/@link"
+    assert unknown["path"] == "/robot/joint[@name='elbow']/parent/@link"
 
 
 def test_an_srdf_is_checked_against_the_urdf_beside_it(
@@ -104,3 +104,29 @@ def test_wrong_usage_exits_with_2(run: RunCommand) -> None:
     assert run("check").code == 2
     assert run("no-such-command").code == 2
     assert run().code == 2
+
+
+def test_a_missing_mesh_is_a_warning_that_lists_what_was_tried(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "robot.urdf"
+    mesh = '<geometry><mesh filename="package://some_arm/meshes/link.stl"/></geometry>'
+    file.write_text(f'<robot name="r"><link name="a">\n<visual>{mesh}</visual></link></robot>')
+    result = run("check", file, "--package-path", tmp_path / "elsewhere")
+    assert result.code == 0
+    assert f"{file}:2:25: warning: mesh " in result.out
+    assert str(tmp_path / "elsewhere") in result.out
+    (tmp_path / "some_arm" / "meshes").mkdir(parents=True)
+    (tmp_path / "some_arm" / "meshes" / "link.stl").touch()
+    assert run("check", file, "--package-path", tmp_path).out == "1 file checked: no problems\n"
+
+
+def test_a_world_is_checked_against_its_robot(run: RunCommand, rover: tuple[Path, Path], tmp_path: Path) -> None:
+    world = tmp_path / "world.usdf"
+    world.write_text(
+        '<world_state>\n  <model_state name="rover_arm"><pose>0 0 0 0 0 0</pose>\n'
+        '    <joint_state name="no_such_joint"><positions>0</positions></joint_state>\n  </model_state>\n</world_state>\n'
+    )
+    assert run("check", world).code == 0
+    result = run("check", world, "--urdf", rover[0], "--srdf", rover[1])
+    assert result.code == 1
+    assert f"{world}:3:" in result.out
+    assert "no_such_joint" in result.out
