@@ -15,6 +15,7 @@ def example(name: str) -> Path:
 
     Raises:
         UnknownNameError: there is no such example; the error carries the nearest names.
+
     """
     path = FOLDER / name
     known = sorted(entry.name for entry in FOLDER.iterdir() if entry.suffix in {".urdf", ".srdf", ".usdf"})

@@ -1,7 +1,7 @@
 """World states as ROS messages and back.
 
-Poses become quaternions; what a message cannot hold, the engines' own states and foreign XML, stays in the USDF text that
-the services give beside the message.
+Poses become quaternions; what a message cannot hold, the engines' own states and foreign XML, stays in the USDF text
+that the services give beside the message.
 """
 
 from __future__ import annotations
@@ -143,10 +143,11 @@ def _frame(message: FrameMessage) -> Frame:
 
 
 def _joint(message: JointStateMessage) -> JointState:
-    kinds = ("positions", "velocities", "torques")
     return JointState(
         message.name,
-        *(tuple(getattr(message, kind)) if getattr(message, f"has_{kind}") else None for kind in kinds),
+        positions=tuple(message.positions) if message.has_positions else None,
+        velocities=tuple(message.velocities) if message.has_velocities else None,
+        torques=tuple(message.torques) if message.has_torques else None,
     )
 
 

@@ -1,23 +1,22 @@
-"""A USDF file to a simulated world: its models' descriptions found, loaded, and put where the file says."""
+"""A USDF state to a simulated world: its models' descriptions found and loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
-
-Finder = Callable[[str, Path | None], Path]
-"""Gives the file of a URI or path, relative to a folder; raises an error that says what was tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Where one model's URDF and SRDF are."""
+    """Where one model's URDF and SRDF are: paths or package:// URIs."""
 
     urdf: str
     srdf: str | None = None
@@ -28,6 +27,7 @@ class ModelFiles:
 
         Raises:
             WorldSpecError: the text has another form.
+
         """
         name, equals, files = text.partition("=")
         urdf, _, srdf = files.partition(",")
@@ -38,8 +38,8 @@ class ModelFiles:
 
 def world_from_state(
     state: WorldState,
-    folder: Path | None,
-    find: Finder,
+    source: Path | None = None,
+    resolver: PackageResolver | None = None,
     *,
     overrides: Mapping[str, ModelFiles] | None = None,
     strict: bool = False,
@@ -51,8 +51,8 @@ def world_from_state(
 
     Args:
         state: the state; models named only in `overrides` are added to the world.
-        folder: what relative paths in the state are relative to.
-        find: finds files; see `Finder`.
+        source: the state's file, which relative paths in it are relative to.
+        resolver: finds files; by default in the usual places.
         overrides: other files, by model; relative to the working directory.
         strict: refuse robots with errors; otherwise what is in error is left out and stated in `diagnostics`.
         diagnostics: collects the problems of the descriptions.
@@ -62,16 +62,36 @@ def world_from_state(
     Raises:
         WorldSpecError: a model without description.
         DescriptionError: a description that gives no robot, or (with `strict`) has errors.
-        RobotSemanticsError: a file that cannot be found; the message says what was tried.
+        ResourceNotFoundError: a file that cannot be found; the message says what was tried.
+
     """
+    found = resolver or PackageResolver()
     others = dict(overrides or {})
     specs = []
     for model in state.models:
         chosen = others.pop(model.name, None)
-        base = Path.cwd() if chosen is not None else folder
-        specs.append(_load(model.name, chosen or _stated(model), base, find, strict, diagnostics))
-    specs += [_load(name, files, Path.cwd(), find, strict, diagnostics) for name, files in others.items()]
+        relative_to = source if chosen is None else None
+        specs.append(_load(model.name, chosen or _stated(model), relative_to, found, strict, diagnostics))
+    specs += [_load(name, files, None, found, strict, diagnostics) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
+
+
+def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
+    """Return the state with its descriptions' file paths relative to `folder`, in which it is to be saved.
+
+    Captured states name files by absolute paths; relative to the state's own file they stay true when both are moved.
+    """
+    models = tuple(
+        replace(model, description=_relative(model.description, folder), semantic=_relative(model.semantic, folder))
+        for model in state.models
+    )
+    return replace(state, models=models)
+
+
+def _relative(uri: str | None, folder: Path) -> str | None:
+    if uri is None or "://" in uri or not Path(uri).is_absolute():
+        return uri
+    return Path(os.path.relpath(uri, folder.resolve())).as_posix()
 
 
 def _stated(model: ModelState) -> ModelFiles:
@@ -81,15 +101,25 @@ def _stated(model: ModelState) -> ModelFiles:
 
 
 def _load(
-    name: str, files: ModelFiles, folder: Path | None, find: Finder, strict: bool, diagnostics: Diagnostics | None
+    name: str,
+    files: ModelFiles,
+    relative_to: Path | None,
+    resolver: PackageResolver,
+    strict: bool,
+    diagnostics: Diagnostics | None,
 ) -> ModelSpec:
-    urdf = find(files.urdf, folder)
-    srdf = None if files.srdf is None else find(files.srdf, folder)
+    urdf = resolver.resolve(files.urdf, relative_to)
+    srdf = None if files.srdf is None else resolver.resolve(files.srdf, relative_to)
     robot = load_robot(urdf, srdf, strict=strict, diagnostics=diagnostics)
     return ModelSpec(
         name,
         robot,
-        find_mesh=lambda uri: find(uri, urdf.parent),
-        description=files.urdf,
-        semantic=files.srdf,
+        find_mesh=lambda uri: resolver.resolve(uri, urdf),
+        description=_kept(files.urdf, urdf),
+        semantic=None if files.srdf is None or srdf is None else _kept(files.srdf, srdf),
     )
+
+
+def _kept(uri: str, path: Path) -> str:
+    """Return how a captured state names a file: by its package where it was named so, else by its absolute path."""
+    return uri if uri.startswith(("package://", "model://")) else str(path.resolve())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import MissingExtraError, UnknownNameError
+from robot_semantics.errors import ArrayError, MissingExtraError, UnknownNameError
 
 try:
     import mujoco
@@ -25,7 +25,7 @@ from robot_semantics.simulation.mujoco_restore import ModelRestorer, link_disagr
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.placement import Motion, PlacementError, place_all
 from robot_semantics.simulation.simulator import RestoreLog, RestoreReport
-from robot_semantics.simulation.world_spec import WorldSpec, WorldSpecError
+from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.usdf.identity import urdf_digest
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
@@ -43,6 +43,7 @@ class MujocoSimulator:
         model: this simulator's own MjModel; only the actuators' gains ever differ from the compiled one.
         data: the MjData. Stepping it by other means than `step` is fine; it is never changed by `capture`.
         modes: (nu,) what each actuator's command means.
+
     """
 
     def __init__(self, spec: WorldSpec) -> None:
@@ -50,6 +51,7 @@ class MujocoSimulator:
 
         Raises:
             WorldSpecError: the world cannot be built.
+
         """
         self.built: BuiltWorld = build_world(spec)
         self.spec = spec
@@ -59,6 +61,15 @@ class MujocoSimulator:
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
         self._digests = {model.name: urdf_digest(model.robot) for model in spec.models}
+        self._actuators = {
+            layout.name: {
+                variable: int(actuator)
+                for place in layout.places
+                if len(place.actuators)
+                for variable, actuator in zip(place.joint.variable_names, place.actuators, strict=True)
+            }
+            for layout in self.built.layouts.values()
+        }
         self._size = mujoco.mj_stateSize(self.model, INTEGRATION)
         self.reset()
 
@@ -100,28 +111,33 @@ class MujocoSimulator:
 
     # --- commands
 
-    def command(self, model: str, joint: str, mode: ControlMode, values: Collection[float]) -> None:
-        """Set the target of a joint's actuators, one value per degree of freedom [rad, m, their rates, N, N m].
+    def command(self, model: str, mode: ControlMode, targets: Mapping[str, float]) -> None:
+        """Set the targets of a model's actuators, and what they mean [rad, m, their rates, N m, N].
 
-        A planar joint's are ``x y theta``; the root's planar joint is called by its SRDF name.
+        Args:
+            model: the model.
+            mode: what the targets are.
+            targets: by variable: a joint's own name, or ``J/x``, ``J/y`` and ``J/theta`` of a planar joint, the root's
+                planar joint included.
 
         Raises:
-            UnknownNameError: unknown model, or a joint without actuators.
-            WorldSpecError: a wrong number of values, or one that is not finite.
+            UnknownNameError: unknown model, or a variable without an actuator.
+            ArrayError: a target that is not finite.
+
         """
-        layout = self.built.layout(model)
-        places = {place.joint.name: place for place in layout.places if len(place.actuators)}
-        if joint not in places:
-            raise UnknownNameError("actuated joint", joint, places)
-        actuators = places[joint].actuators
-        targets = np.asarray(list(values), dtype=np.float64)
-        if targets.shape != actuators.shape or not np.isfinite(targets).all():
-            raise WorldSpecError(f"joint '{joint}' takes {len(actuators)} finite values, not {list(values)}")
+        known = self._actuators[self.built.layout(model).name]
+        for variable in targets:
+            if variable not in known:
+                raise UnknownNameError(f"actuated variable of model '{model}'", variable, known)
+        actuators = [known[variable] for variable in targets]
+        values = np.fromiter(targets.values(), dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise ArrayError("targets", f"must be finite, not {dict(targets)}")
         if (self.modes[actuators] != mode).any():
             modes = self.modes.copy()
             modes[actuators] = mode
             self._set_modes(modes)
-        self.data.ctrl[actuators] = targets
+        self.data.ctrl[actuators] = values
 
     # --- state
 
@@ -131,13 +147,18 @@ class MujocoSimulator:
         mujoco.mj_getState(self.model, self.data, state, INTEGRATION)
         return state
 
-    def capture(self, models: Collection[str] | None = None) -> WorldState:
+    def capture(self, models: Collection[str] | None = None, *, motion_only: bool = False) -> WorldState:
         """Return the present state; see `Simulator.capture`.
 
         A whole world carries the engine's own state, with which it continues bit for bit; a part of it does not.
 
+        Args:
+            models: capture only these; None for all.
+            motion_only: leave out links and the engine's state: what a sensor of the joints and the base would see.
+
         Raises:
             UnknownNameError: a model that the world does not have.
+
         """
         chosen = [self.built.layout(name) for name in (self.model_names if models is None else models)]
         motion = self._forward()
@@ -146,7 +167,8 @@ class MujocoSimulator:
             capture_model(layout, self._scratch, motion, placed[layout.spec.parent_frame].T, self._digests[layout.name])
             for layout in chosen
         )
-        engines = () if models is not None else (engine_state(self.built, self.integration_state(), self.modes),)
+        whole = models is None and not motion_only
+        engines = () if not whole else (engine_state(self.built, self.integration_state(), self.modes),)
         return WorldState(
             models=states, frames=tuple(self._all_frames().values()), time_ns=self.time_ns, engines=engines
         )

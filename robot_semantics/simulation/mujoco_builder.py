@@ -57,6 +57,7 @@ class BuiltWorld:
         notes: what could not be taken as it is.
         servos: how the actuators are controlled.
         digest: SHA-256 of the compiled model; the same in every process that builds the same world.
+
     """
 
     model: Any
@@ -70,6 +71,7 @@ class BuiltWorld:
 
         Raises:
             UnknownNameError: there is none; the error carries the nearest names.
+
         """
         if name not in self.layouts:
             raise UnknownNameError("model", name, self.layouts)
@@ -81,6 +83,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
 
     Raises:
         WorldSpecError: MuJoCo refuses it; the message carries MuJoCo's reason.
+
     """
     mj = mujoco.MjSpec()
     _options(mj, spec)
@@ -143,12 +146,12 @@ class _Builder:
         robot = spec.robot
         if spec.root_type is JointType.FLOATING:
             bodies = [self.mj.worldbody.add_body(name=body_name(spec.name, robot.root_link))]
-            bodies[0].add_freejoint(name=f"{spec.name}/{robot.root_joint.name}", align=0)
+            bodies[0].add_freejoint(name=f"{spec.name}/{spec.root_joint.name}", align=0)
         else:
             frame = self.mj.worldbody.add_body(name=frame_body_name(spec.name), mocap=True)
             bodies = [frame.add_body(name=body_name(spec.name, robot.root_link))]
             if spec.root_type is JointType.PLANAR:
-                self._add_planar(spec.name, bodies[0], robot.root_joint)
+                self._add_planar(spec.name, bodies[0], spec.root_joint)
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             pose = xyz_quat_from_matrix(joint.T_parent_joint)
             body = bodies[link.parent].add_body(

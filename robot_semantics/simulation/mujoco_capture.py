@@ -36,6 +36,7 @@ class BodyMotion:
         linear: (nbody, 3) velocities of the origins [m/s].
         angular: (nbody, 3) angular velocities [rad/s].
         wrench: (nbody, 6) contact and applied forces [N], torques about the origins [N m].
+
     """
 
     xyz: FloatArray
@@ -77,16 +78,22 @@ def _wrenches(model: Any, data: Any) -> FloatArray:
 
 
 def capture_model(
-    layout: ModelLayout, data: Any, motion: BodyMotion, T_world_parent: FloatArray, digest: str | None
+    layout: ModelLayout,
+    data: Any,
+    motion: BodyMotion,
+    T_world_parent: FloatArray,
+    digest: str | None,
+    *,
+    links: bool = True,
 ) -> ModelState:
-    """Return one robot's state from a forward-computed MjData."""
+    """Return one robot's state from a forward-computed MjData, with or without its links."""
     pose, twist = _root_state(layout, data, motion, T_world_parent)
     return ModelState(
         name=layout.name,
         parent=layout.spec.parent_frame,
         pose=pose,
         twist=twist,
-        links=_links(layout, motion),
+        links=_links(layout, motion) if links else (),
         joints=tuple(_joint(place, data) for place in layout.joints),
         description=layout.spec.description,
         semantic=layout.spec.semantic,

@@ -26,6 +26,7 @@ def engine_state(built: BuiltWorld, integration: FloatArray, modes: npt.NDArray[
         built: the compiled world.
         integration: mjSTATE_INTEGRATION.
         modes: (nu,) what each actuator's command means; they live in the model and so in none of MuJoCo's state sets.
+
     """
     return EngineState(
         ENGINE,
@@ -49,6 +50,7 @@ def why_not_exact(state: WorldState, built: BuiltWorld, models: tuple[str, ...] 
         built: the compiled world.
         models: the models chosen, None for all.
         size: the number of values that this world's integration state has.
+
     """
     engines = [engine for engine in state.engines if engine.name == ENGINE]
     if len(engines) != 1:

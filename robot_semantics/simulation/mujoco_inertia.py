@@ -30,6 +30,7 @@ class BodyInertia:
         quat_xyzw: (4,) orientation of the principal axes.
         moments: (3,) principal moments [kg m²].
         changes: what was changed, one statement each; empty where the description was taken as it is.
+
     """
 
     mass: float
@@ -57,6 +58,7 @@ def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyIne
     Args:
         inertial: the link's element, None where it has none.
         moves: whether the link moves against its parent, and nothing heavy is fixed to it.
+
     """
     if inertial is None or (inertial.mass <= 0.0 and not any(inertial.inertia)):
         if not moves:

@@ -25,6 +25,7 @@ class JointPlace:
         qpos: indices of its position values; a floating joint's are x y z then MuJoCo's quaternion w x y z.
         qvel: indices of its velocity values.
         actuators: indices of its actuators, one per degree of freedom, or none.
+
     """
 
     joint: JointModel
@@ -43,6 +44,7 @@ class ModelLayout:
         joints: the moving joints of the description, in model order; the root joint is not among them.
         root: the root joint's place where it moves, None where it is fixed.
         mocap: index of the mocap body that carries the frame in which the root stands, -1 for a floating root.
+
     """
 
     spec: ModelSpec
@@ -92,7 +94,7 @@ def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
         for joint in spec.robot.joints[1:]
         if joint.velocity_count
     )
-    root_joint = spec.robot.root_joint
+    root_joint = spec.root_joint
     root: JointPlace | None = None
     mocap = -1
     if spec.root_type is JointType.FLOATING:

@@ -12,7 +12,7 @@ from robot_semantics.model.robot_model import JointModel
 from robot_semantics.names import did_you_mean
 from robot_semantics.simulation.mujoco_capture import planar_transform
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
-from robot_semantics.simulation.placement import Motion, pose_matrix
+from robot_semantics.simulation.placement import Motion
 from robot_semantics.simulation.simulator import RestoreLog
 from robot_semantics.transforms import (
     invert,
@@ -23,6 +23,7 @@ from robot_semantics.transforms import (
     rotation_from_z,
     xyz_quat_from_matrix,
 )
+from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
@@ -52,6 +53,7 @@ class ModelRestorer:
             placed: pose and motion of the root in the world, from the state's frames.
             T_world_parent: (4, 4) pose of the frame in which the root stands.
             same_robot: the state was made from this very description, so its positions need no comparing with limits.
+
         """
         if state.pose is not None:
             self._place_root(state, placed, T_world_parent)

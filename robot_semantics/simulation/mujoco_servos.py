@@ -31,6 +31,7 @@ class Servos:
         stiffness: (nu,) [N/m or N m/rad].
         damping: (nu,) [N s/m or N m s/rad].
         default_modes: (nu,) modes at the start.
+
     """
 
     stiffness: FloatArray
@@ -41,8 +42,8 @@ class Servos:
     def tuned(cls, model: Any, frequency: float, free: Collection[str] = ()) -> Servos:
         """Return critically damped servos of one natural `frequency` [rad/s] for the inertia that each joint moves.
 
-        The inertia is that at zero positions. The actuators named in `free` start in effort mode, so nothing holds their
-        joints; all others hold their positions.
+        The inertia is that at zero positions. The actuators named in `free` start in effort mode, so nothing holds
+        their joints; all others hold their positions.
         """
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)

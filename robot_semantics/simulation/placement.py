@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.errors import RobotSemanticsError
-from robot_semantics.transforms import compose_twists, matrix_from_xyz_quat, matrix_from_xyz_rpy
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.transforms import compose_twists
+from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,6 +28,7 @@ class Motion:
         T: (4, 4) pose in the world.
         twist: (6,) motion relative to the world, in the world's axes; None where it is not stated.
         on_model: whether a model carries it.
+
     """
 
     T: FloatArray
@@ -35,15 +37,6 @@ class Motion:
 
 
 AT_REST = Motion(np.eye(4), np.zeros(6))
-
-
-def pose_matrix(pose: Pose | None) -> FloatArray:
-    """Return the (4, 4) transform of a pose; a missing one is the identity."""
-    if pose is None:
-        return np.eye(4)
-    if pose.quat_xyzw is not None:
-        return matrix_from_xyz_quat(pose.xyz_rpy[:3], pose.quat_xyzw)
-    return matrix_from_xyz_rpy(pose.xyz_rpy[:3], pose.xyz_rpy[3:])
 
 
 def place_all(state: WorldState, standing: Mapping[str, Motion] | None = None) -> dict[str, Motion]:
@@ -57,6 +50,7 @@ def place_all(state: WorldState, standing: Mapping[str, Motion] | None = None) -
 
     Raises:
         PlacementError: an unknown parent or a cycle.
+
     """
     items: dict[str, Frame | ModelState] = {frame.name: frame for frame in state.frames}
     items |= {model.name: model for model in state.models}

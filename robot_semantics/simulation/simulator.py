@@ -17,6 +17,7 @@ class RestoreItem:
         subject: the thing, for example ``model 'rover': joint 'elbow_joint'``.
         done: whether it was restored.
         detail: how; where it was not restored, why not.
+
     """
 
     subject: str
@@ -36,6 +37,7 @@ class RestoreReport:
         notes: what a person should know besides; nothing failed by it.
         exact: the simulation continues bit for bit as the one that was captured.
         applied: whether the simulator was changed; False for a dry run, and where all or nothing came to nothing.
+
     """
 
     items: tuple[RestoreItem, ...]
@@ -110,6 +112,7 @@ class Simulator(Protocol):
 
         Raises:
             UnknownNameError: a model that the world does not have.
+
         """
 
     def restore(
@@ -127,4 +130,5 @@ class Simulator(Protocol):
             models: restore only these; None for all that the state has.
             partial: restore what can be restored; without it, everything or nothing.
             dry_run: change nothing, only report what a restore would do.
+
         """

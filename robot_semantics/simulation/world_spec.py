@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import JointModel, RobotModel
+
+_UP = np.array([0.0, 0.0, 1.0])
+_UP.setflags(write=False)
 
 BASES = (JointType.FIXED, JointType.PLANAR, JointType.FLOATING)
 
@@ -23,6 +28,7 @@ def no_meshes(uri: str) -> Path:
 
     Raises:
         WorldSpecError: always.
+
     """
     raise WorldSpecError(f"no mesh finder was given for '{uri}'")
 
@@ -38,6 +44,7 @@ class ModelSpec:
         base: how the root stands where the SRDF states no virtual joint: fixed, planar or floating.
         description: where the URDF is, kept for the world states that are captured.
         semantic: where the SRDF is.
+
     """
 
     name: str
@@ -50,7 +57,15 @@ class ModelSpec:
     @property
     def root_type(self) -> JointType:
         """How the root link stands in its parent frame: fixed, planar or floating."""
-        return self.robot.root_joint.type if self.robot.has_virtual_joint else self.base
+        return self.root_joint.type
+
+    @property
+    def root_joint(self) -> JointModel:
+        """The joint above the root link: the SRDF's virtual joint, or one of the type that `base` says."""
+        root = self.robot.root_joint
+        if self.robot.has_virtual_joint or self.base is root.type:
+            return root
+        return replace(root, type=self.base, axis=_UP)
 
     @property
     def parent_frame(self) -> str:
@@ -68,6 +83,7 @@ class WorldSpec:
         gravity: [m/s²], along z.
         ground: whether there is a floor at z = 0.
         edit: changes the simulator's own model before it is compiled (MuJoCo: gets the MjSpec); None for nothing.
+
     """
 
     models: tuple[ModelSpec, ...]
@@ -81,6 +97,7 @@ class WorldSpec:
 
         Raises:
             WorldSpecError: a duplicate or empty name, an impossible base, a time step that is not positive.
+
         """
         names = [model.name for model in self.models]
         for model in self.models:
