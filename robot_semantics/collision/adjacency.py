@@ -1,0 +1,63 @@
+"""Which links lie next to each other on the kinematic tree, links without geometry joined through (as MoveIt does)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import combinations
+
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+
+
+def adjacent_pairs(robot: RobotModel, with_geometry: Collection[str]) -> dict[LinkPair, tuple[str, ...]]:
+    """Return every adjacent pair among the links `with_geometry`, with the links of the path that joins it.
+
+    Two links are adjacent when a joint connects them, or when only links without geometry lie between them: those can
+    hit nothing, so what they carry is as good as mounted on one another.
+    """
+    found: dict[LinkPair, tuple[str, ...]] = {}
+    solid = set(with_geometry)
+    for link in robot.links:
+        if link.parent >= 0 and link.name in solid and robot.links[link.parent].name in solid:
+            parent = robot.links[link.parent].name
+            found[LinkPair.of(parent, link.name)] = (parent, link.name)
+    for members in _hollow_components(robot, solid):
+        neighbours = sorted({robot.links[at].name for member in members for at in _neighbours(robot, member)} & solid)
+        for first, second in combinations(neighbours, 2):
+            found[LinkPair.of(first, second)] = _path(robot, first, second)
+    return found
+
+
+def _hollow_components(robot: RobotModel, solid: Collection[str]) -> list[set[int]]:
+    """Return the connected sets of links without geometry, by index."""
+    component: dict[int, set[int]] = {}
+    for link in robot.links:
+        if link.name in solid:
+            continue
+        # Parents come before children in model order, so the parent's set exists.
+        members = component.get(link.parent, set())
+        members.add(link.index)
+        component[link.index] = members
+    return list({id(members): members for members in component.values()}.values())
+
+
+def _neighbours(robot: RobotModel, at: int) -> tuple[int, ...]:
+    link = robot.links[at]
+    return link.children if link.parent < 0 else (link.parent, *link.children)
+
+
+def _path(robot: RobotModel, first: str, second: str) -> tuple[str, ...]:
+    """Return the links from `first` up to the nearest common ancestor and down to `second`."""
+    up, down = _chain(robot, first), _chain(robot, second)
+    meeting = next(at for at in up if at in set(down))
+    way = up[: up.index(meeting) + 1] + down[: down.index(meeting)][::-1]
+    return tuple(robot.links[at].name for at in way)
+
+
+def _chain(robot: RobotModel, link: str) -> list[int]:
+    at = robot.link(link).index
+    chain = []
+    while at >= 0:
+        chain.append(at)
+        at = robot.links[at].parent
+    return chain

@@ -1,0 +1,112 @@
+"""Random configurations that depend on the seed and their number only, never on how the work is divided.
+
+Samples are numbered from 0 and come in blocks of `BLOCK`; block b of seed s is the same in every process, so any number of
+workers, in any order, sees the same configurations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import MissingExtraError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+
+FloatArray = npt.NDArray[np.float64]
+BlockSampler = Callable[[int], FloatArray]
+"""Gives block number b: (BLOCK, size) positions inside the limits, mimic joints not yet set."""
+
+BLOCK = 500
+"""Configurations in one block: long enough that a block's bookkeeping does not show, short enough to share out evenly."""
+
+_SPAN = {JointType.REVOLUTE: np.pi, JointType.CONTINUOUS: np.pi, JointType.PRISMATIC: 1.0}
+"""Half range [rad or m] of a joint without limits; a planar or floating joint's translations use the prismatic one's."""
+
+
+def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> BlockSampler:
+    """Return the sampler called ``uniform`` or ``sobol`` (low discrepancy, scrambled by the seed).
+
+    The virtual joint stays at its neutral position: where the robot stands does not move its links against each other.
+
+    Raises:
+        MissingExtraError: ``sobol`` without scipy.
+        KeyError: another name.
+
+    """
+    return SAMPLERS[sampler](space, seed)
+
+
+class _Box:
+    """The range of every sampled variable, and the way from unit cubes to configurations."""
+
+    def __init__(self, space: JointSpace) -> None:
+        self.neutral = space.neutral()
+        self.low, self.high = self.neutral.copy(), self.neutral.copy()
+        self.quaternions: list[slice] = []
+        moving: list[int] = []
+        for joint in space.joints:
+            if joint.virtual or joint.mimic is not None:
+                continue
+            where = space.joint_positions[joint.name]
+            span = _SPAN.get(joint.type, 1.0)
+            low, high = space.lower[where], space.upper[where]
+            self.low[where] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
+            self.high[where] = np.where(np.isfinite(high), high, self.low[where] + 2.0 * span)
+            if joint.type is JointType.PLANAR:
+                self.low[where.stop - 1], self.high[where.stop - 1] = -np.pi, np.pi
+            if joint.type is JointType.FLOATING:
+                self.quaternions.append(slice(where.stop - 4, where.stop))
+            moving += range(where.start, where.stop)
+        self.moving = np.array(moving, dtype=np.int64)
+
+    def configurations(self, unit: FloatArray) -> FloatArray:
+        """Return (n, size) positions for (n, dimensions) points of the unit cube."""
+        q = np.tile(self.neutral, (len(unit), 1))
+        low, high = self.low[self.moving], self.high[self.moving]
+        q[:, self.moving] = low + unit * (high - low)
+        for where in self.quaternions:
+            q[:, where] = _uniform_quaternions((q[:, where] + 1.0) / 2.0)
+        return q
+
+
+def _uniform_quaternions(unit: FloatArray) -> FloatArray:
+    """Return (n, 4) quaternions, uniform on the rotations, from the first three of (n, 4) unit coordinates (Shoemake)."""
+    a, b = np.sqrt(1.0 - unit[:, 0]), np.sqrt(unit[:, 0])
+    s, t = 2.0 * np.pi * unit[:, 1], 2.0 * np.pi * unit[:, 2]
+    return np.column_stack([a * np.sin(s), a * np.cos(s), b * np.sin(t), b * np.cos(t)])
+
+
+def _uniform(space: JointSpace, seed: int) -> BlockSampler:
+    return partial(_uniform_block, _Box(space), seed)
+
+
+def _uniform_block(box: _Box, seed: int, block: int) -> FloatArray:
+    # A counter-based generator: its key is the block, so no block depends on another.
+    rng = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))
+    return box.configurations(rng.random((BLOCK, len(box.moving))))
+
+
+def _sobol(space: JointSpace, seed: int) -> BlockSampler:
+    try:
+        import scipy.stats
+    except ImportError as error:
+        raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
+    del scipy
+    return partial(_sobol_block, _Box(space), seed)
+
+
+def _sobol_block(box: _Box, seed: int, block: int) -> FloatArray:
+    from scipy.stats import qmc
+
+    if not len(box.moving):
+        return box.configurations(np.zeros((BLOCK, 0)))
+    sequence = qmc.Sobol(len(box.moving), scramble=True, rng=np.random.default_rng(seed))
+    sequence.fast_forward(block * BLOCK)
+    return box.configurations(sequence.random(BLOCK))
+
+
+SAMPLERS: dict[str, Callable[[JointSpace, int], BlockSampler]] = {"uniform": _uniform, "sobol": _sobol}
