@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.reader import read_document
 from robot_semantics.usdf.robot import known_links
 from robot_semantics.usdf.validity import path_of
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
 
 POSE_TOLERANCE = 1e-6
 """How far a stated link pose may be from the one its joints give [m, rad]."""
@@ -71,8 +71,7 @@ def check_world(
         places: where the state's elements stand in its document, if it comes from one.
 
     """
-    bodies: Sequence[ModelState | Frame] = (*state.models, *state.frames)
-    for body in bodies:
+    for body in state.bodies:
         if body.pose is None:
             message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
             diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))

@@ -168,7 +168,7 @@ def resolve(
             place = _place(places, fault.at, fault.path)
             found.error(fault.code, fault.message, place, name=fault.name, valid=fault.valid)
         raise DescriptionError(found)
-    bodies: tuple[ModelState | Frame, ...] = (*state.models, *state.frames)
+    bodies = state.bodies
     for body in bodies:
         if body.pose is None and diagnostics is not None:
             message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"

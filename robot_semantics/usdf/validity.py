@@ -117,8 +117,7 @@ class _Bodies(NamedTuple):
 
     @classmethod
     def of(cls, state: WorldState) -> _Bodies:
-        items: tuple[_Placed, ...] = (*state.models, *state.frames)
-        return cls(items, {item.name: item for item in reversed(items)})
+        return cls(state.bodies, {item.name: item for item in reversed(state.bodies)})
 
     def name_problems(self) -> Iterator[Problem]:
         """Report bad, repeated and reserved names."""

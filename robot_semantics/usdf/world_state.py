@@ -145,6 +145,11 @@ class WorldState:
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
 
+    @property
+    def bodies(self) -> tuple[ModelState | Frame, ...]:
+        """All models and frames: what may be a parent."""
+        return (*self.models, *self.frames)
+
     def model(self, name: str) -> ModelState:
         """Return the model called `name`.
 

@@ -9,7 +9,7 @@ from math import isfinite
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.usdf.numbers import Row
 from robot_semantics.usdf.validity import path_of, problems
-from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import Pose, WorldState
 
 SOURCE = "<world state>"
 """What a state that comes from no document is called in messages."""
@@ -87,8 +87,7 @@ def report_numbers(state: WorldState, found: Diagnostics) -> None:
             check(f"{path}/pose", pose.xyz_rpy, 6)
             check(f"{path}/pose/@rs:quaternion", pose.quat_xyzw, 4)
 
-    placed: tuple[ModelState | Frame, ...] = (*state.models, *state.frames)
-    for item in placed:
+    for item in state.bodies:
         check_pose(path_of(item), item.pose)
         check(f"{path_of(item)}/twist", item.twist, 6)
     for model in state.models:

@@ -246,8 +246,7 @@ def _needs_namespace(state: WorldState) -> bool:
             return True
         if any(link.pose is not None and link.pose.quat_xyzw is not None for link in model.links):
             return True
-    placed: tuple[ModelState | Frame, ...] = (*state.models, *state.frames)
-    return any(item.pose is not None and item.pose.quat_xyzw is not None for item in placed)
+    return any(item.pose is not None and item.pose.quat_xyzw is not None for item in state.bodies)
 
 
 def _check_foreign(text: str) -> None:

@@ -1,0 +1,159 @@
+"""Changes to a world state: a pose, a joint, a named state of the robot; the links then go where the joints take them.
+
+An engine state no longer belongs to an edited world, and a simulator that took it up would undo the edit: it is left
+out, with a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.arrays import checked
+from robot_semantics.usdf.joint_values import position_counts, stated_positions
+from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.writable import SOURCE
+
+_Placed = TypeVar("_Placed", ModelState, Frame)
+
+
+def set_pose(
+    state: WorldState, name: str, pose: Pose | None = None, *, parent: str | None = None, twist: Vec6 | None = None
+) -> WorldState:
+    """Return `state` with the pose, parent or twist of a model or frame changed; what is None stays as it is.
+
+    Raises:
+        UnknownNameError: there is no such model or frame, or no such parent.
+
+    """
+    names = [item.name for item in state.bodies]
+    if name not in names:
+        raise UnknownNameError("model or frame", name, names)
+    if parent is not None and parent not in (WORLD, *names):
+        raise UnknownNameError("parent", parent, (WORLD, *names))
+
+    def moved(item: _Placed) -> _Placed:
+        return replace(
+            item,
+            pose=item.pose if pose is None else pose,
+            parent=item.parent if parent is None else parent,
+            twist=item.twist if twist is None else twist,
+        )
+
+    return replace(
+        state,
+        models=tuple(moved(model) if model.name == name else model for model in state.models),
+        frames=tuple(moved(frame) if frame.name == name else frame for frame in state.frames),
+    )
+
+
+def set_joints(
+    state: WorldState, model: str, positions: Mapping[str, Sequence[float]], robot: RobotModel | None = None
+) -> WorldState:
+    """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and links follow.
+
+    Args:
+        state: the state.
+        model: the model's name.
+        positions: by joint: one number [rad, m], x y theta, or x y z and a quaternion or rpy.
+        robot: the model's robot. Without it the model may have no link poses, for these would no longer be right.
+
+    Raises:
+        UnknownNameError: there is no such model or joint.
+        ArrayError: a joint has another number of values, a mimic joint is set, or links cannot follow.
+
+    """
+    changed = state.model(model)
+    values = {joint: tuple(checked(joint, list(row)).tolist()) for joint, row in positions.items()}
+    if robot is None:
+        changed = _without_robot(changed, values)
+    else:
+        changed = _with_robot(changed, values, ForwardKinematics(robot))
+    return replace(state, models=tuple(changed if item.name == model else item for item in state.models))
+
+
+def set_named_state(state: WorldState, model: str, group: str, name: str, robot: RobotModel) -> WorldState:
+    """Return `state` with a model's joints as a named state of its robot's SRDF has them.
+
+    Raises:
+        UnknownNameError: there is no such model, group or state.
+
+    """
+    kinematics = ForwardKinematics(robot)
+    rows = {joint: tuple(row) for joint, row in robot.semantics.state(group, name).joints.items()}
+    root = rows.pop(robot.root_joint.name, None)
+    if root is not None:
+        # A virtual joint has no joint state: it is the model's own pose.
+        q = kinematics.space.pack({robot.root_joint.name: root})
+        state = set_pose(state, model, pose_from_matrix(kinematics.T_parent_root(q)))
+    active = {joint: row for joint, row in rows.items() if robot.joint(joint).mimic is None}
+    return set_joints(state, model, active, robot)
+
+
+def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -> WorldState:
+    """Return an edited state without the engine states that its edit made wrong, each with a warning."""
+    if diagnostics is not None:
+        for engine in state.engines:
+            message = f"the engine state of '{engine.name}' is of the world before the edit; it is left out"
+            diagnostics.warning("left-out", message, Place(SOURCE, path=path_of(engine)))
+    return replace(state, engines=())
+
+
+def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:
+    if any(link.pose is not None for link in model.links):
+        raise ArrayError(model.name, "its links have poses that the joints would leave: the robot is needed")
+    for name, row in values.items():
+        before = model.joint(name).positions
+        if before is not None and len(before) != len(row):
+            raise ArrayError(name, f"it has {len(before)} positions, not {len(row)}")
+    return _with_positions(model, values)
+
+
+def _with_robot(
+    model: ModelState, values: Mapping[str, tuple[float, ...]], kinematics: ForwardKinematics
+) -> ModelState:
+    robot, space = kinematics.model, kinematics.space
+    movable = [joint.name for joint in space.joints if not joint.virtual]
+    for name, row in values.items():
+        if name not in movable:
+            raise UnknownNameError("moving joint", name, movable)
+        joint = robot.joint(name)
+        if joint.mimic is not None:
+            raise ArrayError(name, f"it mimics '{joint.mimic.joint}': set that one")
+        if stated_positions(joint, JointState(name, row)) is None:
+            counts = " or ".join(map(str, position_counts(joint)))
+            raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
+    changed = _with_positions(model, {**values, **_followers(space, values)})
+    return complete(changed, kinematics, replace_links=True)
+
+
+def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+    """Return the positions of the mimic joints whose leaders are among `values`."""
+    rows = {}
+    for name, row in values.items():
+        said = stated_positions(space.model.joint(name), JointState(name, row))
+        rows[name] = np.zeros(0) if said is None else said
+    q = space.pack(rows)
+    return {
+        joint.name: tuple(q[space.joint_positions[joint.name]].tolist())
+        for joint in space.joints
+        if joint.mimic is not None and joint.mimic.joint in values
+    }
+
+
+def _with_positions(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:
+    stated = {joint.name for joint in model.joints}
+    joints = [replace(joint, positions=values[joint.name]) if joint.name in values else joint for joint in model.joints]
+    joints.extend(JointState(name, row) for name, row in values.items() if name not in stated)
+    return replace(model, joints=tuple(joints))
