@@ -1,4 +1,4 @@
-"""The rules of a buffer one by one, on motions simple enough to know the answer. Real tf2 passes the same tests."""
+"""The rules of a buffer one by one, on motions simple enough to know the answer. The real tf2 passes them too."""
 
 from __future__ import annotations
 
@@ -114,14 +114,21 @@ def test_what_is_older_than_the_cache_is_forgotten_and_not_taken() -> None:
         stamped("", "new", SECOND),
         stamped("world", "", SECOND),
         stamped("world", "new", SECOND, (float("nan"), 0, 0, 0, 0, 0, 1.0)),
-        stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, 0, 1.1)),
+        stamped("world", "new", SECOND, (0.0, 0, 0, float("nan"), 0, 0, 1.0)),
+        stamped("world", "new", SECOND, (0.0, 0, 0, float("inf"), 0, 0, 1.0)),
         stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, 0, 0.0)),
     ],
-    ids=["self", "no parent", "no child", "nan", "not of unit length", "zero quaternion"],
+    ids=["self", "no parent", "no child", "nan", "nan rotation", "infinite rotation", "zero quaternion"],
 )
 def test_invalid_transforms_are_not_taken(buffer: tf2_ros.Buffer, message: object) -> None:
     buffer.set_transform(message, "test")
     assert not buffer.can_transform("world", "new", Time())
+
+
+def test_quaternions_of_any_length_are_taken_as_the_rotation_they_point_to(buffer: tf2_ros.Buffer) -> None:
+    buffer.set_transform(stamped("world", "new", SECOND, (0.0, 0, 0, 0, 0, -3.0, -4.0)), "test")
+    found = buffer.lookup_transform("world", "new", Time())
+    np.testing.assert_allclose(numbers(found)[3:], [0.0, 0.0, 0.6, 0.8], atol=1e-12)
 
 
 def test_a_loop_is_an_error_and_no_hang(buffer: tf2_ros.Buffer) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 import rclpy
 import tf2_ros
-from rclpy.context import Context
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -22,11 +21,18 @@ MakeNode = Callable[[str], Node]
 
 @pytest.fixture
 def make_node(ros_domain: int) -> Iterator[MakeNode]:
-    """Nodes in a context of the test's own."""
-    context = Context()
-    rclpy.init(context=context, domain_id=ros_domain)
-    yield lambda name: rclpy.create_node(name, context=context)
-    context.shutdown()
+    """Makes nodes that end with the test."""
+    rclpy.init(domain_id=ros_domain)
+    nodes: list[Node] = []
+
+    def make(name: str) -> Node:
+        nodes.append(rclpy.create_node(name))
+        return nodes[-1]
+
+    yield make
+    for node in nodes:
+        node.destroy_node()
+    rclpy.try_shutdown()
 
 
 def test_a_late_listener_gets_all_static_and_all_further_moving_transforms(make_node: MakeNode) -> None:
@@ -50,7 +56,7 @@ def test_topics_have_the_qos_that_all_tf_nodes_expect(make_node: MakeNode) -> No
     tf2_ros.TransformBroadcaster(node)
     tf2_ros.StaticTransformBroadcaster(node)
     keep = tf2_ros.TransformListener(tf2_ros.Buffer(), node)
-    executor = SingleThreadedExecutor(context=node.context)
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     for _ in range(100):
         executor.spin_once(timeout_sec=0.1)
@@ -72,7 +78,7 @@ def test_a_buffer_shows_its_frames_as_a_service(make_node: MakeNode) -> None:
     buffer = tf2_ros.Buffer(node=node)
     buffer.set_transform_static(stamped("world", "a"), "test")
     client = node.create_client(FrameGraph, "tf2_frames")
-    executor = SingleThreadedExecutor(context=node.context)
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     assert client.wait_for_service(timeout_sec=20)
     future = client.call_async(FrameGraph.Request())

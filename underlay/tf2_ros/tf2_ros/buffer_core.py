@@ -23,7 +23,6 @@ from tf2_ros.rigid_motion import IDENTITY, Motion, canonical, composed, inverted
 
 DEFAULT_CACHE_TIME = Duration(seconds=10)
 MAX_DEPTH = 1000  # a longer chain of parents is taken for a loop
-QUATERNION_TOLERANCE = 10e-3  # of the squared norm; beyond it a quaternion is refused
 
 
 class BufferCore:
@@ -59,7 +58,7 @@ class BufferCore:
                 history = StaticHistory() if static else MovingHistory(self._cache_ns)
                 self._histories[child] = history
             self._known |= {parent, child}
-            if history.insert(_nanoseconds(transform.header.stamp), Sample(parent, motion)):
+            if history.insert(_nanoseconds(transform.header.stamp), Sample(parent, canonical(motion))):
                 self._authorities[child] = authority
             else:
                 self._logger.warning(f"Ignoring data from the past for frame '{child}' of authority '{authority}'")
@@ -225,10 +224,10 @@ def _fault(parent: str, child: str, motion: Motion) -> str | None:
         return "frame_id is not set"
     if parent == child:
         return "frame_id and child_frame_id are the same"
-    if any(math.isnan(value) for part in motion for value in part):
-        return f"it has a nan in {motion.translation} {motion.quat_xyzw}"
-    if not abs(sum(value * value for value in motion.quat_xyzw) - 1.0) < QUATERNION_TOLERANCE:
-        return f"its quaternion {motion.quat_xyzw} is not of unit length"
+    if any(math.isnan(value) for value in motion.translation):
+        return f"it has a nan in its translation {motion.translation}"
+    if not 0.0 < sum(value * value for value in motion.quat_xyzw) < math.inf:
+        return f"its quaternion {motion.quat_xyzw} is no rotation"
     return None
 
 
