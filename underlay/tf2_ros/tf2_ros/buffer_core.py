@@ -189,30 +189,31 @@ class BufferCore:
 
     def _latest_common_ns(self, target: str, source: str) -> int:
         """The oldest of the newest times on the way between two frames, of those that move; 0 where none does."""
-        above_source = self._ancestors(source)
-        above_target = self._ancestors(target)
+        above_source = self._climb(source, {target})
         depth_of = {frame: depth for depth, (frame, _) in enumerate(above_source)}
-        for depth, (frame, _) in enumerate(above_target):
-            if frame in depth_of:
-                stamps = (stamp for _, stamp in above_source[1 : depth_of[frame] + 1] + above_target[1 : depth + 1])
-                return min((stamp for stamp in stamps if stamp), default=0)
-        raise _unconnected(source, target)
+        above_target = self._climb(target, set(depth_of))
+        meeting = depth_of.get(above_target[-1][0])
+        if meeting is None:
+            raise _unconnected(source, target)
+        stamps = [stamp for _, stamp in above_source[1 : meeting + 1] + above_target[1:] if stamp]
+        return min(stamps, default=0)
 
-    def _ancestors(self, frame: str) -> list[tuple[str, int]]:
-        """The frame and all above it by what is newest, each with the stamp of the transform that leads to it."""
+    def _climb(self, frame: str, goals: set[str]) -> list[tuple[str, int]]:
+        """The frame and those above it by what is newest, up to a goal, each with the stamp of the way to it."""
         chain = [(frame, 0)]
-        while (history := self._histories.get(frame)) is not None and (latest := history.latest()) is not None:
+        while frame not in goals and (history := self._histories.get(frame)) and (latest := history.latest()):
             chain.append((latest.parent, latest.stamp_ns))
             frame = latest.parent
             if len(chain) > MAX_DEPTH:
-                raise LookupException(
-                    f"The tf tree is invalid because it contains a loop.\n{self.all_frames_as_string()}"
-                )
+                raise self._loop()
         return chain
+
+    def _loop(self) -> LookupException:
+        return LookupException(f"The tf tree is invalid because it contains a loop.\n{self.all_frames_as_string()}")
 
     def _parent(self, sample: Sample, path: list[Motion]) -> str:
         if len(path) > MAX_DEPTH:
-            raise LookupException(f"The tf tree is invalid because it contains a loop.\n{self.all_frames_as_string()}")
+            raise self._loop()
         return sample.parent
 
 
@@ -242,7 +243,7 @@ def _between(reason: ExtrapolationException, source: str, target: str) -> Extrap
 
 def _unconnected(source: str, target: str) -> ConnectivityException:
     return ConnectivityException(
-        f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree. "
+        f"Could not find a connection between '{target}' and '{source}' because they are not part of the same tree."
         "Tf has two or more unconnected trees."
     )
 
