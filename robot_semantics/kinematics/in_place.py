@@ -52,7 +52,7 @@ class InPlaceTransforms:
         directions = [origins[row, :3, :3] @ chosen[row].axis for row in sliding]
         self._direction = np.array(directions).reshape(-1, 3)
 
-        # The rest are single joints, each with a matrix for its translation; floating ones have one for the rotation too.
+        # The rest are single joints, each with a matrix for its translation; floating ones have one for rotation too.
         self._planar = [
             (row, space.joint_positions[joint.name].start, self.values[row, :3].copy(), _rotation(origins, row) @ plane)
             for row, joint in enumerate(chosen)

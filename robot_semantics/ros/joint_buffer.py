@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,7 @@ from robot_semantics.ros.time_order import NEVER_NS
 FloatArray = npt.NDArray[np.float64]
 
 _SMALLEST_QUATERNION = 1e-6
+_EVERY = slice(None)
 
 
 class JointBuffer:
@@ -24,6 +27,7 @@ class JointBuffer:
         velocities: (nv,) [rad/s, m/s].
         efforts: (nv,) [N m, N].
         known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
+        received_ns: (m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did.
         stamps_ns: (m,) time of each moving joint's newest values; `NEVER_NS` if there were none.
 
     """
@@ -36,7 +40,9 @@ class JointBuffer:
         self._variable_known = np.full(space.size, defaults is not None)
         self.known = np.full(len(moving), defaults is not None)
         self.stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self.received_ns = np.full(len(moving), NEVER_NS, np.int64)
         self.all_known = bool(self.known.all())
+        self._lowest, self._highest = self.positions.copy(), self.positions.copy()
 
     def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
         """Take over a message's values; its lengths are already checked. Nothing changes when it is refused."""
@@ -69,10 +75,11 @@ class JointBuffer:
             self.efforts[plan.velocity_target] = np.nan
         if len(plan.mimic_target):
             self._follow(plan)
-        if plan.complete:
-            self.stamps_ns[:] = stamp_ns
-        else:
-            self.stamps_ns[plan.joints] = stamp_ns
+        np.minimum(self._lowest, positions, out=self._lowest)
+        np.maximum(self._highest, positions, out=self._highest)
+        joints = _EVERY if plan.complete else plan.joints
+        self.stamps_ns[joints] = stamp_ns
+        self.received_ns[joints] = time.monotonic_ns()
         return None
 
     def mark_known(self, plan: InputPlan) -> None:
@@ -96,7 +103,9 @@ class JointBuffer:
         at_velocity = self.space.joint_velocities[joint]
         self.velocities[at_velocity] = np.nan if velocities is None else velocities
         self.efforts[at_velocity] = np.nan if efforts is None else efforts
-        self.stamps_ns[self.moving.number[joint]] = stamp_ns
+        number = self.moving.number[joint]
+        self.stamps_ns[number] = stamp_ns
+        self.received_ns[number] = time.monotonic_ns()
         self._refresh_known()
 
     def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
@@ -106,7 +115,14 @@ class JointBuffer:
         self.efforts[:] = np.nan
         self._variable_known[:] = True
         self.stamps_ns[:] = stamp_ns
+        self.received_ns[:] = time.monotonic_ns()
         self._refresh_known()
+
+    def take_extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Return (n,) the lowest and the highest positions since the last call."""
+        extremes = self._lowest, self._highest
+        self._lowest, self._highest = self.positions.copy(), self.positions.copy()
+        return extremes
 
     def _refresh_known(self) -> None:
         self.known[:] = True

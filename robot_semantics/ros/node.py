@@ -26,7 +26,7 @@ _ROS_ERRORS = (
 )
 
 
-class RobotSemanticsNode(Node):
+class RobotSemanticsNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     """The plain node: configured and active from its start."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class RobotSemanticsNode(Node):
     def destroy_node(self) -> None:
         """Stop all threads, then take the node away."""
         self.core.shutdown()
-        super().destroy_node()  # type: ignore[no-untyped-call]
+        super().destroy_node()
 
 
 def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int:
@@ -76,7 +76,7 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
     finally:
         if node is not None:
             node.destroy_node()
-        rclpy.try_shutdown()  # type: ignore[attr-defined]
+        rclpy.try_shutdown()
     return 0
 
 

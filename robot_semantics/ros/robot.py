@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
@@ -53,6 +54,7 @@ class Robot:
 
     Attributes:
         notices: sentences for the log, each said once; whoever logs them clears the list.
+        made_ns: when this robot came to be, on the monotonic clock.
         sent: number of transforms in the last message given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
@@ -67,6 +69,7 @@ class Robot:
         )
         self.notices: list[str] = []
         self.sent = 0
+        self.made_ns = time.monotonic_ns()
         self.lost: dict[str, tuple[float, float]] = {}
         self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
         self._motion_orders: dict[str, TimeOrder] = {}
@@ -122,16 +125,17 @@ class Robot:
         root = self.model.root_joint
         is_fixed = not root.position_count or self.root_source is Source.FIXED
         if self.parent_frame and is_fixed and self.root_source is not Source.TF:
-            result.insert(0, StaticTransform(*self.frames_of(0), self._fixed_root_pose()))
+            result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
         return result
 
-    def _fixed_root_pose(self) -> FloatArray:
+    def fixed_root_pose(self) -> FloatArray:
+        """Return (7,) the pose of a root link that does not move, by parameter or the identity."""
         pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
         return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])
 
     def _fix_root(self) -> None:
         root = self.model.root_joint
-        pose = self._fixed_root_pose()
+        pose = self.fixed_root_pose()
         if root.position_count == 3:
             yaw = self.settings.virtual_joint(root.name).pose[5]
             pose = np.array([pose[0], pose[1], yaw])

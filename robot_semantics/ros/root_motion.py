@@ -77,3 +77,10 @@ def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) 
     rates = None if velocities is None else np.array([*(axes.T @ velocities[:3]), normal @ velocities[3:]])
     positions = np.array([*(axes.T @ pose[:3]), theta])
     return JointMotion(positions, rates, abs(float(normal @ pose[:3])), tilt)
+
+
+def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
+    """Return (6,) the twist in the parent's axes that a planar or floating joint's velocities mean."""
+    if joint.type is JointType.FLOATING:
+        return np.array(rates)
+    return np.concatenate([plane_axes(joint) @ rates[:2], joint.axis * rates[2]])

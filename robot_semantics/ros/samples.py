@@ -23,8 +23,9 @@ class RobotSample:
         velocities: (nv,) [rad/s, m/s], NaN where unknown.
         efforts: (nv,) [N m, N], NaN where unknown.
         known: (m,) bool for each of `space.joints`: whether its positions were measured or given by default.
-        stamps_ns: (m,) for each of `space.joints`: the time of its newest values, None-like `NEVER_NS` if it has none.
+        stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
+        fixed_root_pose: (7,) of a fixed root link in the parent frame, x y z [m] and quaternion x y z w.
         frame_prefix: what stands before link names on TF.
 
     """
@@ -39,6 +40,7 @@ class RobotSample:
     stamps_ns: npt.NDArray[np.int64]
     parent_frame: str
     frame_prefix: str
+    fixed_root_pose: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

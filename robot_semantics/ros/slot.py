@@ -47,7 +47,7 @@ class RobotSlot:
         self.description: Description | None = None
         self.robot: Robot | None = None
         self.traffic = Traffic()
-        self.refusals = RefusalLog(self.traffic, self._warn, self.publishers_of)
+        self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
         self._topics = [
             node.create_subscription(
                 String,
@@ -85,7 +85,9 @@ class RobotSlot:
         found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
         return [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
 
-    def _warn(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
+        """Log a warning and keep it for `~/get_status` and `/diagnostics`."""
+        self.traffic.last_errors.appendleft(sentence)
         self.node.get_logger().warning(sentence)
 
     # -- the description ------------------------------------------------------------------------------------------

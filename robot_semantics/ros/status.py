@@ -64,7 +64,6 @@ class RefusalLog:
         more = self._unlogged.pop(kind, 0)
         since = f" ({more} more of this kind since the last such report)" if more else ""
         sentence = f"refused a message on {topic} from {self._senders(topic)}: {refusal.message}{since}"
-        self._traffic.last_errors.appendleft(sentence)
         self._log(sentence)
 
     def _senders(self, topic: str) -> str:

@@ -1,0 +1,125 @@
+"""How the node is doing: ~/get_status, /diagnostics, and the look, once a period, for what is wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from robot_semantics_interfaces.srv import GetStatus
+
+from robot_semantics.ros import qos
+from robot_semantics.ros.health import Health
+from robot_semantics.ros.joint_input import Reason
+from robot_semantics.ros.slot import RobotSlot
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.core import Core
+
+LOOK_PERIOD_S = 1.0
+"""Time between two looks at the robots where no diagnostics are published."""
+
+
+class Monitor:
+    """Looks at every robot once a period, says what has changed for better or worse, and publishes diagnostics."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        node = core.node
+        logger = node.get_logger()
+        self._health = {slot.prefix: Health(slot.report, logger.info) for slot in core.slots}
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
+        self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
+        self._timer: Any = None
+        self._publishes = False
+        self._last: dict[str, tuple[float, int, int]] = {}
+
+    def set_period(self, period_s: float) -> None:
+        """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
+        if self._timer is not None:
+            self._core.node.destroy_timer(self._timer)
+        self._publishes = period_s > 0.0
+        self._timer = self._core.node.create_timer(period_s or LOOK_PERIOD_S, self._tick)
+
+    def destroy(self) -> None:
+        """Take topic, service and timer away."""
+        node = self._core.node
+        if self._timer is not None:
+            node.destroy_timer(self._timer)
+        node.destroy_publisher(self._publisher)
+        node.destroy_service(self._service)
+
+    def _tick(self) -> None:
+        core = self._core
+        if core.active:
+            core.inputs.refresh()
+            for slot in core.slots:
+                if slot.robot is not None:
+                    with core.lock:
+                        self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
+            if core.settings.check_tf_authority:
+                core.outputs.authority.tick(core.outputs.static_message)
+        if self._publishes:
+            message = DiagnosticArray(status=[self._status_of(slot) for slot in core.slots])
+            message.header.stamp = core.node.get_clock().now().to_msg()
+            self._publisher.publish(message)
+
+    def _status_of(self, slot: RobotSlot) -> DiagnosticStatus:
+        health, traffic = self._health[slot.prefix], slot.traffic
+        conflicts = self._core.outputs.authority.conflicts
+        now_s = time.monotonic()
+        before_s, received, transforms = self._last.get(slot.prefix, (now_s, traffic.received, traffic.transforms))
+        self._last[slot.prefix] = (now_s, traffic.received, traffic.transforms)
+        passed_s = now_s - before_s or math.inf
+        complaints = [
+            *([] if slot.robot is not None else ["no robot description"]),
+            *([f"{len(health.stale)} joints without new values"] if health.stale else []),
+            *([f"{len(health.beyond)} positions outside the limits"] if health.beyond else []),
+            *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
+        ]
+        values: dict[str, object] = {
+            "state": self._core.state,
+            "joint states received": traffic.received,
+            "joint states used": traffic.used,
+            "joint states per second": f"{(traffic.received - received) / passed_s:.1f}",
+            "transforms sent": traffic.transforms,
+            "transforms per second": f"{(traffic.transforms - transforms) / passed_s:.1f}",
+            **{f"refused: {reason.value}": count for reason, count in sorted(traffic.refused.items(), key=str)},
+            **{f"age of {name} [s]": f"{age:.1f}" for name, age in health.stale.items()},
+            **{f"outside the limits: {name}": f"{value:.6g}" for name, value in health.beyond.items()},
+            **{f"also published by {other}": frame for frame, other in conflicts.items()},
+            **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
+        }
+        return DiagnosticStatus(
+            level=DiagnosticStatus.WARN if complaints else DiagnosticStatus.OK,
+            name=f"{self._core.node.get_name()}: {slot.name or 'robot'}",
+            message="; ".join(complaints) or "ok",
+            hardware_id=slot.name,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+
+    def _get_status(self, _request: Any, response: Any) -> Any:
+        core = self._core
+        response.success = True
+        response.state = core.state
+        refused: dict[Reason, int] = {}
+        with core.lock:
+            for slot in core.slots:
+                traffic = slot.traffic
+                response.joint_states_received += traffic.received
+                response.joint_states_used += traffic.used
+                response.joint_states_refused += traffic.refused_joint_states
+                response.transforms_sent += traffic.transforms
+                for reason, count in traffic.refused.items():
+                    refused[reason] = refused.get(reason, 0) + count
+                response.last_errors = [*response.last_errors, *traffic.last_errors]
+                if slot.robot is None:
+                    continue
+                response.models = [*response.models, slot.name]
+                ages = self._health[slot.prefix].ages(slot.robot, time.monotonic_ns())
+                response.joints = [*response.joints, *(slot.topic(name) for name in ages)]
+                response.ages = [*response.ages, *ages.values()]
+        response.refusal_reasons = [reason.value for reason in refused]
+        response.refusal_counts = list(refused.values())
+        return response

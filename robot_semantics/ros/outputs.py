@@ -1,0 +1,75 @@
+"""What the node sends on TF: moving transforms as they come, the fixed ones of all robots together and latched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.ros import qos
+from robot_semantics.ros.cdr import TransformMessage
+from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.slot import RobotSlot
+from robot_semantics.ros.tf_authority import TfAuthority
+from robot_semantics.ros.transform_block import transform_message
+
+
+class Outputs:
+    """The publishers of /tf and /tf_static.
+
+    Attributes:
+        active: nothing is sent while this is false.
+        frames: the child frames of every transform sent.
+        authority: notes what is sent while it listens for others.
+
+    """
+
+    def __init__(self, node: Node, *, raw: bool) -> None:
+        self._node, self._raw = node, raw
+        options = qos.overridable()
+        self._moving = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=options)
+        self._fixed = node.create_publisher(
+            TFMessage, "/tf_static", qos.fresh(qos.LATCHED), qos_overriding_options=options
+        )
+        self.active = False
+        self.frames: frozenset[str] = frozenset()
+        self.static_message = b""
+        self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
+
+    def send(self, slot: RobotSlot, message: bytes | TFMessage | None) -> None:
+        """Publish transforms of a slot's robot, if there are any."""
+        if message is None or not self.active:
+            return
+        if self.authority.watching:
+            self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
+        self._moving.publish(message)
+        slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
+
+    def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:
+        """Publish all robots' fixed transforms as one message: a later one would replace it for late joiners."""
+        if not self.active:
+            return
+        present = list(robots)
+        self.frames = frozenset().union(*(robot.child_frames for robot in present))
+        static = [item for robot in present for item in robot.static_transforms()]
+        frames = [(item.frame_id, item.child_frame_id) for item in static]
+        values = np.array([item.xyz_quat for item in static]).reshape(-1, 7)
+        # As bytes, so that our own message is known when it comes back.
+        self.static_message = (
+            TransformMessage(frames).write(stamp_ns, values)
+            if self._raw
+            else serialize_message(transform_message(frames, values, stamp_ns))
+        )
+        if self.authority.watching:
+            self.authority.note(self.static_message)
+        self._fixed.publish(self.static_message)
+
+    def destroy(self) -> None:
+        """Take the topics away."""
+        self.active = False
+        self.authority.close()
+        self._node.destroy_publisher(self._moving)
+        self._node.destroy_publisher(self._fixed)

@@ -1,0 +1,71 @@
+"""The world state for other nodes: latched on ``~/world_state``, and on demand by ``~/get_world_state``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
+from robot_semantics_interfaces.srv import GetWorldState
+
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.ros import qos
+from robot_semantics.ros.samples import WorldSample
+from robot_semantics.ros.time_order import NEVER_NS
+from robot_semantics.ros.world_messages import world_to_message
+from robot_semantics.ros.world_of_robots import world_state
+from robot_semantics.usdf.writer import write_world
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.core import Core
+
+
+class WorldServices:
+    """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        node = core.node
+        self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
+        self._service = node.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
+        self._timer: Any = None
+        self._last: tuple[int, ...] = ()
+
+    def set_rate(self, frequency_hz: float) -> None:
+        """Publish at most so often from now on; 0: not at all."""
+        if self._timer is not None:
+            self._core.node.destroy_timer(self._timer)
+            self._timer = None
+        if frequency_hz > 0.0:
+            self._timer = self._core.node.create_timer(1.0 / frequency_hz, self._publish)
+
+    def destroy(self) -> None:
+        """Take topic and service away."""
+        self.set_rate(0.0)
+        self._core.node.destroy_publisher(self._publisher)
+        self._core.node.destroy_service(self._service)
+
+    def _publish(self) -> None:
+        if not self._core.active:
+            return
+        sample = self._core.coherent_state()
+        stamps = _stamps(sample)
+        # Made anew only when something has come in: a standing node costs nothing.
+        if stamps != self._last and any(stamp != NEVER_NS for stamp in stamps):
+            self._last = stamps
+            self._publisher.publish(world_to_message(world_state(sample)))
+
+    def _get_world_state(self, request: Any, response: Any) -> Any:
+        try:
+            state = world_state(self._core.coherent_state(request.models))
+            response.state = world_to_message(state)
+            response.text = write_world(state)
+            response.success = True
+        except UnknownNameError as error:
+            response.success, response.message, response.nearest = False, str(error), list(error.nearest)
+        except RobotSemanticsError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+
+def _stamps(sample: WorldSample) -> tuple[int, ...]:
+    return tuple(stamp for robot in sample.robots for stamp in robot.stamps_ns.tolist())
