@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.sweep import PoseBuffer, Sweep
+from robot_semantics.kinematics.sweep import Sweep
 from robot_semantics.model.robot_model import LinkModel, RobotModel
 from robot_semantics.transforms import rotate_twist, transport_twist
 from robot_semantics.transforms.arrays import FloatArray
@@ -45,32 +44,26 @@ class ForwardKinematics:
         self._doublings = _doublings([link.parent for link in model.links])
         self._sweep = Sweep(model, self._chosen.tolist())
 
-    def buffer(self, shape: tuple[int, ...] = ()) -> PoseBuffer:
-        """Return memory for the poses at q of `shape` (*shape, size), for the `out` of `link_poses`."""
-        return PoseBuffer(len(self.links), shape)
-
-    def link_poses(self, q: npt.ArrayLike, out: PoseBuffer | None = None) -> FloatArray:
+    def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
 
-        Large batches lie in memory number by number, not matrix by matrix.
+        Those of many configurations lie in memory number by number, not matrix by matrix; once the result and all views
+        of it are gone, the memory serves the next call.
 
         Args:
             q: (..., size) joint positions [rad, m].
-            out: a `buffer` to write to; its former poses are lost, and what is returned is ``out.poses``.
 
         Raises:
-            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros; or does not fit `out`.
+            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
         """
         positions = self.space.checked(q)
         shape = positions.shape[:-1]
-        rows = positions.reshape(-1, self.space.size) if self.space.size else np.empty((int(np.prod(shape)), 0))
-        if out is not None and out.poses.shape != (*shape, len(self.links), 4, 4):
-            raise ArrayError("out", f"its poses have shape {out.poses.shape}, q has {positions.shape}")
-        if out is None and len(rows) < _FEW:
+        count = int(np.prod(shape, dtype=np.intp))
+        if count < _FEW:
             return self._few(positions)
-        buffer = self.buffer(shape) if out is None else out
-        self._sweep.run(rows, buffer)
-        return buffer.poses
+        poses = self._sweep.run(positions.reshape(count, self.space.size)).reshape(*shape, len(self.links), 4, 4)
+        poses.setflags(write=False)
+        return poses
 
     def T_parent_root(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., 4, 4) poses of the root link in the virtual joint's parent frame, read-only.

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.memory import Recycler
 from robot_semantics.kinematics.motions import TURNING, Variables
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -23,26 +24,8 @@ from robot_semantics.transforms import matrix_from_quat, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
 CHUNK = 2048
+GROUP = 8
 ROOT = -1
-
-
-class PoseBuffer:
-    """Memory for the poses of a number of configurations, to be written by `Sweep.run` again and again.
-
-    Attributes:
-        store: (links, 4, 4, n) the memory: link, column, row, configuration.
-        poses: (*shape, links, 4, 4) the same, read-only, as matrices.
-    """
-
-    def __init__(self, links: int, shape: tuple[int, ...]) -> None:
-        count = int(np.prod(shape, dtype=np.intp))
-        # Rows a power of two apart would all compete for the same few cache lines.
-        padded = count + 8 if count % 512 == 0 else count
-        # Large blocks come from the system already zero: what is not written below costs nothing.
-        self.store: FloatArray = np.zeros((links, 4, 4, padded))[..., :count]
-        self.store[:, 3, 3] = 1.0
-        self.poses: FloatArray = self.store.transpose(3, 0, 2, 1).reshape(*shape, links, 4, 4)
-        self.poses.setflags(write=False)
 
 
 class Sweep:
@@ -55,8 +38,9 @@ class Sweep:
         """Prepare for the links with these indices, in this order."""
         space = JointSpace.of(model)
         plan = _Plan(model, links)
+        self._links = tuple(links)
         self._hidden = plan.hidden
-        self._roots = [row for row, link in enumerate(links) if link == 0]
+        self._memory = Recycler(self._new_memory)
         self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
         self._steps: list[_Step] = []
         turns: list[tuple[int, float]] = []
@@ -79,53 +63,56 @@ class Sweep:
                 self._steps.append(_Float(body, len(floats)))
                 floats.append([start + k for k in range(3, 7)])
             if joint.type in TURNING:
-                self._steps.append(_Turn(body, _next_two(column), len(turns)))
+                self._steps.append(_Turn(body, _next_two(column), len(turns) % GROUP))
                 turns.append((space.joint_positions[joint.name].stop - 1, sign))
             if not np.array_equal(basis, np.eye(4)):
                 self._steps.append(_Unbend(body, np.ascontiguousarray(basis)))
-        self._half_turns = _Gather.of(space, turns, 0.5)
+        self._insert_angles(space, turns)
         self._slides = _Gather.of(space, slides, 1.0)
         self._quats = Variables.of(space, np.array(floats, dtype=np.intp).reshape(-1, 4))
 
-    def run(self, q: FloatArray, buffer: PoseBuffer) -> None:
-        """Write the poses at `q` (n, size), finite, into `buffer`, which was made for n configurations."""
+    def run(self, q: FloatArray) -> FloatArray:
+        """Return (n, links, 4, 4) poses at `q` (n, size), finite; a view of memory in another order."""
         count = len(q)
-        size = min(CHUNK, count)
-        scratch = _Scratch(size, self._hidden)
-        for row in self._roots:
-            buffer.store[row, :, :3] = np.eye(4, 3)[..., np.newaxis]
+        # Rows a power of two apart would all compete for the same few cache lines.
+        padded = count + 8 if count % 512 == 0 else count
+        store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
+        scratch = _Scratch(min(CHUNK, count), self._hidden)
         with _unbuffered():
             for start in range(0, count, CHUNK):
                 stop = min(start + CHUNK, count)
-                chunk = _Chunk(buffer.store[:, :, :3, start:stop], scratch.cut(stop - start))
-                self._measure(q[start:stop], chunk)
+                chunk = _Chunk(q[start:stop].T, store[:, :, :3, start:stop], scratch.cut(stop - start))
+                self._slide_and_float(q[start:stop], chunk)
                 for step in self._steps:
                     step.run(chunk)
         for row, source in self._again:
-            buffer.store[row] = buffer.store[source]
+            store[row] = store[source]
+        poses: FloatArray = store.transpose(3, 0, 2, 1)
+        return poses
 
-    def _measure(self, q: FloatArray, chunk: _Chunk) -> None:
-        """Put what the joints are at, `q` (m, size), into `chunk`."""
-        if len(self._half_turns.source):
-            # numpy has a vectorised tangent but no vectorised sine and cosine: with t = tan(θ/2) and d = 1 + t²,
-            # sin θ = 2 t / d and cos θ = 1 - t sin θ, to rounding also where t is huge.
-            tangent = self._half_turns(q)
-            np.tan(tangent, out=tangent)
-            sine = np.multiply(tangent, tangent)
-            sine += 1.0
-            np.divide(tangent, sine, out=sine)
-            sine += sine
-            cosine = np.multiply(tangent, sine, out=tangent)
-            np.subtract(1.0, cosine, out=cosine)
-            both = np.empty((len(sine), 2, 1, len(q)))
-            both[:, 0, 0] = sine
-            np.negative(sine, out=both[:, 1, 0])
-            chunk.cosines, chunk.sines = list(cosine), list(both)
+    def _new_memory(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return memory (links, 4, 4, n) in which all that no step writes is in place."""
+        store = np.zeros(shape)
+        store[:, 3, 3] = 1.0
+        for row, link in enumerate(self._links):
+            if link == 0:
+                store[row] = np.eye(4)[..., np.newaxis]
+        return store
+
+    def _insert_angles(self, space: JointSpace, turns: Sequence[tuple[int, float]]) -> None:
+        """Have the angles computed a group at a time, right before the first turn that needs one of the group."""
+        starts = [at for at, step in enumerate(self._steps) if isinstance(step, _Turn) and step.angle == 0]
+        for number, at in reversed(list(enumerate(starts))):
+            group = turns[number * GROUP : (number + 1) * GROUP]
+            self._steps.insert(at, _Angles(_Gather.of(space, group, 0.5)))
+
+    def _slide_and_float(self, q: FloatArray, chunk: _Chunk) -> None:
+        """Put distances and rotations at `q` (m, size) into `chunk`."""
         if len(self._slides.source):
-            chunk.slides = list(self._slides(q))
+            chunk.slides.extend(self._slides(q.T))
         if self._quats.source.size:
             rotations = matrix_from_quat(self._quats(q))
-            chunk.rotations = list(np.ascontiguousarray(rotations.transpose(1, 2, 3, 0)))
+            chunk.rotations.extend(np.ascontiguousarray(rotations.transpose(1, 2, 3, 0)))
 
 
 class _Plan:
@@ -175,8 +162,8 @@ class _Gather:
         return cls(space.mimics.source[at], signs * space.mimics.factor[at], signs * space.mimics.offset[at])
 
     def __call__(self, q: FloatArray) -> FloatArray:
-        """Return (k, m) the variables of `q` (m, size)."""
-        rows: FloatArray = q.T[self.source]
+        """Return (k, m) the variables of `q` (size, m)."""
+        rows: FloatArray = q[self.source]
         if self._factor is not None:
             rows *= self._factor
         if self._offset is not None:
@@ -190,7 +177,9 @@ class _Scratch:
     def __init__(self, size: int, hidden: int) -> None:
         self.hidden = np.empty((hidden, 4, 3, size))
         self.pair = np.empty((2, 3, size))
-        self.other = np.empty((2, 3, size))
+        self.half = np.empty((GROUP, size))
+        self.cosines = np.empty((GROUP, size))
+        self.sines = np.empty((GROUP, 2, 1, size))
         self.column = np.empty((3, size))
         self.body = np.empty((4, 3, size))
 
@@ -210,18 +199,20 @@ class _Chunk:
     Attributes:
         columns: (4, 3, m) of each body: column, row, configuration.
         rows: (3, 4, m) of each body: row, column, configuration.
-        cosines: (m,) of each angle.
-        sines: (2, 1, m) of each angle, the sine and its negative.
+        q: (size, m) joint positions.
+        cosines: (m,) of each angle of the present group.
+        sines: (2, 1, m) of each angle of the present group, the sine and its negative.
         slides: (m,) of each distance [m].
         rotations: (3, 3, m) of each quaternion: row, column, configuration.
     """
 
-    def __init__(self, store: FloatArray, scratch: _Scratch) -> None:
+    def __init__(self, q: FloatArray, store: FloatArray, scratch: _Scratch) -> None:
+        self.q = q
         self.columns = [*store, *scratch.hidden]
         self.rows = [*store.transpose(0, 2, 1, 3), *scratch.hidden.transpose(0, 2, 1, 3)]
         self.scratch = scratch
-        self.cosines: list[FloatArray] = []
-        self.sines: list[FloatArray] = []
+        self.cosines = [*scratch.cosines]
+        self.sines = [*scratch.sines]
         self.slides: list[FloatArray] = []
         self.rotations: list[FloatArray] = []
 
@@ -247,6 +238,30 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Angles:
+    """Computes sines and cosines of a group of angles.
+
+    numpy has a vectorised tangent but no vectorised sine and cosine. With t = tan(θ/2) they are 2 t / (1 + t²) and
+    1 - t sin θ, to rounding also where t is huge.
+    """
+
+    half_angles: _Gather
+
+    def run(self, chunk: _Chunk) -> None:
+        tangent = self.half_angles(chunk.q)
+        count, scratch = len(tangent), chunk.scratch
+        half, cosines, sines = scratch.half[:count], scratch.cosines[:count], scratch.sines[:count, :, 0]
+        np.tan(tangent, out=tangent)
+        np.multiply(tangent, tangent, out=half)
+        np.add(half, 1.0, out=half)
+        np.divide(tangent, half, out=half)
+        np.multiply(half, 2.0, out=sines[:, 0])
+        np.multiply(half, -2.0, out=sines[:, 1])
+        np.multiply(tangent, sines[:, 1], out=cosines)
+        np.add(cosines, 1.0, out=cosines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Turn:
     """Turns a body about the one of its axes that is not in `pair`."""
 
@@ -255,10 +270,10 @@ class _Turn:
     angle: int
 
     def run(self, chunk: _Chunk) -> None:
-        columns, scratch = chunk.columns[self.body][self.pair], chunk.scratch
-        np.multiply(columns, chunk.cosines[self.angle], out=scratch.pair)
-        np.multiply(columns[::-1], chunk.sines[self.angle], out=scratch.other)
-        np.add(scratch.pair, scratch.other, out=columns)
+        columns, crossed = chunk.columns[self.body][self.pair], chunk.scratch.pair
+        np.multiply(columns[::-1], chunk.sines[self.angle], out=crossed)
+        np.multiply(columns, chunk.cosines[self.angle], out=columns)
+        np.add(columns, crossed, out=columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,50 @@
+"""Memory for large results that is used again once nobody holds the result any more.
+
+Memory fresh from the system costs more to be mapped and cleared, page by page, than a whole batch of poses to compute.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_semantics.transforms.arrays import FloatArray
+
+
+class Recycler:
+    """Hands out arrays; the memory of one whose last view is gone goes to the next that is asked for with its shape.
+
+    At most two are kept, which is what a loop needs that still holds one result while the next is made. Contents are
+    kept as well: what every result has in common need only be written once.
+    """
+
+    def __init__(self, make: Callable[[tuple[int, ...]], FloatArray]) -> None:
+        """Prepare to hand out what `make` returns for a shape."""
+        self._make = make
+        self._free: deque[FloatArray] = deque(maxlen=2)
+
+    def take(self, shape: tuple[int, ...]) -> FloatArray:
+        """Return an array of `shape`, with the contents it had when it was last let go, or new."""
+        for _ in range(len(self._free)):
+            try:
+                memory = self._free.pop()
+            except IndexError:  # another thread was faster
+                break
+            if memory.shape == shape:
+                return np.asarray(_Lease(memory, self._free))
+            self._free.appendleft(memory)
+        return np.asarray(_Lease(self._make(shape), self._free))
+
+
+class _Lease:
+    """Owns memory for as long as an array that numpy made of it, or a view of that array, is alive."""
+
+    def __init__(self, memory: FloatArray, free: deque[FloatArray]) -> None:
+        self._memory = memory
+        self._free = free
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        self._free.append(self._memory)
