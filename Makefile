@@ -1,12 +1,20 @@
-# Everything happens in .venv and build/; each target does the set-up that it needs first. `make PYTHON=python3.12 ...` names a Python.
+# Everything happens in .venv and build/; each target does the set-up that it needs first.
 .PHONY: help setup demo test bench soak clean lock
 
-PYTHON ?= $(or $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
-	"$$p" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo "$$p" && break; done),python3)
+# The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
+ifndef PYTHON
+fits := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 14))
+names := python3 python3.14 python3.13 python3.12 python3.11 python3.10
+PYTHON := $(shell for name in $(names); do $$name -c '$(fits)' 2>/dev/null && command -v $$name && break; done)
+endif
+ifeq ($(PYTHON),)
+PYTHON = $(error Python 3.10 to 3.14 is needed: apt install python3 python3-venv, or name yours: make PYTHON=/path/to/python3 ...)
+endif
 VENV := .venv/bin
 
-# A sourced ROS 2 installation and .venv would mix; the nodes that are started here keep to this machine.
-unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONPATH
+# A sourced ROS 2 installation and .venv would mix. The nodes that are started here keep to this machine.
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 export ROS_AUTOMATIC_DISCOVERY_RANGE := LOCALHOST
 export PATH := $(CURDIR)/$(VENV):$(PATH)
 
@@ -26,23 +34,23 @@ demo:
 	@$(VENV)/python -m robot_semantics.demo
 
 test: setup
-	@$(PYTHON) tools/corpus.py
+	@$(VENV)/python tools/corpus.py
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
-	$(VENV)/mypy robot_semantics underlay/tf2_ros tools test benchmark
-	$(VENV)/python tools/packages.py
-	$(VENV)/pytest -n 2
+	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py test benchmark
+	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
+	$(VENV)/pytest -n 2 --dist loadfile
 
 bench: setup
-	@$(PYTHON) tools/corpus.py
+	@$(VENV)/python tools/corpus.py
 	$(VENV)/python -m benchmark
 
 soak: setup
 	$(VENV)/python -m benchmark.soak
 
 clean:
-	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 
-# Maintainers: take newer versions. Needs uv.
+# For maintainers who have uv: `make lock` after a change of the .in files, `make lock UPGRADE=--upgrade` for newer versions.
 lock:
-	uv pip compile ...
+	$(PYTHON) tools/lock.py $(UPGRADE)

@@ -23,14 +23,16 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 10), (3, 14)
 
-# A sourced ROS 2 installation would be found before the environment's own packages and mixed with them.
+# A sourced ROS 2 installation would be found before the environment's own packages and mixed with them. The last one is
+# the wheels' sign that LD_LIBRARY_PATH is set.
 FOREIGN_VARIABLES = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
     "COLCON_PREFIX_PATH",
     "LD_LIBRARY_PATH",
-    "PYTHONPATH",
     "PYTHONHOME",
+    "PYTHONPATH",
+    "_ROS_WHEELS_BOOTSTRAP_COMPLETE",
 )
 
 
