@@ -28,7 +28,7 @@ def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnosti
     Raises:
         DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
     """
-    return read_robot(parse_xml(text, source, allow_undeclared_prefixes=True), diagnostics)
+    return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
 
 
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Robot:
@@ -37,7 +37,7 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     Raises:
         DescriptionError: as `parse_urdf`, and when the file cannot be read.
     """
-    return read_robot(read_xml(path, allow_undeclared_prefixes=True), diagnostics)
+    return read_robot(read_xml(path, forgiving=True), diagnostics)
 
 
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> Robot:
@@ -65,6 +65,9 @@ def _read(scanner: Scanner) -> Robot:
         own = Diagnostics()
         own.error("no-robot", f"the root element should be <robot>, not <{root.tag}>", document.places.place(0))
         raise DescriptionError(own)
+    if document.odd_declaration is not None:
+        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
+        scanner.diagnostics.warning("odd-declaration", message, document.odd_declaration)
     for prefix in document.undeclared_prefixes:
         scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", 0)
     part = Part(root, scanner.enter())

@@ -66,7 +66,7 @@ def read_document(
         DescriptionError: as `expand_xacro`.
         MissingExtraError: as `expand_xacro`.
     """
-    document = read_xml(path, allow_undeclared_prefixes=True)
+    document = read_xml(path, forgiving=True)
     return expand_xacro(path, arguments, find_package) if is_xacro(document, path) else document
 
 
@@ -98,7 +98,7 @@ def expand_xacro(
             # Expressions are Python: whatever they raise is a problem of the document.
             except Exception as error:  # noqa: BLE001
                 raise _refusal(xacro, path, error) from None
-    return _without_marks(parse_xml(expanded, str(path), allow_undeclared_prefixes=True), files)
+    return _without_marks(parse_xml(expanded, str(path), forgiving=True), files)
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def _patched(xacro: Any, files: list[SourceMap], find_package: FindPackage | Non
 
 def _marked(path: str, files: list[SourceMap]) -> minidom.Document:
     """Return a file's DOM with a mark on each element that is not xacro's own."""
-    document = parse_xml(read_text(path), path, allow_undeclared_prefixes=True)
+    document = parse_xml(read_text(path), path, forgiving=True)
     text = document.places.text
     pieces = []
     last = 0

@@ -1,23 +1,23 @@
 """Text to an XML tree, safely, with the exact place of every element and attribute.
 
-lxml gives the tree (fast) but knows only lines, and none for attributes. Places are therefore worked out by a second,
-expat, pass over the text, and only when the first problem has to be reported: a clean file never pays for it.
+lxml gives the tree (fast); `source_map` finds places when the first problem has to be reported.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections import Counter
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 from lxml import etree
 
+from robot_semantics.description.source_map import START_TAG, ElementIndex, SourceMap
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
+
+__all__ = ["MAX_BYTES", "UNDECLARED_NAMESPACE", "SourceMap", "XmlDocument", "parse_xml", "read_text", "read_xml"]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
@@ -25,162 +25,33 @@ MAX_BYTES = 64 * 1024 * 1024
 UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
 
-_START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
-_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*(?:"[^"]*"|'[^']*')""")
 _UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
+_DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
-
-
-class SourceMap:
-    """Where each element of one text stands; elements are numbered in document order from 0 (the root)."""
-
-    def __init__(self, source: str, text: bytes) -> None:
-        self.source = source
-        self.text = text
-
-    @cached_property
-    def _index(self) -> _ElementIndex:
-        return _ElementIndex(self.text)
-
-    def place(self, at: int, attribute: str | None = None) -> Place:
-        """Return the place of element number `at`, or of its `attribute` where the tag has it.
-
-        A negative `at` is an element that no text has; its place is the source as a whole.
-        """
-        index = self._index
-        if at < 0 or at >= len(index.offset):
-            return Place(self.source)
-        path = index.path(at)
-        offset = index.offset[at]
-        if attribute is not None:
-            path = f"{path}/@{attribute}"
-            offset = index.attribute(at, attribute.encode())
-        return Place(self.source, *index.line_column(offset), path)
-
-    def verbatim(self, at: int) -> str:
-        """Return the text of element number `at` from its first to its last character, as it stands."""
-        start, end = self.span(at)
-        return self.text[start:end].decode()
-
-    def span(self, at: int) -> tuple[int, int]:
-        """Return the first and one-past-last byte of element number `at` in the UTF-8 text."""
-        return self._index.offset[at], self._index.end(at)
-
-    @property
-    def offsets(self) -> list[int]:
-        """The first byte of every element in the UTF-8 text, by number."""
-        return self._index.offset
-
-    def inner_span(self, at: int) -> tuple[int, int]:
-        """Return the first and one-past-last byte of what stands between the tags of element number `at`.
-
-        For an empty-element tag both are the element's end.
-        """
-        return self._index.inner(at)
-
-
-class _ElementIndex:
-    """What one expat pass over the text finds: offset, end tag, parent and name of every element."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        self.offset: list[int] = []
-        self._tag: list[str] = []
-        self._name: list[str | None] = []
-        self._parent: list[int] = []
-        self._end_tag: list[int] = []
-        stack = [-1]
-        # The text is always UTF-8 here, whatever its declaration says: `parse_xml` has re-encoded it.
-        parser = expat.ParserCreate("utf-8")
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            self._tag.append(tag)
-            self._name.append(attributes.get("name"))
-            self._parent.append(stack[-1])
-            stack.append(len(self.offset))
-            self.offset.append(parser.CurrentByteIndex)
-            self._end_tag.append(-1)
-
-        def end(_tag: str) -> None:
-            self._end_tag[stack.pop()] = parser.CurrentByteIndex
-
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        parser.Parse(text, True)
-
-    @cached_property
-    def _lines(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer(b"\n", self._text))]
-
-    def line_column(self, offset: int) -> tuple[int, int]:
-        """Return line and column, both from 1, columns in characters, of a byte of the text."""
-        line = bisect_right(self._lines, offset)
-        return line, len(self._text[self._lines[line - 1] : offset].decode()) + 1
-
-    def attribute(self, at: int, name: bytes) -> int:
-        """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
-        tag = _START_TAG.match(self._text, self.offset[at])
-        if tag:
-            for found in _ATTRIBUTE.finditer(self._text, self.offset[at], tag.end()):
-                if found.group(1) == name:
-                    return found.start(1)
-        return self.offset[at]
-
-    def end(self, at: int) -> int:
-        """Return the offset one past the last byte of element `at`."""
-        start, closed = self._start_tag_end(at)
-        return start if closed else self._text.index(b">", self._end_tag[at]) + 1
-
-    def inner(self, at: int) -> tuple[int, int]:
-        """Return the offsets between the tags of element `at`."""
-        start, closed = self._start_tag_end(at)
-        return (start, start) if closed else (start, self._end_tag[at])
-
-    def _start_tag_end(self, at: int) -> tuple[int, bool]:
-        """Return the end of the start tag and whether it is an empty-element tag.
-
-        Where expat says that an element ends depends on this: at the end tag's start, but past an empty-element tag.
-        """
-        tag = _START_TAG.match(self._text, self.offset[at])
-        end = tag.end() if tag else self.offset[at]
-        return end, self._text[end - 2 : end] == b"/>"
-
-    @cached_property
-    def _labels(self) -> list[str]:
-        labels: list[str] = []
-        count: Counter[tuple[int, str]] = Counter()
-        for parent, tag, name in zip(self._parent, self._tag, self._name, strict=True):
-            if parent < 0:
-                labels.append(tag)
-            elif name is not None:
-                labels.append(f"{tag}[@name='{name}']")
-            else:
-                count[parent, tag] += 1
-                nth = count[parent, tag]
-                labels.append(tag if nth == 1 else f"{tag}[{nth}]")
-        return labels
-
-    def path(self, at: int) -> str:
-        """Return the path of element `at` from the root, named elements by their name, others by their number."""
-        labels: list[str] = []
-        while at >= 0:
-            labels.append(self._labels[at])
-            at = self._parent[at]
-        return "/" + "/".join(reversed(labels))
 
 
 class XmlDocument:
     """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
 
     Attributes:
-        undeclared_prefixes: prefixes that the text uses without a declaration; only where `parse_xml` was asked to
-            let them pass. In the tree they stand for namespaces that begin with `UNDECLARED_NAMESPACE`.
+        undeclared_prefixes: prefixes that the text uses without a declaration; only where `parse_xml` was forgiving.
+            In the tree they stand for namespaces that begin with `UNDECLARED_NAMESPACE`.
+        odd_declaration: where the XML declaration stands, if it is not as XML has it; only where `parse_xml` was
+            forgiving. The text of `places` has spaces instead.
+
     """
 
-    def __init__(self, root: etree._Element, places: SourceMap, undeclared_prefixes: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        root: etree._Element,
+        places: SourceMap,
+        undeclared_prefixes: tuple[str, ...] = (),
+        odd_declaration: Place | None = None,
+    ) -> None:
         self.root = root
         self.places = places
         self.undeclared_prefixes = undeclared_prefixes
+        self.odd_declaration = odd_declaration
 
     @cached_property
     def _ordinals(self) -> dict[etree._Element, int]:
@@ -196,15 +67,17 @@ class XmlDocument:
         return self.places.place(self.at(element), attribute)
 
 
-def parse_xml(text: str | bytes, source: str, *, allow_undeclared_prefixes: bool = False) -> XmlDocument:
+def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:
     """Parse `text`, called `source` in every message.
 
-    Entity declarations, external entities, network access and recovery from errors are off. With
-    `allow_undeclared_prefixes`, ``<gazebo:x/>`` without a declaration of its prefix is let pass, as the C++ readers do.
+    Entity declarations, external entities, network access and recovery from errors are off. When `forgiving`, two
+    things pass as the C++ readers let them pass: prefixes without a declaration, as in ``<gazebo:x/>``, and an XML
+    declaration that does not come first or has another version.
 
     Raises:
         DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
             the one diagnostic has line and column.
+
     """
     if len(text) > MAX_BYTES:
         raise _refusal(
@@ -213,17 +86,30 @@ def parse_xml(text: str | bytes, source: str, *, allow_undeclared_prefixes: bool
     utf8 = _as_utf8(text, source)
     if not utf8.strip():
         raise _refusal("empty-document", "the text is empty", Place(source, 1, 1))
+    if b"<!ENTITY" in utf8:
+        _refuse_entities(utf8, source)
+    odd_declaration: Place | None = None
     try:
-        root = etree.fromstring(utf8, _parser())
+        root = _parse(utf8)
         undeclared: tuple[str, ...] = ()
     except etree.XMLSyntaxError as error:
-        if not (allow_undeclared_prefixes and _UNDECLARED.search(str(error.msg))):
-            raise _not_well_formed(error, utf8, source) from None
+        if not forgiving:
+            raise _not_well_formed(error, source) from None
+        declaration = _DECLARATION.match(utf8)
+        if declaration:
+            spaces = re.sub(rb"[^\r\n]", b" ", declaration.group(1))
+            at, end = declaration.span(1)
+            if "eclaration" in str(error.msg) or "version" in str(error.msg):
+                odd_declaration = Place(source, *_line_column(utf8, at))
+            utf8 = utf8[:at] + spaces + utf8[end:]
         root, undeclared = _parse_undeclared(utf8, source)
-    # A text without a document type has neither entities nor references to them: libxml2 has refused those.
     if b"<!DOCTYPE" in utf8:
-        _refuse_entities(root, utf8, source)
-    return XmlDocument(root, SourceMap(source, utf8), undeclared)
+        _refuse_references(utf8, source)
+    return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration)
+
+
+def _parse(utf8: bytes) -> etree._Element:
+    return etree.fromstring(utf8, _parser())
 
 
 def _parser() -> etree.XMLParser:
@@ -242,7 +128,12 @@ def _parser() -> etree.XMLParser:
 
 
 def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, tuple[str, ...]]:
-    """Parse a text with undeclared prefixes: they are declared on the root of a copy that only lxml sees."""
+    """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees."""
+    try:
+        return _parse(utf8), ()
+    except etree.XMLSyntaxError as error:
+        if not _UNDECLARED.search(str(error.msg)):
+            raise _not_well_formed(error, source) from None
     prefixes: set[str] = set()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -256,52 +147,61 @@ def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, tuple[s
     try:
         parser.Parse(utf8, True)
     except expat.ExpatError as error:
-        line, column = error.lineno, error.offset + 1
+        place = Place(source, error.lineno, error.offset + 1)
         reason = expat.ErrorString(error.code)
-        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", Place(source, line, column)) from None
-    index = _ElementIndex(utf8)
-    tag = _START_TAG.match(utf8, index.offset[0])
+        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
+    root = ElementIndex(utf8).offset[0]
+    tag = START_TAG.match(utf8, root)
     head = tag.group() if tag else b""
     missing = tuple(sorted(prefix for prefix in prefixes if f"xmlns:{prefix}".encode() not in head))
     declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in missing).encode()
-    name_end = re.compile(rb"<[^\s/>]+").match(utf8, index.offset[0])
+    name_end = re.compile(rb"<[^\s/>]+").match(utf8, root)
     cut = name_end.end() if name_end else 0
     try:
-        return etree.fromstring(utf8[:cut] + declarations + utf8[cut:], _parser()), missing
+        return _parse(utf8[:cut] + declarations + utf8[cut:]), missing
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(error, utf8, source) from None
+        raise _not_well_formed(error, source) from None
 
 
-def _refuse_entities(root: etree._Element, utf8: bytes, source: str) -> None:
-    dtd: Any = root.getroottree().docinfo.internalDTD
-    if dtd is not None and any(True for _ in dtd.iterentities()):
-        place = Place(source, *_line_column_of(utf8, b"<!ENTITY"))
+def _refuse_entities(utf8: bytes, source: str) -> None:
+    """Refuse a text that declares entities; found before anything could expand one."""
+    parser = expat.ParserCreate("utf-8")
+
+    def entity(*_: object) -> None:
+        # expat stands somewhere in the declaration by now.
+        start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
+        place = Place(source, *_line_column(utf8, start))
         raise _refusal("entity-declared", "entity declarations are not read", place)
+
+    parser.EntityDeclHandler = entity
+    with suppress(expat.ExpatError):
+        parser.Parse(utf8, True)
+
+
+def _refuse_references(utf8: bytes, source: str) -> None:
+    """Refuse references to entities, which a document type that is elsewhere may declare."""
     found = _REFERENCE.search(utf8)
     if found:
-        place = Place(source, *_line_column_of(utf8, found.group()))
+        place = Place(source, *_line_column(utf8, found.start()))
         raise _refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
 
 
-def _not_well_formed(error: etree.XMLSyntaxError, utf8: bytes, source: str) -> DescriptionError:
+def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
     line, column = (max(value or 1, 1) for value in error.position)
-    lines = utf8.split(b"\n", line)
-    if len(lines) >= line:
-        # libxml2 counts bytes, people count characters.
-        column = len(lines[line - 1][: column - 1].decode(errors="ignore")) + 1
     message = re.sub(r", line \d+, column \d+.*$", "", str(error.msg))
     if "xcessive depth" in message:
         return _refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
     return _refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
 
 
-def read_xml(path: str | Path, *, allow_undeclared_prefixes: bool = False) -> XmlDocument:
+def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:
     """Read and parse a file.
 
     Raises:
         DescriptionError: as `parse_xml`, and when the file cannot be read.
+
     """
-    return parse_xml(read_text(path), str(path), allow_undeclared_prefixes=allow_undeclared_prefixes)
+    return parse_xml(read_text(path), str(path), forgiving=forgiving)
 
 
 def read_text(path: str | Path) -> bytes:
@@ -309,6 +209,7 @@ def read_text(path: str | Path) -> bytes:
 
     Raises:
         DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
+
     """
     try:
         with Path(path).open("rb") as file:
@@ -339,7 +240,6 @@ def _refusal(code: str, message: str, place: Place) -> DescriptionError:
     return DescriptionError(diagnostics)
 
 
-def _line_column_of(utf8: bytes, needle: bytes) -> tuple[int, int]:
-    offset = max(utf8.find(needle), 0)
+def _line_column(utf8: bytes, offset: int) -> tuple[int, int]:
     line_start = utf8.rfind(b"\n", 0, offset) + 1
     return utf8.count(b"\n", 0, offset) + 1, len(utf8[line_start:offset].decode()) + 1

@@ -18,5 +18,5 @@ def urdf_digest(robot: RobotModel) -> str | None:
     places = robot.urdf.places
     if not places.text.strip():
         return None
-    document = parse_xml(places.text, places.source, allow_undeclared_prefixes=True)
+    document = parse_xml(places.text, places.source, forgiving=True)
     return hashlib.sha256(etree.tostring(document.root, method="c14n", with_comments=False)).hexdigest()

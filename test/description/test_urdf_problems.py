@@ -455,6 +455,16 @@ WARNINGS = [
         "/robot",
     ),
     Case(
+        "odd-declaration",
+        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over",
+        "\n §" + robot(joint()),
+    ),
+    Case(
+        "odd-declaration",
+        "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over",
+        "§" + robot(joint()).replace("1.0", "0.0", 1),
+    ),
+    Case(
         "xacro-not-expanded",
         "<xacro:leg> is a macro that was not carried out; it is kept but not used",
         robot(joint() + "§<xacro:leg/>", ' xmlns:xacro="http://www.ros.org/wiki/xacro"'),
