@@ -23,8 +23,9 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
-CHUNK = 2048
-GROUP = 8
+# Measured: few enough configurations and angles at a time for the second-level cache, enough to make calls worth it.
+CHUNK = 2560
+GROUP = 16
 ROOT = -1
 
 
@@ -77,10 +78,11 @@ class Sweep:
         # Rows a power of two apart would all compete for the same few cache lines.
         padded = count + 8 if count % 512 == 0 else count
         store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
-        scratch = _Scratch(min(CHUNK, count), self._hidden)
+        size = -(-count // max(1, -(-count // CHUNK)))
+        scratch = _Scratch(size, self._hidden)
         with _unbuffered():
-            for start in range(0, count, CHUNK):
-                stop = min(start + CHUNK, count)
+            for start in range(0, count, max(1, size)):
+                stop = min(start + size, count)
                 chunk = _Chunk(q[start:stop].T, store[:, :, :3, start:stop], scratch.cut(stop - start))
                 self._slide_and_float(q[start:stop], chunk)
                 for step in self._steps:
