@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file is None:
         return 0
     path = Path(arguments.file)
-    document = read_xml(path, allow_undeclared_prefixes=True)
+    document = read_xml(path, forgiving=True)
     if is_xacro(document, path):
         document = expand_xacro(path, arguments.xacro_arguments)
     sys.stdout.write(document.places.text.decode())
