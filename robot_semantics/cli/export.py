@@ -1,0 +1,257 @@
+"""`robot_semantics export`: world states from a recording, also installed as `bag_to_usdf`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from robot_semantics.cli.inputs import add_json_argument, print_diagnostics, print_json
+from robot_semantics.cli.progress import Bar
+from robot_semantics.diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from robot_semantics.recording.export import ExportRequest, Report
+    from robot_semantics.recording.robots import RobotRequest
+
+EPILOG = """\
+examples:
+  robot_semantics export run.mcap -o end.usdf                          the world at the end
+  robot_semantics export rosbag2_folder --at 12.5 -o t.usdf            12.5 s after the first message
+  robot_semantics export run.mcap --every 0.1 -o states/               a folder of USDF files and an index
+  robot_semantics export run.bag --at-topic /joint_states -o run.npz   arrays, one row a message
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag; several are one"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", help="a .usdf, .npz, .jsonl or .csv file, or a folder")
+    times = parser.add_argument_group("times (default: --at end)")
+    times.add_argument(
+        "--at",
+        metavar="T",
+        action="append",
+        default=[],
+        help="seconds since start, absolute (since 1970, or @T), or end",
+    )
+    times.add_argument("--every", metavar="DT", help="a state every DT seconds")
+    times.add_argument("--at-topic", metavar="TOPIC", help="a state for every message of a topic")
+    times.add_argument("--from", dest="start", metavar="T", help="first time that counts")
+    times.add_argument("--to", dest="stop", metavar="T", help="last time that counts")
+    times.add_argument(
+        "--run", type=int, metavar="N", help="which run, from 1, if the clock was set back (default: last)"
+    )
+    robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
+    robots.add_argument(
+        "--model",
+        metavar="NAME[:NAMESPACE]",
+        action="append",
+        default=[],
+        help="a robot and its namespace; may be repeated",
+    )
+    robots.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="its description")
+    robots.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
+    robots.add_argument(
+        "--joint-states", metavar="[NAME=]TOPIC", action="append", default=[], help="where its joint states are"
+    )
+    robots.add_argument("--world-frame", metavar="FRAME", help="the frame that is the world (default: the root of tf)")
+    robots.add_argument("--links", action="store_true", help="fill in link states by forward kinematics")
+    how = parser.add_argument_group("how")
+    how.add_argument("--interpolate", choices=("linear", "previous", "nearest"), default="linear")
+    how.add_argument("--max-gap", metavar="S", default="1", help="list what is older than S seconds (default: 1)")
+    how.add_argument("--format", choices=("usdf", "jsonl", "npz", "csv"), help="default: by the ending of OUT")
+    how.add_argument("--force", action="store_true", help="replace a folder that is not empty")
+    how.add_argument("--jobs", type=int, default=1, metavar="N", help="work in N processes")
+    how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")
+    how.add_argument("--dry-run", action="store_true", help="say what was found and would be written")
+    how.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
+    how.add_argument("--quiet", action="store_true", help="no progress bar and no notes")
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export and report; 0 done, 1 problems in the recording (what could be read is written), 2 wrong usage."""
+    try:
+        request = _request(arguments)
+    except _UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    from robot_semantics.recording.export import export
+
+    problems = Diagnostics()
+    try:
+        with _terminated_like_interrupted(), Bar(enabled=not arguments.quiet) as bar:
+            report = export(request, problems, bar)
+    finally:
+        shown = Diagnostics()
+        shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
+        print_diagnostics(shown)
+    if arguments.json:
+        print_json(_report_json(report, request, problems))
+    else:
+        print("\n".join(_report_lines(report, request)))
+    return 1 if problems.failed(strict=arguments.strict) else 0
+
+
+class _UsageError(Exception):
+    pass
+
+
+def _request(arguments: argparse.Namespace) -> ExportRequest:
+    from robot_semantics.recording.export import ExportRequest
+    from robot_semantics.recording.sampling import Sampling
+    from robot_semantics.recording.times import TimeRequest
+
+    if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
+        raise _UsageError("--at, --every and --at-topic exclude each other")
+    if arguments.at and (arguments.start or arguments.stop):
+        raise _UsageError("--from and --to go with --every and --at-topic, not with --at")
+    if arguments.output is None and not arguments.dry_run:
+        raise _UsageError("where to? Give -o OUT, or --dry-run")
+    if arguments.jobs < 1:
+        raise _UsageError("--jobs must be at least 1")
+    if arguments.dask is not None and arguments.jobs > 1:
+        raise _UsageError("--jobs and --dask exclude each other")
+    try:
+        max_gap_ns = int(Decimal(arguments.max_gap) * 1_000_000_000)
+        if max_gap_ns < 0:
+            raise InvalidOperation
+    except (InvalidOperation, OverflowError, ValueError):
+        raise _UsageError(f"--max-gap '{arguments.max_gap}' is not a number of seconds") from None
+    return ExportRequest(
+        bags=tuple(Path(bag) for bag in arguments.bags),
+        out=None if arguments.output is None else Path(arguments.output),
+        format=arguments.format,
+        robots=tuple(_robots(arguments)),
+        times=TimeRequest(tuple(arguments.at), arguments.every, arguments.at_topic, arguments.start, arguments.stop),
+        sampling=Sampling(arguments.interpolate, max_gap_ns, arguments.world_frame, arguments.links),
+        run=arguments.run,
+        jobs=arguments.jobs,
+        dask=arguments.dask,
+        dry_run=arguments.dry_run,
+        force=arguments.force,
+    )
+
+
+def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
+    from robot_semantics.recording.robots import RobotRequest
+
+    models: dict[str | None, str] = {}
+    for text in arguments.model:
+        name, _, namespace = text.partition(":")
+        if not name:
+            raise _UsageError(f"--model '{text}' has no name")
+        if name in models:
+            raise _UsageError(f"--model {name} is given twice")
+        models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
+    if not models:
+        models[None] = ""
+    files = {
+        option: _by_name(option, getattr(arguments, option), models) for option in ("urdf", "srdf", "joint_states")
+    }
+    for key, namespace in models.items():
+        urdf, srdf, topic = (files[option].get(key) for option in ("urdf", "srdf", "joint_states"))
+        yield RobotRequest(key, namespace, Path(urdf) if urdf else None, Path(srdf) if srdf else None, topic)
+
+
+def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -> dict[str | None, str]:
+    """Return the values of ``[NAME=]VALUE`` by model; without a name the value is the only model's."""
+    result: dict[str | None, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        key: str | None = name if equals and name in models else None
+        if key is None:
+            if len(models) > 1:
+                known = ", ".join(str(model) for model in models)
+                raise _UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
+            key, value = next(iter(models)), text
+        if key in result:
+            raise _UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
+        result[key] = value
+    return result
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let a polite kill clear away what is half done, as Ctrl-C does."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
+    recording = report.recording
+    span = (recording.end_ns - recording.start_ns) / 1e9
+    if request.dry_run:
+        for bag in recording.plan.bags:
+            yield f"{bag.path}: {sum(bag.counts().values())} messages on {len(bag.topics)} topics"
+            for topic, msgtype in sorted(bag.topics.items()):
+                used = "" if topic in recording.plan.topics else "  (not used)"
+                yield f"  {topic}  {msgtype}  {bag.counts()[topic]}{used}"
+        yield f"from {recording.start_ns / 1e9:.9f} s, {span:.3f} s long, run {recording.run + 1} of {recording.runs}"
+        for robot in recording.robots:
+            if robot.model is None:
+                yield f"robot {robot.name}: no description"
+            else:
+                yield f"robot {robot.name}: {len(robot.model.links)} links, joint states {robot.joint_topic or 'none'}"
+        yield f"world frame: {report.world_frame or 'none'}; other frames: {', '.join(report.frames) or 'none'}"
+    count = len(report.times_ns)
+    noun = "state" if count == 1 else "states"
+    gaps = f", {len(report.gaps)} things with gaps" if report.gaps else ""
+    verb = "would write" if request.dry_run else "wrote"
+    yield f"{verb} {count} {noun} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
+
+
+def _report_json(report: Report, request: ExportRequest, problems: Diagnostics) -> dict[str, Any]:
+    recording = report.recording
+    return {
+        "bags": [
+            {
+                "path": str(bag.path),
+                "damaged": bag.damaged or None,
+                "topics": {
+                    topic: {"type": msgtype, "messages": bag.counts()[topic], "used": topic in recording.plan.topics}
+                    for topic, msgtype in sorted(bag.topics.items())
+                },
+            }
+            for bag in recording.plan.bags
+        ],
+        "start_ns": recording.start_ns,
+        "end_ns": recording.end_ns,
+        "run": recording.run + 1,
+        "runs": recording.runs,
+        "robots": [robot.name for robot in recording.robots],
+        "world_frame": report.world_frame,
+        "frames": list(report.frames),
+        "format": report.format,
+        "states": len(report.times_ns),
+        "written": None if request.dry_run else str(request.out),
+        "gaps": [{"kind": kind, "name": name, **gap.__dict__} for (kind, name), gap in report.gaps.items()],
+        "problems": [problem.as_json() for problem in problems],
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `export` as a program of its own, `bag_to_usdf`."""
+    from robot_semantics.cli.main import main as run_command
+
+    return run_command(["export", *(sys.argv[1:] if argv is None else argv)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

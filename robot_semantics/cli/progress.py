@@ -1,0 +1,55 @@
+"""A progress bar with rate and time left, drawn on stderr where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+
+class Bar:
+    """A bar that follows one phase after the other; use it in a `with`. Off a terminal it does nothing."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled and sys.stderr.isatty()
+        self._progress: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Bar:
+        """Draw from now on."""
+        if self._enabled:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._progress = Progress(
+                TextColumn("{task.description:>8}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+
+    def phase(self, name: str, total: int) -> None:
+        """Begin a phase of `total` steps."""
+        if self._progress is not None:
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(name, total=total or None, rate="")
+
+    def advance(self, count: int) -> None:
+        """Tell that `count` more steps are done."""
+        if self._progress is not None and self._task is not None:
+            task = next(task for task in self._progress.tasks if task.id == self._task)
+            rate = f"{task.speed:,.0f}/s" if task.speed else ""
+            self._progress.update(self._task, advance=count, rate=rate)

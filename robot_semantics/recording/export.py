@@ -1,0 +1,324 @@
+"""From bags to world states: plan, read, sample, write, and say what is missing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.recording.columns import IN_MEMORY_BYTES
+from robot_semantics.recording.outputs import Csv, JsonLines, Npz, Output, UsdfFile, UsdfFolder, whole_or_nothing
+from robot_semantics.recording.parallel import Workers, choose_workers
+from robot_semantics.recording.parts import Advance, Part, Task, read_part
+from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
+from robot_semantics.recording.render import Block, Rendered, render
+from robot_semantics.recording.robots import RequestError, Robot, RobotRequest
+from robot_semantics.recording.sampling import Sampling, WorldSampler
+from robot_semantics.recording.series import ModelSeries, Series
+from robot_semantics.recording.timeline import IntArray
+from robot_semantics.recording.times import TimeRequest, blocks, choose_times
+from robot_semantics.usdf.writer import format_time
+
+FORMATS = ("usdf", "jsonl", "npz", "csv")
+SUFFIXES = {".usdf": "usdf", ".xml": "usdf", ".jsonl": "jsonl", ".npz": "npz", ".csv": "csv"}
+
+BLOCK_STATES = {"usdf": 64, "jsonl": 256, "csv": 256, "npz": 4096}
+"""How many states are sampled, and if they become text rendered, at once."""
+
+
+class Progress(Protocol):
+    """Is told how far the work is."""
+
+    def phase(self, name: str, total: int) -> None:
+        """Begin a phase of `total` steps."""
+
+    def advance(self, count: int) -> None:
+        """Tell that `count` more steps are done."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def phase(self, name: str, total: int) -> None:
+        """Do nothing."""
+
+    def advance(self, count: int) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """What is to be exported and how.
+
+    Attributes:
+        bags: read together as one recording.
+        out: file or folder to write; None with `dry_run`.
+        format: one of `FORMATS`; None: by the ending of `out`, USDF if it has none.
+        run: number of the run, from 1, of a recording whose clock was set back; None: the last.
+        jobs: how many processes.
+        dask: address of a Dask scheduler that does the work instead.
+        force: replace a folder that is not empty.
+    """
+
+    bags: tuple[Path, ...]
+    out: Path | None
+    format: str | None = None
+    robots: tuple[RobotRequest, ...] = (RobotRequest(),)
+    times: TimeRequest = field(default_factory=TimeRequest)
+    sampling: Sampling = field(default_factory=Sampling)
+    run: int | None = None
+    jobs: int = 1
+    dask: str | None = None
+    dry_run: bool = False
+    force: bool = False
+    in_memory_bytes: int = IN_MEMORY_BYTES
+
+
+@dataclass
+class GapSummary:
+    """One thing's gaps over all states.
+
+    Attributes:
+        states: in how many states it is old or unknown.
+        never: in how many of these it was not seen up to then.
+        worst_s: the greatest age [s].
+        first_ns: time of the first of these states.
+        last_ns: time of the last.
+    """
+
+    states: int = 0
+    never: int = 0
+    worst_s: float = 0.0
+    first_ns: int = 0
+    last_ns: int = 0
+
+
+@dataclass
+class Report:
+    """What was exported.
+
+    Attributes:
+        recording: what was read.
+        times_ns: the times (n,) [ns].
+        frames: the frames that every state may have.
+        gaps: by kind and name.
+        format: what was, or would be, written.
+        single: whether that is one document.
+    """
+
+    recording: Recording
+    times_ns: IntArray
+    frames: tuple[str, ...]
+    world_frame: str
+    format: str
+    single: bool
+    gaps: dict[tuple[str, str], GapSummary] = field(default_factory=dict)
+
+
+def export(request: ExportRequest, problems: Diagnostics, progress: Progress | None = None) -> Report:
+    """Export world states from bags; what was wrong or is missing goes to `problems`.
+
+    Raises:
+        RobotSemanticsError: the request does not fit the recording, or nothing can be read; nothing is written then.
+        OSError: a file cannot be read or written.
+    """
+    watch: Progress = progress or Silent()
+    with ExitStack() as stack:
+        workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
+        plan = plan_recording(request.bags, request.robots, problems, at_topic=request.times.at_topic)
+        beside = Path(tempfile.gettempdir()) if request.out is None else request.out.absolute().parent
+        beside.mkdir(parents=True, exist_ok=True)
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".robot_semantics_", dir=beside)))
+        recording = _read(plan, request, workers, scratch, problems, watch)
+        sampler = WorldSampler(recording, request.sampling, problems)
+        times = choose_times(request.times, recording, problems)
+        name = _format(request, len(times))
+        single = name == "usdf" and len(times) == 1 and _suffix(request) in (".usdf", ".xml")
+        report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
+        if not request.dry_run and request.out is not None:
+            _write(request.out, request, sampler, workers, scratch, report, watch)
+            _report_gaps(report, request.sampling.max_gap_ns, problems)
+        return report
+
+
+def _read(
+    plan: Plan, request: ExportRequest, workers: Workers, scratch: Path, problems: Diagnostics, watch: Progress
+) -> Recording:
+    watch.phase("reading", plan.message_count)
+
+    def elsewhere(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:
+        for part in workers.map(read_part, tasks):
+            watch.advance(sum(part.counts.values()))
+            yield part
+
+    alone = workers.count == 1 and workers.share_files
+    return read_recording(
+        plan,
+        problems,
+        run=request.run,
+        do=None if alone else elsewhere,
+        pieces_per_bag=1 if alone else workers.count,
+        folder=scratch / "columns" if workers.share_files else None,
+        to_files=not alone and workers.share_files,
+        in_memory_bytes=request.in_memory_bytes,
+        advance=watch.advance,
+    )
+
+
+def _format(request: ExportRequest, count: int) -> str:
+    suffix = _suffix(request)
+    if request.format is None:
+        if suffix and suffix not in SUFFIXES:
+            raise RequestError(f"what is '{suffix}'? Say --format {', '.join(FORMATS)}")
+        name = SUFFIXES.get(suffix, "usdf")
+    else:
+        name = request.format
+    if name == "usdf" and suffix in (".usdf", ".xml") and count > 1:
+        raise RequestError(f"{count} states need a folder, not the one file '{request.out}'")
+    return name
+
+
+def _suffix(request: ExportRequest) -> str:
+    return "" if request.out is None else request.out.suffix
+
+
+def _write(
+    out: Path,
+    request: ExportRequest,
+    sampler: WorldSampler,
+    workers: Workers,
+    scratch: Path,
+    report: Report,
+    watch: Progress,
+) -> None:
+    is_folder = report.format == "usdf" and not report.single
+    names, descriptions = _descriptions(report, out, is_folder)
+    watch.phase("writing", len(report.times_ns))
+    with whole_or_nothing(out, folder=is_folder, force=request.force) as path:
+        output = _open(path, report, descriptions, scratch, request)
+        max_gap_ns = request.sampling.max_gap_ns
+        parts = blocks(report.times_ns, BLOCK_STATES[report.format])
+        sampled = (_named(sampler.sample(times), names) for times in parts)
+        if output.rendered:
+            kept: list[Series] = []
+
+            def work() -> Iterator[Block]:
+                for series in sampled:
+                    kept.append(series)
+                    yield Block(report.format, series, max_gap_ns)
+
+            for texts in workers.map(render, work()):
+                _take(output, kept.pop(0), texts, report, max_gap_ns, watch)
+        else:
+            for series in sampled:
+                _take(output, series, (), report, max_gap_ns, watch)
+        output.finish()
+
+
+def _take(
+    output: Output, series: Series, texts: Sequence[Rendered], report: Report, max_gap_ns: int, watch: Progress
+) -> None:
+    output.add(series, texts)
+    _count_gaps(report, series, max_gap_ns)
+    watch.advance(len(series))
+
+
+def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
+    if report.format == "npz":
+        return Npz(path, descriptions, scratch / "npz")
+    if report.format == "jsonl":
+        return JsonLines(path)
+    if report.format == "csv":
+        return Csv(path)
+    if report.single:
+        return UsdfFile(path)
+    about: dict[str, Any] = {
+        "bags": [str(bag) for bag in request.bags],
+        "run": report.recording.run + 1,
+        "world_frame": report.world_frame,
+        "interpolate": request.sampling.mode,
+        "max_gap": request.sampling.max_gap_ns / 1e9,
+        "count": len(report.times_ns),
+    }
+    return UsdfFolder(path, descriptions, about)
+
+
+def _descriptions(
+    report: Report, out: Path, is_folder: bool
+) -> tuple[dict[str, tuple[str | None, str | None]], dict[str, str]]:
+    """Return how each model names its description files, and the texts that are written beside the states."""
+    names: dict[str, tuple[str | None, str | None]] = {}
+    texts: dict[str, str] = {}
+    for robot in report.recording.robots:
+        if is_folder or report.format == "npz":
+            urdf, srdf = f"{_file_name(robot)}.urdf", f"{_file_name(robot)}.srdf"
+            if robot.urdf_text is not None:
+                texts[urdf] = robot.urdf_text
+            if robot.srdf_text is not None:
+                texts[srdf] = robot.srdf_text
+            names[robot.name] = (urdf if urdf in texts else None, srdf if srdf in texts else None)
+        else:
+            names[robot.name] = (_relative(robot.description, out), _relative(robot.semantic, out))
+    return names, texts
+
+
+def _file_name(robot: Robot) -> str:
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in robot.name).lstrip(".") or "robot"
+    )
+
+
+def _relative(path: Path | None, out: Path) -> str | None:
+    return None if path is None else Path(os.path.relpath(path.absolute(), out.absolute().parent)).as_posix()
+
+
+def _named(series: Series, names: Mapping[str, tuple[str | None, str | None]]) -> Series:
+    """Return the series with its models' descriptions named as they lie beside what is written."""
+    models = []
+    for model in series.models:
+        values = dict(model.__dict__)
+        values["description"], values["semantic"] = names[model.name]
+        models.append(ModelSeries(**values))
+    return Series(**{**series.__dict__, "models": tuple(models)})
+
+
+def _count_gaps(report: Report, series: Series, max_gap_ns: int) -> None:
+    ages: list[tuple[str, str, IntArray]] = []
+    for model in series.models:
+        ages += [("joint", f"{model.name}/{name}", model.joint_age_ns[:, i]) for i, name in enumerate(model.joints)]
+        ages.append(("base", model.name, model.base_age_ns))
+    ages += [("frame", name, series.frame_age_ns[:, i]) for i, name in enumerate(series.frames)]
+    for kind, name, age in ages:
+        bad = (age < 0) | (age > max_gap_ns)
+        if not bad.any():
+            continue
+        rows = np.flatnonzero(bad)
+        summary = report.gaps.setdefault((kind, name), GapSummary(first_ns=int(series.times_ns[rows[0]])))
+        summary.states += len(rows)
+        summary.never += int((age < 0).sum())
+        summary.worst_s = max(summary.worst_s, float(age.max()) / 1e9)
+        summary.last_ns = int(series.times_ns[rows[-1]])
+
+
+def _report_gaps(report: Report, max_gap_ns: int, problems: Diagnostics) -> None:
+    place, total = report.recording.plan.place, len(report.times_ns)
+    start = report.recording.start_ns
+    for (kind, name), gap in report.gaps.items():
+        span = f"from {format_time(gap.first_ns - start)[:-6]} s to {format_time(gap.last_ns - start)[:-6]} s"
+        if gap.never == gap.states:
+            text = f"{kind} '{name}' is not known in {gap.states} of {total} states, {span}"
+            problems.warning("never-seen", text, place)
+        else:
+            unknown = f" and not known in {gap.never} more" if gap.never else ""
+            text = (
+                f"{kind} '{name}' is older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
+                f"{unknown}, up to {gap.worst_s:.3f} s, {span}"
+            )
+            problems.warning("gap", text, place)

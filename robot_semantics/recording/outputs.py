@@ -1,0 +1,255 @@
+"""Files of series, written block by block and whole or not at all: USDF documents, JSON lines, CSV, `.npz`."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from robot_semantics.recording.columns import Array, Columns, GroupKey
+from robot_semantics.recording.render import Rendered, csv_header
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.series import Series
+from robot_semantics.usdf.writer import format_time
+
+INDEX = "index.json"
+INDEX_FORMAT = "robot_semantics series 1"
+_NPZ = GroupKey("series", "", ())
+
+
+@contextmanager
+def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside `target`; it takes the target's name when all went well and is removed when not.
+
+    Raises:
+        RequestError: a folder of that name is there already and `force` is not given.
+    """
+    if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
+        what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
+        raise RequestError(f"'{target}' {what}")
+    if folder and target.exists() and not target.is_dir():
+        raise RequestError(f"'{target}' is a file, a folder is to be written")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    if folder:
+        temporary.mkdir()
+    try:
+        yield temporary
+        if folder and target.exists():
+            old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+            target.rename(old)
+            temporary.rename(target)
+            shutil.rmtree(old)
+        else:
+            temporary.replace(target)
+    except BaseException:
+        if folder:
+            shutil.rmtree(temporary, ignore_errors=True)
+        else:
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+class Output(ABC):
+    """A series being written; the formats differ in what they take.
+
+    Attributes:
+        folder: whether the result is a folder.
+        rendered: whether blocks come as text.
+    """
+
+    folder = False
+    rendered = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @abstractmethod
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Take a block of states, and if the format is text the texts."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Write what is left."""
+
+
+class UsdfFile(Output):
+    """One USDF document."""
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Write the one state."""
+        for text in texts:
+            _write(self.path, text.text)
+
+    def finish(self) -> None:
+        """Do nothing."""
+
+
+class UsdfFolder(Output):
+    """One USDF document a time, the robots' descriptions, and an index with the times and gaps."""
+
+    folder = True
+
+    def __init__(self, path: Path, descriptions: Mapping[str, str], about: Mapping[str, Any]) -> None:
+        super().__init__(path)
+        for name, text in descriptions.items():
+            _write(path / name, text)
+        self._count = 0
+        self._index: TextIO = (path / INDEX).open("w", encoding="utf-8")
+        head = json.dumps({"format": INDEX_FORMAT, **about}, ensure_ascii=False, indent=1)
+        self._index.write(head[: head.rindex("\n")] + ',\n "states": [')
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Write every state into its file and name it in the index."""
+        for text in texts:
+            name = f"state_{self._count:06d}.usdf"
+            _write(self.path / name, text.text)
+            entry: dict[str, Any] = {"file": name, "time": format_time(text.time_ns)}
+            if text.gaps:
+                entry["gaps"] = [gap._asdict() for gap in text.gaps]
+            self._index.write((",\n  " if self._count else "\n  ") + json.dumps(entry, ensure_ascii=False))
+            self._count += 1
+
+    def finish(self) -> None:
+        """Close the index."""
+        self._index.write("\n ]\n}\n")
+        self._index.close()
+
+
+class JsonLines(Output):
+    """One JSON object a line and state."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._file: TextIO = path.open("w", encoding="utf-8")
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Write a line a state."""
+        self._file.writelines(text.text for text in texts)
+
+    def finish(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class Csv(JsonLines):
+    """One row a state under one head."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._head = False
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Write a row a state."""
+        if not self._head:
+            self._file.write(csv_header(series))
+            self._head = True
+        super().add(series, texts)
+
+
+class Npz(Output):
+    """Arrays by name, as `numpy.load` reads them; what is stated nowhere has no array."""
+
+    rendered = False
+
+    def __init__(self, path: Path, descriptions: Mapping[str, str], scratch: Path) -> None:
+        super().__init__(path)
+        self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in descriptions.items()}
+        self._columns: dict[str, Columns] = {}
+        self._missing: dict[str, int] = {}
+        self._scratch = scratch
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Keep the arrays of a block, in memory or beside."""
+        fixed, moving = series_arrays(series)
+        self._fixed.update(fixed)
+        for name, array in moving.items():
+            if name not in self._columns:
+                if array.dtype.kind == "f" and np.isnan(array).all():
+                    # Nothing stated so far: only remember how many rows to fill in should that change.
+                    self._missing[name] = self._missing.get(name, 0) + len(array)
+                    continue
+                folder = self._scratch / str(len(self._columns))
+                folder.mkdir(parents=True)
+                self._columns[name] = Columns(folder, in_memory_bytes=2**24)
+                missing = self._missing.pop(name, 0)
+                if missing:
+                    self._columns[name].append(
+                        _NPZ, {"rows": np.full((missing, *array.shape[1:]), np.nan, array.dtype)}
+                    )
+            self._columns[name].append(_NPZ, {"rows": array})
+
+    def finish(self) -> None:
+        """Write the archive."""
+        with zipfile.ZipFile(self.path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+            for name, array in self._fixed.items():
+                _write_array(archive, name, array)
+            for name, columns in self._columns.items():
+                _write_array(archive, name, columns.finish()[_NPZ]["rows"])
+
+
+def series_arrays(series: Series) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return a series as arrays by name: those that hold for all times, and those with a row a time."""
+    fixed: dict[str, Array] = {
+        "names": np.array(series.names),
+        "frames": np.array(series.frames, dtype=np.str_),
+        "models": np.array([model.name for model in series.models], dtype=np.str_),
+    }
+    moving: dict[str, Array] = {
+        "time_ns": series.times_ns,
+        "frame_parent": series.frame_parent.astype(np.int16),
+        "frame_pose": series.frame_pose,
+        "frame_twist": series.frame_twist,
+        "frame_age": seconds(series.frame_age_ns),
+    }
+    for model in series.models:
+        at = f"{model.name}/"
+        fixed |= {
+            f"{at}joints": np.array(model.joints, dtype=np.str_),
+            f"{at}widths": np.array(model.widths, dtype=np.int16),
+            f"{at}speeds": np.array(model.speeds, dtype=np.int16),
+            f"{at}lower": model.lower,
+            f"{at}upper": model.upper,
+            f"{at}links": np.array(model.links, dtype=np.str_),
+        }
+        named = {"description": model.description, "semantic": model.semantic, "urdf_sha256": model.urdf_sha256}
+        fixed |= {f"{at}{name}": np.array(text) for name, text in named.items() if text is not None}
+        moving |= {
+            f"{at}positions": model.positions,
+            f"{at}velocities": model.velocities,
+            f"{at}efforts": model.efforts,
+            f"{at}joint_age": seconds(model.joint_age_ns),
+            f"{at}parent": model.parent.astype(np.int16),
+            f"{at}pose": model.pose,
+            f"{at}twist": model.twist,
+            f"{at}base_age": seconds(model.base_age_ns),
+        }
+        if model.link_poses is not None and model.link_twists is not None:
+            moving |= {f"{at}link_poses": model.link_poses, f"{at}link_twists": model.link_twists}
+    return fixed, moving
+
+
+def seconds(age_ns: Array) -> Array:
+    """Return ages in seconds, NaN for -1 (never seen); single precision is plenty for them."""
+    age = age_ns.astype(np.float32)
+    age *= np.float32(1e-9)
+    age[age_ns < 0] = np.nan
+    return age
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
