@@ -15,13 +15,13 @@ from robot_semantics.ros import qos
 from robot_semantics.ros.cdr import stamp_ns
 from robot_semantics.ros.joint_input import Reason, Refusal
 from robot_semantics.ros.message_loop import Listener
-from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.robot import Messages, Robot
 from robot_semantics.ros.root_motion import twist_in_parent
 from robot_semantics.ros.settings import Source
 from robot_semantics.ros.slot import RobotSlot
 
 FloatArray = npt.NDArray[np.float64]
-Outcome = Any  # bytes, TFMessage, Refusal or None, as Robot.motion returns
+Outcome = Messages | Refusal
 Read = Callable[[Robot, Any], list[Outcome]]
 Deliver = Callable[[RobotSlot, str, Read, Any], None]
 

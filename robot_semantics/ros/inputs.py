@@ -96,7 +96,7 @@ class Inputs:
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1
                     slot.refusals.add(topic, result)
-                elif result is not None:
+                elif result:
                     outputs.send(slot, result)
                 if robot is not None and robot.notices:
                     self._log_notices(slot, robot)

@@ -11,7 +11,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros import qos
 from robot_semantics.ros.cdr import TransformMessage
-from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.robot import Messages, Robot
 from robot_semantics.ros.slot import RobotSlot
 from robot_semantics.ros.tf_authority import TfAuthority
 from robot_semantics.ros.transform_block import transform_message
@@ -39,13 +39,14 @@ class Outputs:
         self.static_message = b""
         self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
 
-    def send(self, slot: RobotSlot, message: bytes | TFMessage | None) -> None:
-        """Publish transforms of a slot's robot, if there are any."""
-        if message is None or not self.active:
+    def send(self, slot: RobotSlot, messages: Messages) -> None:
+        """Publish transforms of a slot's robot."""
+        if not messages or not self.active:
             return
-        if self.authority.watching:
-            self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
-        self._moving.publish(message)
+        for message in messages:
+            if self.authority.watching:
+                self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
+            self._moving.publish(message)
         slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
 
     def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:

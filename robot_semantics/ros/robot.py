@@ -32,6 +32,10 @@ _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.F
 _NOT_ON_TF = (Source.TF, Source.FIXED)
 
 
+Messages = tuple[bytes | TFMessage, ...]
+"""What is to be sent on /tf, in this order."""
+
+
 class StaticTransform(NamedTuple):
     """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
 
@@ -55,7 +59,7 @@ class Robot:
     Attributes:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         made_ns: when this robot came to be, on the monotonic clock.
-        sent: number of transforms in the last message given out.
+        sent: number of transforms in the messages last given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
     """
@@ -148,11 +152,11 @@ class Robot:
 
     # -- joint states in, transforms out --------------------------------------------------------------------------
 
-    def joint_state(self, data: JointStateData, now: Callable[[], int]) -> bytes | TFMessage | Refusal | None:
+    def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
         """Take over a joint state; `now` gives the node's time [ns], asked only for messages without a stamp.
 
         Returns:
-            The transforms to publish, None if none are due, or why the message is refused.
+            The transforms to publish, if any are due; or why the message is refused.
 
         """
         sender = self._last_sender if data.names is self._last_names else self._find_sender(data.names)
@@ -179,13 +183,11 @@ class Robot:
             sender.known = True
         return self._publish(plan.joints, plan.complete, stamp_ns)
 
-    def motion(
-        self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int
-    ) -> bytes | TFMessage | Refusal | None:
+    def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
         """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
 
         Returns:
-            The transforms to publish, None if none are due, or why the pose is refused.
+            The transforms to publish, if any are due; or why the pose is refused.
 
         """
         joint = self.model.joint(name)
@@ -215,11 +217,13 @@ class Robot:
                 f" {lost_rad:.6g} rad are dropped"
             )
 
-    def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> bytes | TFMessage | None:
+    def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> Messages:
         """Replace all values by those of a snapshot and return all transforms, whatever was published before."""
         self.buffer.put_all(positions, velocities, stamp_ns)
+        messages = self.everything(stamp_ns)
+        # The restored world's clock may be set back too.
         self.forget_times()
-        return self._publish(self._all, True, stamp_ns)
+        return messages
 
     def adopt(self, other: Robot) -> None:
         """Take over the values of another robot of the same model, after a change of settings."""
@@ -236,7 +240,7 @@ class Robot:
                 stamp_ns,
             )
 
-    def everything(self, stamp_ns: int) -> bytes | TFMessage | None:
+    def everything(self, stamp_ns: int) -> Messages:
         """Return the transforms of all joints that have values, as of a time: after a change of frames."""
         self.forget_times()
         return self._publish(self._all, True, stamp_ns)
@@ -251,34 +255,40 @@ class Robot:
         for order in self._motion_orders.values():
             order.forget()
 
-    def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> bytes | TFMessage | None:
+    def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> Messages:
         settings, buffer = self.settings, self.buffer
-        if complete and self._all_publishable and buffer.all_known:
+        if complete and self._all_publishable and buffer.all_known and self._whole_published_ns != NEVER_NS:
             # The usual case: one sender for all joints. A single comparison decides.
-            last_ns = self._whole_published_ns
-            if last_ns != NEVER_NS:
-                self.sent = len(self._whole)
-                if stamp_ns - last_ns >= settings.publish_interval_ns or settings.ignore_timestamp:
-                    self._whole_published_ns = stamp_ns
-                    return self._whole.message(stamp_ns, buffer.positions)
-                return None
-        published_ns = self._published_ns
+            if stamp_ns - self._whole_published_ns < settings.publish_interval_ns and not settings.ignore_timestamp:
+                return ()
+            self._whole_published_ns = stamp_ns
+            self.sent = len(self._whole)
+            return (self._whole.message(stamp_ns, buffer.positions),)
         if self._whole_published_ns != NEVER_NS:
-            published_ns[:] = self._whole_published_ns
+            self._published_ns[:] = self._whole_published_ns
             self._whole_published_ns = NEVER_NS
-        due = self._all if settings.ignore_timestamp else stamp_ns - published_ns >= settings.publish_interval_ns
-        chosen = joints & due
+        self.sent = 0
+        able = buffer.known & self.publishable
+        messages = self._send(joints & able, stamp_ns)
         if not complete:
-            chosen |= ~joints & due & (stamp_ns - buffer.stamps_ns >= settings.complete_after_ns)
-        chosen &= buffer.known & self.publishable
-        if not chosen.any():
-            return None
-        published_ns[chosen] = stamp_ns
-        block = self._whole if chosen.all() else self._blocks.get(chosen)
+            # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
+            # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
+            then_ns = stamp_ns - settings.complete_after_ns
+            messages += self._send(~joints & able & (buffer.stamps_ns <= then_ns), then_ns)
+        return messages
+
+    def _send(self, joints: npt.NDArray[np.bool_], stamp_ns: int) -> Messages:
+        """Return the transforms of those `joints` that are due at a time."""
+        if not self.settings.ignore_timestamp:
+            joints &= stamp_ns - self._published_ns >= self.settings.publish_interval_ns
+        if not joints.any():
+            return ()
+        self._published_ns[joints] = stamp_ns
+        block = self._whole if joints.all() else self._blocks.get(joints)
         if block is self._whole:
             self._whole_published_ns = stamp_ns
-        self.sent = len(block)
-        return block.message(stamp_ns, buffer.positions)
+        self.sent += len(block)
+        return (block.message(stamp_ns, self.buffer.positions),)
 
     # -- the unusual ------------------------------------------------------------------------------------------------
 
@@ -323,9 +333,7 @@ class Robot:
         self.forget_times()
         return None
 
-    def _without_invalid(
-        self, data: JointStateData, now: Callable[[], int], refusal: Refusal
-    ) -> bytes | TFMessage | Refusal | None:
+    def _without_invalid(self, data: JointStateData, now: Callable[[], int], refusal: Refusal) -> Messages | Refusal:
         finite = np.isfinite(data.position)
         if not finite.any():
             return refusal
