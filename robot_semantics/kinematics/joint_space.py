@@ -40,6 +40,8 @@ _UNBOUNDED_SPAN: dict[JointType, tuple[float, ...]] = {
 class JointSpace:
     """Names, order, limits and mimic relations of a robot's position and velocity variables; make it with `of`.
 
+    Where a leniently loaded robot has two joints of one name, the name means the later one.
+
     Attributes:
         model: the robot.
         joints: the moving joints, in model order.
@@ -63,11 +65,13 @@ class JointSpace:
         self.size = len(self.names)
         self.velocity_size = len(self.velocity_names)
         self.index: Mapping[str, int] = MappingProxyType({name: at for at, name in enumerate(self.names)})
-        self.joint_positions: Mapping[str, slice] = _slices({j.name: j.position_count for j in self.joints})
-        self.joint_velocities: Mapping[str, slice] = _slices({j.name: j.velocity_count for j in self.joints})
+        self._positions = _slices({joint.index: joint.position_count for joint in self.joints})
+        self._velocities = _slices({joint.index: joint.velocity_count for joint in self.joints})
+        self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
+        self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
         self.lower = self._limit(-np.inf, "lower")
         self.upper = self._limit(np.inf, "upper")
-        self.mimics = MimicMap.of(model, self.joint_positions, self.joint_velocities)
+        self.mimics = MimicMap.of(model, self._positions, self._velocities)
 
     @classmethod
     def of(cls, model: RobotModel) -> JointSpace:
@@ -77,8 +81,16 @@ class JointSpace:
     @cached_property
     def quaternions(self) -> tuple[slice, ...]:
         """Where in q the quaternions of the floating joints are."""
-        floating = (joint for joint in self.joints if joint.type is JointType.FLOATING)
-        return tuple(slice(where.stop - 4, where.stop) for where in (self.joint_positions[j.name] for j in floating))
+        floating = (self.positions_of(joint) for joint in self.joints if joint.type is JointType.FLOATING)
+        return tuple(slice(where.stop - 4, where.stop) for where in floating)
+
+    def positions_of(self, joint: JointModel) -> slice:
+        """Return where a moving joint's variables are in q."""
+        return self._positions[joint.index]
+
+    def velocities_of(self, joint: JointModel) -> slice:
+        """Return where a moving joint's velocities are in v."""
+        return self._velocities[joint.index]
 
     @cached_property
     def is_angle(self) -> npt.NDArray[np.bool_]:
@@ -86,7 +98,7 @@ class JointSpace:
         mask = np.zeros(self.size, dtype=bool)
         for joint in self.joints:
             if joint.type in (JointType.CONTINUOUS, JointType.PLANAR):
-                mask[self.joint_positions[joint.name].stop - 1] = True
+                mask[self.positions_of(joint).stop - 1] = True
         mask.setflags(write=False)
         return mask
 
@@ -117,7 +129,7 @@ class JointSpace:
         """
         q = np.zeros(self.size)
         for joint in self.joints:
-            where = self.joint_positions[joint.name]
+            where = self.positions_of(joint)
             low, high = joint.limits.lower, joint.limits.upper
             inside = low <= 0.0 <= high or low > high
             q[where] = _NEUTRAL.get(joint.type, (0.0 if inside else _middle(low, high),))
@@ -199,17 +211,17 @@ class JointSpace:
         limits = np.full(self.size, default)
         for joint in self.joints:
             if joint.position_count == 1:
-                limits[self.joint_positions[joint.name]] = getattr(joint.limits, name)
+                limits[self.positions_of(joint)] = getattr(joint.limits, name)
         limits.setflags(write=False)
         return limits
 
 
-def _slices(counts: Mapping[str, int]) -> Mapping[str, slice]:
+def _slices(counts: Mapping[int, int]) -> Mapping[int, slice]:
     found, start = {}, 0
-    for name, count in counts.items():
-        found[name] = slice(start, start + count)
+    for joint, count in counts.items():
+        found[joint] = slice(start, start + count)
         start += count
-    return MappingProxyType(found)
+    return found
 
 
 def _velocity_names(joint: JointModel) -> tuple[str, ...]:

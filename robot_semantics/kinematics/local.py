@@ -124,7 +124,7 @@ class LocalTransforms:
         for at, joint in enumerate(self.joints):
             if not joint.position_count:
                 continue
-            rates = velocities[..., self.space.joint_velocities[joint.name]]
+            rates = velocities[..., self.space.velocities_of(joint)]
             linear, angular = SUBSPACE[joint.type](joint)
             for half, subspace in ((slice(0, 3), linear), (slice(3, 6), angular)):
                 out[..., at, half] = (R_child_joint[..., at, :, :] @ subspace @ rates[..., np.newaxis])[..., 0]

@@ -41,8 +41,8 @@ class MimicMap:
     velocity_factor: FloatArray
 
     @classmethod
-    def of(cls, model: RobotModel, positions: Mapping[str, slice], velocities: Mapping[str, slice]) -> MimicMap:
-        """Return the map of `model`, whose moving joints' variables are at `positions` in q and `velocities` in v.
+    def of(cls, model: RobotModel, positions: Mapping[int, slice], velocities: Mapping[int, slice]) -> MimicMap:
+        """Return the map of `model`, whose joints' variables are at `positions` in q and `velocities` in v, by index.
 
         A joint that is to follow one with another number of variables is an ordinary joint, as it is for MoveIt.
         """
@@ -52,11 +52,11 @@ class MimicMap:
         factor, offset, velocity_factor = np.ones(size), np.zeros(size), np.ones(velocity_size)
         for joint, leader, mimic in _followings(model):
             scaled = _SCALED.get(joint.type, (0,))
-            to, come = positions[joint.name], positions[leader.name]
+            to, come = positions[joint.index], positions[leader.index]
             source[to] = np.arange(come.start, come.stop)
             factor[to.start + np.array(scaled)] = mimic.multiplier
             offset[to.start + np.array(scaled)] = mimic.offset
-            to, come = velocities[joint.name], velocities[leader.name]
+            to, come = velocities[joint.index], velocities[leader.index]
             velocity_source[to] = np.arange(come.start, come.stop)
             velocity_factor[to.start + np.array(scaled)] = mimic.multiplier
         arrays = (

@@ -112,7 +112,7 @@ class Turning:
         axes = np.array([[*joint.axis, 0.0] for _, joint in chosen])
         return cls(
             _rows(chosen),
-            Variables.of(space, [space.joint_positions[joint.name].stop - 1 for _, joint in chosen]),
+            Variables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
             origins.reshape(-1, 16),
             sine.reshape(-1, 16),
             versine.reshape(-1, 16),
@@ -146,7 +146,7 @@ class Sliding:
         origins = _origins(chosen)
         return cls(
             _rows(chosen),
-            Variables.of(space, [space.joint_positions[joint.name].start for _, joint in chosen]),
+            Variables.of(space, [space.positions_of(joint).start for _, joint in chosen]),
             origins[:, :3, 3],
             np.array([joint.T_parent_joint[:3, :3] @ joint.axis for _, joint in chosen]),
         )
@@ -175,7 +175,7 @@ class Planar:
         if not chosen:
             return None
         origins = _origins(chosen)
-        starts = np.array([space.joint_positions[joint.name].start for _, joint in chosen])
+        starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
             _rows(chosen),
             Variables.of(space, starts[:, np.newaxis] + np.arange(2)),
@@ -209,7 +209,7 @@ class Floating:
         if not chosen:
             return None
         origins = _origins(chosen)
-        starts = np.array([space.joint_positions[joint.name].start for _, joint in chosen])
+        starts = np.array([space.positions_of(joint).start for _, joint in chosen])
         return cls(
             _rows(chosen),
             Variables.of(space, starts[:, np.newaxis] + np.arange(7)),

@@ -51,7 +51,7 @@ class Sweep:
             basis, column, sign = _basis(joint)
             # The joint's motion is along and about the basis' axes; T maps by columns, hence the transposes.
             self._steps.append(_Place(body, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
-            start = space.joint_positions[joint.name].start if joint.position_count else 0
+            start = space.positions_of(joint).start if joint.position_count else 0
             if joint.type is JointType.PRISMATIC:
                 self._steps.append(_Slide(body, column, len(slides)))
                 slides.append((start, sign))
@@ -65,7 +65,7 @@ class Sweep:
                 floats.append([start + k for k in range(3, 7)])
             if joint.type in TURNING:
                 self._steps.append(_Turn(body, _next_two(column), len(turns) % GROUP))
-                turns.append((space.joint_positions[joint.name].stop - 1, sign))
+                turns.append((space.positions_of(joint).stop - 1, sign))
             if not np.array_equal(basis, np.eye(4)):
                 self._steps.append(_Unbend(body, np.ascontiguousarray(basis)))
         self._insert_angles(space, turns)

@@ -104,7 +104,7 @@ def after() -> Callable[[JointSpace, FloatArray, FloatArray, float], FloatArray]
 
 def carried(space: JointSpace, q: FloatArray, v: FloatArray, time: float) -> FloatArray:
     """Return where velocity `v` takes `q` in a short `time`, first order, as the joint space defines velocities."""
-    result = q.copy()
+    result: FloatArray = q.copy()
     for joint in space.joints:
         to, rates = space.joint_positions[joint.name], v[space.joint_velocities[joint.name]]
         if joint.position_count == 7:

@@ -174,3 +174,12 @@ def test_every_random_robot_has_as_many_variables_as_its_joints(random_robot: Ca
     assert space.size == sum(joint.position_count for joint in model.joints)
     assert space.velocity_size == len(space.velocity_names)
     assert [name for name, at in sorted(space.index.items(), key=lambda item: item[1])] == list(space.names)
+
+
+def test_two_joints_of_one_name_keep_their_own_places() -> None:
+    text = '<robot name="r"><virtual_joint name="turn" type="planar" parent_frame="odom" child_link="base"/></robot>'
+    space = JointSpace.of(robot_from_text(URDF, text, strict=False))
+    assert list(space.names)[:4] == ["turn/x", "turn/y", "turn/theta", "turn"]
+    assert [space.positions_of(joint) for joint in space.joints][:2] == [slice(0, 3), slice(3, 4)]
+    assert space.joint_positions["turn"] == slice(3, 4)
+    np.testing.assert_allclose(space.neutral()[:4], [0, 0, 0, 1])

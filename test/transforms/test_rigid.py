@@ -82,16 +82,22 @@ def test_twists_and_wrenches_move_between_frames_as_pinocchios(
 
 def moved_by(T: FloatArray, twist: FloatArray, time: float) -> FloatArray:
     """Return `T` after `time` at constant `twist` of its origin, in the parent's axes."""
-    after = T.copy()
+    after: FloatArray = T.copy()
     after[:3, :3] = pinocchio.exp3(twist[3:] * time) @ T[:3, :3]
     after[:3, 3] += twist[:3] * time
     return after
 
 
+def inverse(T: FloatArray) -> FloatArray:
+    inverted: FloatArray = pinocchio.SE3(T).inverse().homogeneous
+    return inverted
+
+
 def rate(before: FloatArray, after: FloatArray, span: float) -> FloatArray:
     """Return the twist (6,) in the parent's axes that leads from one pose to the other."""
     angular = pinocchio.log3(after[:3, :3] @ before[:3, :3].T) / span
-    return np.concatenate(((after[:3, 3] - before[:3, 3]) / span, angular))
+    twist: FloatArray = np.concatenate(((after[:3, 3] - before[:3, 3]) / span, angular))
+    return twist
 
 
 def test_composed_and_inverted_twists_are_the_rates_of_composed_and_inverted_poses(
@@ -106,7 +112,7 @@ def test_composed_and_inverted_twists_are_the_rates_of_composed_and_inverted_pos
             moved_by(A, a, -step) @ moved_by(B, b, -step), moved_by(A, a, step) @ moved_by(B, b, step), 2 * step
         )
         np.testing.assert_allclose(transforms.compose_twists(A, a, B, b), composed, atol=1e-7)
-        inverted = rate(np.linalg.inv(moved_by(A, a, -step)), np.linalg.inv(moved_by(A, a, step)), 2 * step)
+        inverted = rate(inverse(moved_by(A, a, -step)), inverse(moved_by(A, a, step)), 2 * step)
         np.testing.assert_allclose(transforms.invert_twist(A, a), inverted, atol=1e-7)
 
 

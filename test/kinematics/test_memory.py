@@ -1,0 +1,60 @@
+"""Memory of results is used again, but never while somebody can see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.memory import Recycler
+from robot_semantics.model.robot_model import RobotModel
+
+
+def address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def test_memory_comes_back_only_when_the_last_view_is_gone() -> None:
+    recycler = Recycler(np.zeros)
+    first = recycler.take((3, 4))
+    first[...] = 7.0
+    where, view = address(first), first[1:, 2:].T
+    del first
+    other = recycler.take((3, 4))
+    assert address(other) != where
+    np.testing.assert_array_equal(view, 7.0)
+    del view
+    again = recycler.take((3, 4))
+    assert address(again) == where
+    np.testing.assert_array_equal(again, 7.0)
+
+
+def test_memory_of_another_shape_is_left_alone() -> None:
+    recycler = Recycler(np.zeros)
+    kept = recycler.take((5,))
+    del kept
+    assert recycler.take((6,)).shape == (6,)
+    assert recycler.take((5,)).shape == (5,)
+
+
+def test_a_result_that_is_held_does_not_change_when_others_are_made(random_robot: Callable[..., RobotModel]) -> None:
+    forward = ForwardKinematics(random_robot(12))
+    rng = np.random.default_rng(0)
+    held: list[tuple[np.ndarray, np.ndarray]] = []
+    for _ in range(12):
+        poses = forward.link_poses(forward.space.random(rng, (64,)))
+        if rng.uniform() < 0.5:
+            held.append((poses[3:9, ::2], poses[3:9, ::2].copy()))
+    for view, expected in held:
+        np.testing.assert_array_equal(view, expected)
+
+
+def test_what_no_joint_writes_is_right_in_recycled_memory(random_robot: Callable[..., RobotModel]) -> None:
+    forward = ForwardKinematics(random_robot(12))
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        poses = forward.link_poses(forward.space.random(rng, (64,)))
+        np.testing.assert_array_equal(poses[:, :, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (64, 12, 4)))
+        np.testing.assert_array_equal(poses[:, 0], np.broadcast_to(np.eye(4), (64, 4, 4)))
+        del poses
