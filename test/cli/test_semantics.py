@@ -1,0 +1,114 @@
+"""`group`, `groups`, `states` and `find` print what the SRDF means, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+KEYS = [
+    "joints", "active_joints", "passive_joints", "fixed_joints", "mimic_joints", "continuous_joints",
+    "commandable_joints", "links", "variable_names", "is_chain", "base_link", "tip_link", "common_root", "subgroups",
+    "end_effectors", "states",
+]  # fmt: skip
+
+GOLDEN = Path(__file__).parent.parent / "data" / "moveit"
+
+
+def case(name: str) -> tuple[Path, Path]:
+    return GOLDEN / "cases" / f"{name}.urdf", GOLDEN / "cases" / f"{name}.srdf"
+
+
+def test_group_prints_everything_derived_as_json(run: Run) -> None:
+    result = run("group", *case("eef"), "arm_long", "--json")
+    assert result.code == 0
+    printed = json.loads(result.out)
+    assert list(printed) == KEYS
+    theirs = json.loads((GOLDEN / "case__eef.json").read_text())["groups"]["arm_long"]
+    assert printed["joints"] == theirs["joint_model_names"]
+    assert printed["links"] == theirs["link_model_names"]
+    assert printed["end_effectors"] == theirs["attached_end_effector_names"]
+    assert (printed["is_chain"], printed["base_link"], printed["tip_link"]) == (True, "base", "palm")
+    assert "parent_group_without_link" in result.err
+
+
+def test_group_prints_a_table_for_people(run: Run) -> None:
+    result = run("group", *case("states"), "g2")
+    assert result.code == 0
+    assert ["is", "chain", "yes"] in [line.split() for line in result.out.splitlines()]
+    assert ["joints", "j1"] in [line.split() for line in result.out.splitlines()]
+
+
+def test_an_unknown_group_ends_with_its_neighbours(run: Run) -> None:
+    result = run("group", *case("eef"), "amr", "--json")
+    assert (result.code, result.out) == (1, "")
+    assert "error: unknown group 'amr'; did you mean 'arm'" in result.err
+
+
+def test_strict_refuses_what_lenient_only_reports(run: Run) -> None:
+    lenient, strict = run("group", *case("eef"), "arm"), run("group", *case("eef"), "arm", "--strict")
+    assert (lenient.code, strict.code) == (0, 1)
+    assert strict.out == ""
+    assert "eef.srdf:13:83:" in lenient.err
+    assert "eef.srdf:13:83:" in strict.err
+
+
+def test_groups_lists_all(run: Run, rover: tuple[Path, Path]) -> None:
+    names = json.loads(run("groups", *case("subgroups"), "--json").out)
+    assert names == json.loads((GOLDEN / "case__subgroups.json").read_text())["group_names"]
+    lines = run("groups", *case("subgroups")).out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == names
+    assert run("groups", *rover).code == 0
+
+
+def test_states_are_printed_with_their_values(run: Run) -> None:
+    states = json.loads(run("states", *case("virtual_planar"), "--json").out)
+    assert states == {"all": {"p": {"world_joint": [1.0, 2.0, 0.5], "j1": [0.1]}}}
+    assert run("states", *case("virtual_planar"), "all").out.splitlines() == [
+        "all/p",
+        "  world_joint  1 2 0.5",
+        "  j1  0.1",
+    ]
+    partial = json.loads(run("states", *case("states"), "g", "--json", "--fill").out)
+    assert partial["g"]["missing"] == {"j1": [0.1], "j2": [0.0], "j3": [0.0]}
+
+
+def test_positions_are_recognised_as_a_state(run: Run) -> None:
+    words = ("states", *case("virtual_planar"), "--positions", "world_joint/x=1", "world_joint/y=2", "j1=0.1")
+    assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out) == {
+        "all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]
+    }
+    assert run(*words, "world_joint/theta=0.6").out == ""
+    assert run(*words, "world_joint/theta=0.6", "--tolerance", "0.2").out.startswith("all/p  within 0.1 ")
+    assert run(*words, "--tolerance=-1").code == 1
+    wrong = run(*words, "nope=1", "j1=x")
+    assert wrong.code == 1
+    assert "unknown joint variable 'nope'" in wrong.err
+    assert "not 'j1=x'" in wrong.err
+
+
+def test_find_tells_groups_pairs_end_effectors_and_passive_joints(run: Run, rover: tuple[Path, Path]) -> None:
+    assert json.loads(run("find", *case("eef"), "tool", "--json").out) == ["arm", "arm_hand", "arm_long", "zz_small"]
+    assert run("find", *case("eef"), "--joint", "f1").out.split() == ["arm_hand", "hand", "hand2", "hand4"]
+    assert run("find", *case("eef"), "--link", "base").out == ""
+    effectors = json.loads(run("find", *case("eef"), "--end-effectors", "--json").out)
+    parents = {item["name"]: item["parent_group"] for item in effectors}
+    theirs = json.loads((GOLDEN / "case__eef.json").read_text())["groups"]
+    expected = {group["end_effector_name"]: group["end_effector_parent"][0] for group in theirs.values()}
+    assert parents == {name: parent for name, parent in expected.items() if name}
+    assert run("find", *case("passive"), "--passive-joints").out.split() == ["j2", "world_joint", "tool_j"]
+    pair = json.loads(run("find", *rover, "--pair", "base_link", "lift_link", "--json").out)
+    assert (pair["link1"], pair["link2"]) == ("base_link", "lift_link")
+    assert isinstance(pair["checked"], bool)
+
+
+@pytest.mark.parametrize("words", [("find", "nope"), ("find", "--link", "nope"), ("find", "--pair", "a", "nope")])
+def test_find_refuses_unknown_names(run: Run, words: tuple[str, ...]) -> None:
+    result = run(words[0], *case("passive"), *words[1:])
+    assert result.code == 1
+    assert "unknown link" in result.err
