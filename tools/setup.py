@@ -221,7 +221,7 @@ class Environment:
         tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
         interfaces, name = ROOT / "interfaces", "robot_semantics"
         own = files_below(interfaces)
-        project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "pyproject.toml", "package.xml"))
+        project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml"))
         return [
             Step("venv", "making the environment", (), (), self.create),
             Step("demo", "installing ROS 2 wheels and libraries", ("venv",), (demo,), lambda: self.install(demo)),
@@ -233,7 +233,7 @@ class Environment:
             Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
         ]
 
-    def set_up(self, wanted: str) -> None:
+    def set_up(self, wanted: str, only_say: bool = False) -> None:
         """Do each step whose inputs changed since it was last done; "demo" leaves out what only the tests need."""
         keys: dict[str, str] = {}
         for step in self.steps():
@@ -242,6 +242,9 @@ class Environment:
             keys[step.name] = digest(step.inputs, sys.version, *(keys[name] for name in step.after))
             stamp = self.stamps / step.name
             if stamp.exists() and stamp.read_text() == keys[step.name]:
+                continue
+            if only_say:
+                print(f"set-up: needs {step.says}")
                 continue
             print(f"set-up: {step.says} ...", end=" ", flush=True)
             started = time.monotonic()
@@ -258,6 +261,7 @@ def main() -> int:
         "wanted", nargs="?", choices=("demo", "test"), default="test", help="what it must be good for (default: test)"
     )
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where (default: .venv)")
+    parser.add_argument("--only-say", action="store_true", help="say what there is to do, and do nothing")
     options = parser.parse_args()
     missing = missing_tools()
     for line in missing:
@@ -268,7 +272,7 @@ def main() -> int:
     with (ROOT / "build" / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            Environment(options.venv.absolute()).set_up(options.wanted)
+            Environment(options.venv.absolute()).set_up(options.wanted, options.only_say)
         except SetupError as error:
             print(f"\nset-up: {error}", file=sys.stderr)
             return 1
