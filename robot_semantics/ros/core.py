@@ -23,6 +23,7 @@ from robot_semantics.ros.outputs import Outputs
 from robot_semantics.ros.robot import Robot
 from robot_semantics.ros.samples import FloatArray, RobotSample, WorldSample
 from robot_semantics.ros.slot import RobotSlot
+from robot_semantics.ros.snapshots import Snapshots
 from robot_semantics.ros.time_order import NEVER_NS
 from robot_semantics.ros.transform_block import raw_transforms_agree
 from robot_semantics.ros.world_services import WorldServices
@@ -98,6 +99,7 @@ class Core:
         self._jumps = node.get_clock().create_jump_callback(jump, post_callback=lambda _jump: self._on_clock_jump())
         self._parts = [
             *(GroupServices(slot, self.lock, lambda: self.settings.state_tolerance) for slot in self.slots),
+            Snapshots(self),
             self._world,
             self._monitor,
             self._live,

@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 
 import rclpy
 from geometry_msgs.msg import Transform
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.logging import get_logger
 from rclpy.node import Node
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
@@ -48,6 +51,14 @@ LONGEST_BATCH_S = 0.02
 """Time [s] after which the simulation lets the services have their turn, however far it is behind."""
 IDLE_PERIOD_S = 0.2
 """Time [s] between two messages of a paused simulation, which tell those that come late where it stands."""
+
+
+_ROS_ERRORS = (
+    rclpy_implementation.RCLError,
+    rclpy_implementation.RCLInvalidROSArgsError,
+    rclpy_implementation.UnknownROSArgsError,
+    ParameterException,
+)
 
 
 class _Outlet(NamedTuple):
@@ -247,12 +258,16 @@ class MujocoWorld(Node):  # type: ignore[misc]
         except RobotSemanticsError as error:
             response.message = str(error)
             return response
-        report = self.simulator.restore(state, partial=request.partial)
-        self._log_report("set_world_state", report)
-        response.success, response.message = report.applied, report.message
-        response.set = [str(item) for item in report.restored] if report.applied else []
+        report = self.simulator.restore(
+            state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
+        )
+        if not request.dry_run:
+            self._log_report("set_world_state", report)
+        response.success = report.applied or (request.dry_run and (request.partial or report.complete))
+        response.message, response.exact = "" if response.success else report.message, report.exact
+        response.set = [str(item) for item in report.restored] if response.success else []
         response.not_set = [str(item) for item in report.not_restored]
-        response.set += [f"exact: {report.exact}".lower(), *(f"note: {note}" for note in report.notes)]
+        response.notes = list(report.notes)
         if report.applied:
             self._resync()
             self._publish(force=True)
@@ -321,23 +336,30 @@ def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointS
     return message
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the node until SIGINT or SIGTERM; exit with 1 and one message where the world cannot be simulated."""
-    rclpy.init(args=list(sys.argv if arguments is None else arguments))
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the node until SIGINT or SIGTERM; return the exit code: 1 where the world cannot be simulated."""
+    try:
+        rclpy.init(args=None if arguments is None else list(arguments))
+    except _ROS_ERRORS as error:
+        print(f"{NODE_NAME}: {error}", file=sys.stderr)
+        return 1
     node: MujocoWorld | None = None
     try:
         node = MujocoWorld()
         node.run()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except (RobotSemanticsError, OSError) as error:
-        print(f"{NODE_NAME}: {error}", file=sys.stderr)
-        sys.exit(1)
+    except (RobotSemanticsError, OSError, *_ROS_ERRORS) as error:
+        if rclpy.ok():
+            get_logger(NODE_NAME).fatal(str(error))
+            return 1
+        # Told to stop while it was starting.
     finally:
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

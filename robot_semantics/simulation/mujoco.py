@@ -281,7 +281,9 @@ class MujocoSimulator:
             if name in self.built.layouts:
                 log.failed(f"frame '{name}'", "the simulated world has a model of this name")
                 continue
-            if frame.twist is not None and any(frame.twist):
+            if frame.twist is None:
+                log.note(f"frame '{name}' states no twist and is taken to be at rest")
+            elif any(frame.twist):
                 log.note(f"frame '{name}' moves in the state; the simulator holds it still")
             if name in bases and placed[name].on_model:
                 log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
@@ -365,7 +367,7 @@ class MujocoSimulator:
         for layout in self.built.layouts.values():
             name = layout.spec.parent_frame
             if name != WORLD and name not in result:
-                result[name] = Frame(name, WORLD, IDENTITY)
+                result[name] = Frame(name, WORLD, IDENTITY, (0.0,) * 6)
         return result
 
     def _placed(self, motion: BodyMotion) -> dict[str, Motion]:
@@ -397,4 +399,4 @@ _CONTRADICTION = 1e-9
 
 
 def _frame_at(name: str, T: FloatArray) -> Frame:
-    return Frame(name, WORLD, pose_of(T))
+    return Frame(name, WORLD, pose_of(T), (0.0,) * 6)

@@ -1,0 +1,94 @@
+"""Simulator nodes seen from a service callback: asked for their world state, and put into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
+
+from robot_semantics.errors import RobotSemanticsError
+
+DISCOVERY_S = 3.0
+"""How long a simulator may take to be discovered [s]."""
+ANSWER_S = 10.0
+"""How long a simulator may take to answer [s]."""
+POLL_S = 0.02
+
+
+class SimulatorError(RobotSemanticsError):
+    """A simulator node is not there, does not answer or refuses; the message says which."""
+
+
+class SimulatorClient:
+    """The world state services of one simulator node; its methods are awaited in callbacks of the same node."""
+
+    def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
+        """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
+        self.name = name
+        self._node = node
+        self._group = group
+        # Time limits are those of the wall clock, whatever the node's own clock does while a simulation is set back.
+        self._clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._get = node.create_client(GetWorldState, f"{name}/get_world_state", callback_group=group)
+        self._set = node.create_client(SetWorldState, f"{name}/set_world_state", callback_group=group)
+
+    def destroy(self) -> None:
+        """Take the clients away."""
+        self._node.destroy_client(self._get)
+        self._node.destroy_client(self._set)
+
+    async def get(self) -> str:
+        """Return the simulator's whole world as USDF text.
+
+        Raises:
+            SimulatorError: it is not there, does not answer or refuses.
+        """
+        answer = await self._call(self._get, GetWorldState.Request())
+        if not answer.success:
+            raise SimulatorError(f"simulator '{self.name}': {answer.message}")
+        return str(answer.text)
+
+    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+        """Return the simulator's answer, which may be that it did nothing.
+
+        Raises:
+            SimulatorError: it is not there or does not answer.
+        """
+        return await self._call(self._set, request)
+
+    async def _call(self, client: Any, request: Any) -> Any:
+        if not client.service_is_ready():
+            await self._ready(client)
+        future = client.call_async(request)
+        reason = SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s")
+        timer = self._node.create_timer(
+            ANSWER_S, lambda: None if future.done() else future.set_exception(reason), self._group, self._clock
+        )
+        try:
+            return await future
+        finally:
+            self._node.destroy_timer(timer)
+
+    async def _ready(self, client: Any) -> None:
+        ready: Future = Future()
+        polls = 0
+
+        def poll() -> None:
+            nonlocal polls
+            polls += 1
+            if ready.done():
+                return
+            if client.service_is_ready():
+                ready.set_result(None)
+            elif polls * POLL_S > DISCOVERY_S:
+                ready.set_exception(SimulatorError(f"simulator '{self.name}' is not there"))
+
+        timer = self._node.create_timer(POLL_S, poll, self._group, self._clock)
+        try:
+            await ready
+        finally:
+            self._node.destroy_timer(timer)
