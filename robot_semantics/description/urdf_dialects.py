@@ -69,7 +69,11 @@ def _moved_link(link: Link, T_J_C: FloatArray) -> Link:
 
 def _moved(item: Framed, T_J_C: FloatArray) -> Framed:
     T_J_X = T_J_C @ matrix_of(item.origin)
-    x, y, z = (float(value) for value in T_J_X[:3, 3])
-    roll, pitch, yaw = (float(value) for value in rpy_from_matrix(T_J_X[:3, :3]))
-    at = item.origin.at if item.origin is not None else -1
-    return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=at))
+    # Adding 0 takes the sign off a zero, which would only puzzle whoever reads the file.
+    x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
+    roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))
+    if item.origin is not None:
+        return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=item.origin.at))
+    # The new <origin> goes first, so every child after it is one further on.
+    extras = tuple([extra.moved(1) for extra in item.extras])
+    return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw)), extras=extras, order=("origin", *item.order))

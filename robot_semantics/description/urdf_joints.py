@@ -147,6 +147,7 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
         return None
     if parent.origin is not None:
         values["origin"] = parent.origin
+    _put_in_order(part)
     return Joint(
         **values,
         parent=parent.link,
@@ -157,6 +158,18 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
         child_at=child_at,
         at=part.at,
     )
+
+
+def _put_in_order(part: Part) -> None:
+    """Let the order of a joint in an older form be that of the children it has today."""
+    if "origin" in part.order and "origin" not in part.values:
+        part.remove("origin")
+    elif "origin" not in part.order and "origin" in part.values:
+        part.insert("origin", 0)
+    if "parent" not in part.order:
+        part.insert("parent", int("origin" in part.order))
+    if "child" not in part.order:
+        part.insert("child", part.order.index("parent") + 1)
 
 
 _CURRENT_PLACES = {"parent/origin": "origin", "child/origin": "child"}

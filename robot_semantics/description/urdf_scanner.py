@@ -61,6 +61,17 @@ class Part:
         self.order: list[str] = []
         self.extras: list[Extra] = []
 
+    def insert(self, tag: str, index: int) -> None:
+        """Let a child stand at `index` that the text does not have; what is kept verbatim stays where it is."""
+        self.order.insert(index, tag)
+        self.extras = [extra.moved(1) if extra.position >= index else extra for extra in self.extras]
+
+    def remove(self, tag: str) -> None:
+        """Take out a child that the text has; what is kept verbatim stays where it is."""
+        index = self.order.index(tag)
+        del self.order[index]
+        self.extras = [extra.moved(-1) if extra.position > index else extra for extra in self.extras]
+
 
 Child = Callable[["Scanner", Part, Any], bool]
 """Reads one child element into its part's values; tells whether it is taken into the tree."""

@@ -63,6 +63,12 @@ class Extra:
     def __repr__(self) -> str:
         return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
 
+    def moved(self, by: int) -> Extra:
+        """Return the same with another number of children before it; what stands elsewhere than between them stays."""
+        if self.within or self.tag.startswith("@"):
+            return self
+        return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
+
     def _key(self) -> tuple[int, str, str, str]:
         return self.position, self.tag, self.within, self.xml
 

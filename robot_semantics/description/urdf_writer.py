@@ -195,12 +195,16 @@ def _composite(
 
 
 def _in_order(children: list[tuple[str, Node]], order: tuple[str, ...]) -> list[Node]:
-    """Return the nodes in the order that `order` states; those it does not know come last, in the order given."""
-    waiting: dict[str, list[Node]] = {}
-    for tag, node in children:
-        waiting.setdefault(tag, []).append(node)
-    first = [waiting[tag].pop(0) for tag in order if waiting.get(tag)]
-    return first + [waiting[tag].pop(0) for tag, _ in children if waiting[tag]]
+    """Return the nodes in the order that `order` states; one it does not know follows what usually stands before it."""
+    waiting: dict[str, list[tuple[int, Node]]] = {}
+    for usual, (tag, node) in enumerate(children):
+        waiting.setdefault(tag, []).append((usual, node))
+    placed = [waiting[tag].pop(0) for tag in order if waiting.get(tag)]
+    for usual, (tag, node) in enumerate(children):
+        if (usual, node) in waiting[tag]:
+            after = [index for index, (other, _) in enumerate(placed, 1) if other < usual]
+            placed.insert(after[-1] if after else 0, (usual, node))
+    return [node for _, node in placed]
 
 
 def _text(value: str | float | tuple[float, ...]) -> str:
