@@ -52,7 +52,7 @@ class BaseTrack:
     def __init__(self, robot: Robot, pieces: Pieces, history: TransformHistory) -> None:
         self._history = history
         root = robot.root_frame
-        self._frame = history.index.get(root, -1) if root is not None else -1
+        self._frame = history.index.get(root, -1)
         self._in_tf = self._frame in history.edges
         self._tracks = list(_tracks(robot, pieces))
 
@@ -119,7 +119,7 @@ def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatA
 def _tracks(robot: Robot, pieces: Pieces) -> Iterator[_Track]:
     """Yield the robot's tracks, the ones to prefer first."""
     joint = None if robot.model is None or not robot.model.has_virtual_joint else robot.model.root_joint.name
-    own = {name for name in (joint, robot.root_frame, robot.name) if name}
+    own = {joint, robot.root_frame, robot.name}
     found: dict[tuple[str, str], list[tuple[dict[str, Array], int]]] = {}
     for key, parts in pieces.items():
         if key.kind not in ("multi_dof", "odometry"):
@@ -135,7 +135,7 @@ def _tracks(robot: Robot, pieces: Pieces) -> Iterator[_Track]:
         several = kind == "multi_dof"
         poses = [part["pose"][:, column] if several else part["pose"] for part, column in some]
         timeline = Timeline.merge(stamps, logs, poses)
-        history = TransformHistory((parent, robot.root_frame or robot.name), {1: Edge(1, False, timeline, 0)})
+        history = TransformHistory((parent, robot.root_frame), {1: Edge(1, False, timeline, 0)})
         twists = None
         if all("twist" in part for part, _ in some):
             values = [part["twist"][:, column] if several else part["twist"] for part, column in some]

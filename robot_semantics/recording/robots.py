@@ -98,14 +98,15 @@ class Robot:
     srdf_text: str | None = None
 
     @property
-    def root_frame(self) -> str | None:
-        """The frame of its root link."""
-        return None if self.model is None else f"{self.prefix}{self.model.root_link}"
+    def root_frame(self) -> str:
+        """The frame of its root link; of a robot without a description the frame that has its name."""
+        return f"{self.prefix}{self.name if self.model is None else self.model.root_link}"
 
     @property
     def link_frames(self) -> dict[str, str]:
         """Its links by the names of their frames."""
-        return {} if self.model is None else {f"{self.prefix}{name}": name for name in self.model.link_names}
+        names = (self.name,) if self.model is None else self.model.link_names
+        return {f"{self.prefix}{name}": name for name in names}
 
 
 def find_robot(
@@ -144,11 +145,12 @@ def find_robot(
         problems.warning(
             "no-description", "no robot description; joints and frames are taken as the messages name them", place
         )
+    name = request.name or (model.name if model is not None and model.name else DEFAULT_NAME)
     return Robot(
-        request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
+        name,
         model,
         joint_topic,
-        _prefix(request, model, frames),
+        _prefix(request, (name,) if model is None else model.link_names, frames),
         request.urdf if model is not None else None,
         request.srdf,
         None if model is None else model.urdf.places.text.decode(),
@@ -163,13 +165,11 @@ def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text
     return mine[-1] if mine else None
 
 
-def _prefix(request: RobotRequest, model: RobotModel | None, frames: Sequence[str]) -> str:
+def _prefix(request: RobotRequest, links: Sequence[str], frames: Sequence[str]) -> str:
     """Return what the frames of the robot's links start with: its namespace, if frames with it were recorded."""
     name = request.namespace.strip("/")
-    if model is None or not name:
-        return ""
     known = set(frames)
-    for prefix in (f"{name}/", f"{name}_"):
-        if any(f"{prefix}{link}" in known for link in model.link_names):
+    for prefix in (f"{name}/", f"{name}_") if name else ():
+        if any(f"{prefix}{link}" in known for link in links):
             return prefix
     return ""

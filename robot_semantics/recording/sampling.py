@@ -52,13 +52,14 @@ class WorldSampler:
             ModelSampler(robot, recording, problems, links=sampling.links) for robot in recording.robots
         )
         self._links = {frame: i for i, robot in enumerate(recording.robots) for frame in robot.link_frames}
-        self._roots = {robot.root_frame: i for i, robot in enumerate(recording.robots) if robot.root_frame}
+        self._roots = {robot.root_frame: i for i, robot in enumerate(recording.robots)}
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
         extra = [parent for model in self.models for parent in model.base.parents]
         extra += [joint.parent_link for joint in self._fixed_joints().values()]
-        every = dict.fromkeys([*recording.history.frames, *extra])
-        self.frames = tuple(name for name in every if name and name != WORLD and name not in self._links)
+        every = {*recording.history.frames, *extra} - {WORLD, ""}
+        # In the order of their names: the order in which they came is chance.
+        self.frames = tuple(sorted(name for name in every if name not in self._links))
         names = [robot.name for robot in recording.robots]
         for name in names:
             if name in self.frames or name == WORLD:
@@ -91,10 +92,11 @@ class WorldSampler:
         for name in dict.fromkeys(base.parent):
             rows = np.flatnonzero(np.array(base.parent, dtype=object) == name)
             if name in self._links:
-                # A robot that stands on another one's link: the state knows only the robot as a whole.
                 parent[rows] = self._index[self.recording.robots[self._links[name]].name]
-                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
-                twist[rows] = np.nan
+                if name not in self._roots:
+                    # A robot that stands on another one's link: a state knows that one only as a whole.
+                    pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
+                    twist[rows] = np.nan
             elif name:
                 parent[rows] = self._index[name]
         return _based(model, parent, pose, twist, base.age_ns)

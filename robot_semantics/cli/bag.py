@@ -1,0 +1,103 @@
+"""`robot_semantics bag`: a recording from world states, for `ros2 bag play`, RViz or Foxglove."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError
+
+if TYPE_CHECKING:
+    from robot_semantics.recording.bag_writer import Described
+    from robot_semantics.recording.series_input import Loaded
+
+EPILOG = """\
+examples:
+  robot_semantics bag states/ -o replay                    of the folder that `export --every` wrote
+  robot_semantics bag a.usdf b.usdf -o replay --urdf robot.urdf
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.epilog = EPILOG
+    parser.add_argument("states", metavar="STATES", nargs="+", help="USDF files, or a series: folder, .npz or .jsonl")
+    parser.add_argument("-o", "--output", metavar="BAG", required=True, help="the folder to make")
+    parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
+    parser.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
+    parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
+    parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the bag; 0 done, 1 problems in the states, 2 wrong usage."""
+    from robot_semantics.recording.bag_writer import write_bag
+    from robot_semantics.recording.series_input import load_states
+
+    problems = Diagnostics()
+    try:
+        loaded = load_states([Path(path) for path in arguments.states], problems)
+        described = _described(loaded, arguments, problems)
+        if described is None:
+            return 2
+        written = write_bag(
+            loaded.states,
+            Path(arguments.output),
+            described,
+            problems,
+            links=not arguments.no_links,
+            force=arguments.force,
+        )
+    finally:
+        print_diagnostics(problems)
+    count = len(loaded.states)
+    print(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
+    for topic, messages in sorted(written.messages.items()):
+        print(f"  {topic}  {messages}")
+    return 1 if problems.failed(strict=arguments.strict) else 0
+
+
+def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described] | None:
+    """Return every model's descriptions; None after a message if the options name a model that is not there."""
+    from robot_semantics.model.loading import load_robot, robot_from_text
+    from robot_semantics.recording.bag_writer import Described
+
+    names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
+    files: dict[str, dict[str, str]] = {"urdf": {}, "srdf": {}}
+    for option in files:
+        for text in getattr(arguments, option):
+            name, equals, value = text.partition("=")
+            if not equals or name not in names:
+                if len(names) != 1:
+                    print(
+                        f"error: --{option} '{text}': say whose, as in NAME=..., of {', '.join(names)}", file=sys.stderr
+                    )
+                    return None
+                name, value = names[0], text
+            files[option][name] = value
+    result: dict[str, Described] = {}
+    for name in names:
+        urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
+        if name in files["urdf"]:
+            urdf = load_robot(files["urdf"][name], strict=False).urdf.places.text.decode()
+        if name in files["srdf"]:
+            srdf = Path(files["srdf"][name]).read_text(encoding="utf-8")
+        if not urdf:
+            result[name] = Described(None, "", srdf)
+            continue
+        try:
+            model = robot_from_text(
+                urdf, srdf or None, strict=False, urdf_source=f"<{name}>", srdf_source=f"<{name} semantic>",
+                diagnostics=problems,
+            )  # fmt: skip
+        except DescriptionError as error:
+            problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
+            result[name] = Described(None, urdf, srdf)
+        else:
+            result[name] = Described(model, urdf, srdf)
+    return result

@@ -1,0 +1,49 @@
+"""`robot_semantics plot`: a picture of a series of world states."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.diagnostics import Diagnostics
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "series", metavar="SERIES", nargs="+", help="a folder, .npz or .jsonl from export, or USDF files"
+    )
+    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
+    parser.add_argument("--joint", metavar="NAME", action="append", default=[], help="only this joint; may be repeated")
+    parser.add_argument("--model", metavar="NAME", help="only this model")
+    parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")
+    parser.add_argument("--title", default="", help="a line above the picture")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw; 0 done, 1 problems in the series."""
+    from robot_semantics.model.loading import load_robot
+    from robot_semantics.recording.outputs import whole_or_nothing
+    from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
+
+    problems = Diagnostics()
+    try:
+        data = load_plot_data([Path(path) for path in arguments.series], problems)
+        if arguments.urdf:
+            robot = load_robot(arguments.urdf, strict=False, diagnostics=problems)
+            limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
+            data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
+        out = Path(arguments.output)
+        with whole_or_nothing(out, folder=False) as path:
+            # The temporary name keeps the ending, which tells the kind of picture.
+            picture = path.with_name(f"{path.name}{out.suffix}")
+            try:
+                count = draw(data, picture, joints=arguments.joint, model=arguments.model, title=arguments.title)
+                picture.replace(path)
+            finally:
+                picture.unlink(missing_ok=True)
+    finally:
+        print_diagnostics(problems)
+    print(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
+    return 1 if problems.failed() else 0

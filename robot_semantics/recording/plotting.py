@@ -1,0 +1,227 @@
+"""Pictures of a series: every joint's position and velocity over time with its limits and gaps, and the base's path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError, MissingExtraError, UnknownNameError
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.series import ModelSeries, Series
+from robot_semantics.recording.series_input import load_npz, load_states, series_of
+from robot_semantics.recording.timeline import FloatArray
+
+BoolArray = npt.NDArray[np.bool_]
+Limits = Mapping[str, tuple[float, float]]
+
+COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
+
+
+@dataclass(frozen=True)
+class PlotData:
+    """What is drawn.
+
+    Attributes:
+        old: by (kind, name) at which times (n,) something is old or unknown.
+        limits: by model its joints' limits.
+    """
+
+    series: Series
+    old: Mapping[tuple[str, str], BoolArray]
+    limits: Mapping[str, Limits]
+
+
+def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
+    """Return the series of files or folders with what they say of limits and gaps.
+
+    Raises:
+        SeriesError: a file is no series.
+        DescriptionError: a document in it has errors.
+        RequestError: there is no state in it.
+        OSError: a file cannot be read.
+    """
+    if len(paths) == 1 and paths[0].suffix == ".npz":
+        series, _ = load_npz(paths[0])
+        limits = {
+            m.name: dict(zip(m.variables, zip(m.lower, m.upper, strict=True), strict=True)) for m in series.models
+        }
+        return PlotData(_some(series), _old_by_age(series), limits)
+    loaded = load_states(paths, problems)
+    series = _some(series_of(loaded.states))
+    old = {key: ~known for key, known in _known(series).items()}
+    for i, gaps in enumerate(loaded.gaps):
+        for key in gaps:
+            old.setdefault(key, np.zeros(len(series), dtype=bool))[i] = True
+    limits = {name: dict(given) for name, given in loaded.limits.items()}
+    for name, text in loaded.urdf.items():
+        if name not in limits and text:
+            limits[name] = _urdf_limits(text)
+    return PlotData(series, old, limits)
+
+
+def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | None = None, title: str = "") -> int:
+    """Draw a series into a PNG, SVG or PDF file; return how many joints are in it.
+
+    Args:
+        data: what to draw.
+        out: the file; its ending gives the kind.
+        joints: which joints; none: all.
+        model: which model; None: all.
+        title: a line above the picture.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        UnknownNameError: a joint or model is not in the series.
+        RequestError: the ending is of no kind that can be drawn, or there is nothing to draw.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot", "plotting") from None
+    if out.suffix not in (".png", ".svg", ".pdf"):
+        raise RequestError(f"a picture ends in .png, .svg or .pdf, not in '{out.suffix}'")
+    names = [entry.name for entry in data.series.models]
+    if model is not None and model not in names:
+        raise UnknownNameError("model", model, names)
+    models = [entry for entry in data.series.models if model in (None, entry.name)]
+    rows = [(entry, name) for entry in models for name in entry.variables if not joints or _joint_of(name) in joints]
+    every = {_joint_of(name) for entry in models for name in entry.variables}
+    for name in joints:
+        if name not in every:
+            raise UnknownNameError("joint", name, every)
+    paths = [entry for entry in models if np.isfinite(entry.pose).all(axis=1).any()]
+    if not rows and not paths:
+        raise RequestError("the series has no joints and no base to draw")
+    # Text stays text in an SVG, and the same series gives the same file.
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8}):
+        figure = Figure(figsize=(11.0, 3.4 * bool(paths) + 1.15 * max(len(rows), 1) + 0.8), layout="constrained")
+        top, below = _halves(figure, bool(paths), len(rows))
+        _draw_paths(top, data, paths)
+        if rows:
+            _draw_joints(below, data, rows)
+        figure.suptitle(title)
+        metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
+        figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
+    return len(rows)
+
+
+def _halves(figure: Any, paths: bool, rows: int) -> tuple[Any, Any]:
+    if paths and rows:
+        top, below = figure.subfigures(2, 1, height_ratios=(3.4, 1.15 * rows))
+        return top, below
+    return figure, figure
+
+
+def _draw_paths(part: Any, data: PlotData, models: Sequence[ModelSeries]) -> None:
+    if not models:
+        return
+    axes = part.subplots(1, 2 * len(models), squeeze=False)[0]
+    seconds = _seconds(data.series)
+    for number, model in enumerate(models):
+        plane, over_time = axes[2 * number], axes[2 * number + 1]
+        old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
+        plane.plot(
+            _broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {model.name}"
+        )
+        known = np.flatnonzero(np.isfinite(model.pose[:, 0]))
+        plane.plot(*model.pose[known[0], :2], "o", color=COLOR, label="start")
+        plane.plot(*model.pose[known[-1], :2], "s", color=COLOR, label="end")
+        plane.set(xlabel="x [m]", ylabel="y [m]", title=f"{model.name}: path of the base in {_parents(data, model)}")
+        plane.set_aspect("equal", adjustable="datalim")
+        plane.legend(loc="best")
+        for column, (name, style) in enumerate((("x", "-"), ("y", "--"), ("z", ":"))):
+            over_time.plot(seconds, _broken(model.pose[:, column], old), style, color=COLOR, label=name)
+        _shade(over_time, seconds, old)
+        over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{model.name}: base")
+        over_time.legend(loc="best")
+
+
+def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, str]]) -> None:
+    axes = part.subplots(len(rows), 2, sharex=True, squeeze=False)
+    seconds = _seconds(data.series)
+    several = len({model.name for model, _ in rows}) > 1
+    for (left, right), (model, name) in zip(axes, rows, strict=True):
+        joint = _joint_of(name)
+        old = data.old.get(("joint", f"{model.name}/{joint}"), np.zeros(len(data.series), dtype=bool))
+        position = model.positions[:, model.variables.index(name)]
+        left.plot(seconds, _broken(position, old), color=COLOR, linewidth=1.0, gid=f"position {model.name}/{name}")
+        for limit in data.limits.get(model.name, {}).get(name, ()):
+            if np.isfinite(limit):
+                left.axhline(limit, color=LIMIT_COLOR, linewidth=0.8, linestyle="--", gid=f"limit {model.name}/{name}")
+        if name in model.velocity_variables:
+            velocity = model.velocities[:, model.velocity_variables.index(name)]
+            right.plot(seconds, _broken(velocity, old), color=COLOR, linewidth=1.0, gid=f"velocity {model.name}/{name}")
+        for axis in (left, right):
+            _shade(axis, seconds, old)
+            axis.grid(visible=True, linewidth=0.3)
+        left.set_ylabel(f"{model.name}/{name}" if several else name, rotation=0, ha="right", va="center")
+    axes[0][0].set_title("position [rad, m]; dashed: limits, grey: gaps")
+    axes[0][1].set_title("velocity [rad/s, m/s]")
+    for axis in axes[-1]:
+        axis.set_xlabel("time [s]")
+
+
+def _shade(axis: Any, seconds: FloatArray, old: BoolArray) -> None:
+    """Grey the stretches in which something is old or unknown."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], old, [False]]).astype(int)))
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        low = seconds[max(start - 1, 0)]
+        axis.axvspan(low, seconds[min(stop, len(seconds) - 1)], color=GAP_COLOR, zorder=0, linewidth=0, gid="gap")
+
+
+def _broken(values: FloatArray, old: BoolArray) -> FloatArray:
+    """Return the values with holes where they are old: a line across a gap would say more than is known."""
+    return np.where(old, np.nan, values)
+
+
+def _seconds(series: Series) -> FloatArray:
+    seconds: FloatArray = (series.times_ns - series.times_ns[0]) / 1e9
+    return seconds
+
+
+def _parents(data: PlotData, model: ModelSeries) -> str:
+    return ", ".join(data.series.names[i] for i in dict.fromkeys(model.parent.tolist()) if i >= 0) or "?"
+
+
+def _joint_of(variable: str) -> str:
+    return variable.partition("[")[0]
+
+
+def _some(series: Series) -> Series:
+    if not len(series):
+        raise RequestError("there is no state to draw")
+    return series
+
+
+def _known(series: Series) -> dict[tuple[str, str], BoolArray]:
+    found = {("base", model.name): model.base_age_ns >= 0 for model in series.models}
+    for model in series.models:
+        found |= {
+            ("joint", f"{model.name}/{name}"): model.joint_age_ns[:, i] >= 0 for i, name in enumerate(model.joints)
+        }
+    return found
+
+
+def _old_by_age(series: Series, max_gap_ns: int = 1_000_000_000) -> dict[tuple[str, str], BoolArray]:
+    old = {key: ~known for key, known in _known(series).items()}
+    for model in series.models:
+        old["base", model.name] |= model.base_age_ns > max_gap_ns
+        for i, name in enumerate(model.joints):
+            old["joint", f"{model.name}/{name}"] |= model.joint_age_ns[:, i] > max_gap_ns
+    return old
+
+
+def _urdf_limits(text: str) -> dict[str, tuple[float, float]]:
+    try:
+        model = robot_from_text(text, strict=False)
+    except DescriptionError:
+        return {}
+    return {joint.name: (joint.limits.lower, joint.limits.upper) for joint in model.joints if joint.position_count == 1}

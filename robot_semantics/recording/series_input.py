@@ -1,0 +1,322 @@
+"""Series read back: from the folder, `.npz` or `.jsonl` that an export wrote, or from any USDF files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
+from robot_semantics.recording.series import ABSENT, ModelSeries, Series
+from robot_semantics.recording.timeline import FloatArray
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.json_form import world_from_json
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
+
+
+class SeriesError(RobotSemanticsError):
+    """A file that holds no series, or states that make none.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {reason}")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A series as states.
+
+    Attributes:
+        states: in order of time.
+        gaps: for each state the names (kind, name) of what is old or unknown in it, as far as the series says.
+        urdf: each model's URDF, where the series has it or names its file.
+        srdf: each model's SRDF.
+        limits: each model's joint limits (lower, upper) by variable, where the series has them.
+    """
+
+    states: tuple[WorldState, ...]
+    gaps: tuple[tuple[tuple[str, str], ...], ...]
+    urdf: Mapping[str, str] = field(default_factory=dict)
+    srdf: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+
+
+def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
+    """Return the states of files and folders, in the order of their times.
+
+    Raises:
+        SeriesError: a file is none of the known kinds, or damaged; or a state has no time although there are several.
+        DescriptionError: a USDF or JSON document has errors.
+        OSError: a file cannot be read.
+    """
+    found: list[tuple[Path, WorldState, tuple[tuple[str, str], ...]]] = []
+    urdf: dict[str, str] = {}
+    srdf: dict[str, str] = {}
+    limits: dict[str, dict[str, tuple[float, float]]] = {}
+    for path in paths:
+        if path.suffix == ".npz":
+            series, texts = load_npz(path)
+            gaps = _npz_gaps(series)
+            found += [(path, state, gap) for state, gap in zip(series.states(), gaps, strict=True)]
+            for model in series.models:
+                urdf |= {model.name: texts[model.description]} if model.description in texts else {}
+                srdf |= {model.name: texts[model.semantic]} if model.semantic in texts else {}
+                limits[model.name] = dict(zip(model.variables, zip(model.lower, model.upper, strict=True), strict=True))
+            continue
+        found += [(path, state, gaps) for state, gaps in _documents(path)]
+    if len(found) > 1:
+        for path, state, _ in found:
+            if state.time_ns is None:
+                raise SeriesError(path, "a state without a time cannot be put in order with others")
+    found.sort(key=lambda item: item[1].time_ns or 0)
+    for path, state, _ in found:
+        folder = path if path.is_dir() else path.parent
+        for item in state.models:
+            _read_texts(item, folder, urdf, srdf, problems)
+    return Loaded(tuple(state for _, state, _ in found), tuple(gaps for _, _, gaps in found), urdf, srdf, limits)
+
+
+def _documents(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...]]]:
+    if path.is_dir():
+        yield from _folder(path)
+    elif path.suffix == ".jsonl":
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield _json_line(path, number, line)
+    elif path.suffix in (".usdf", ".xml"):
+        yield read_world(path), ()
+    else:
+        raise SeriesError(path, "a series is a folder, .npz, .jsonl or .usdf files")
+
+
+def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...]]]:
+    index = path / INDEX
+    if not index.exists():
+        files = sorted(path.glob("*.usdf"))
+        if not files:
+            raise SeriesError(path, f"the folder has neither {INDEX} nor .usdf files")
+        for file in files:
+            yield read_world(file), ()
+        return
+    try:
+        content = json.loads(index.read_text(encoding="utf-8"))
+        if content.get("format") != INDEX_FORMAT:
+            raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
+        entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SeriesError(index, f"it is no index of a series ({error})") from None
+    for name, gaps in entries:
+        if Path(name).name != name:
+            raise SeriesError(index, f"'{name}' is not a file of this folder")
+        yield read_world(path / name), gaps
+
+
+def _json_line(path: Path, number: int, line: str) -> tuple[WorldState, tuple[tuple[str, str], ...]]:
+    try:
+        values = json.loads(line)
+        gaps = _gap_names(values)
+        values.pop("gaps", None)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SeriesError(path, f"line {number} is no state ({error})") from None
+    return world_from_json(values, f"{path}:{number}"), gaps
+
+
+def _gap_names(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(gap["kind"]), str(gap["name"])) for gap in values.get("gaps", ()))
+
+
+def _read_texts(
+    model: ModelState, folder: Path, urdf: dict[str, str], srdf: dict[str, str], problems: Diagnostics
+) -> None:
+    for uri, texts in ((model.description, urdf), (model.semantic, srdf)):
+        if uri is None or model.name in texts or "://" in uri:
+            continue
+        try:
+            texts[model.name] = (folder / uri).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            texts[model.name] = ""
+            problems.warning(
+                "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", Place(str(folder))
+            )
+
+
+def load_npz(path: Path) -> tuple[Series, dict[str, str]]:
+    """Return the series of an `.npz` file and the description texts in it, by file name.
+
+    Raises:
+        SeriesError: the file is damaged or holds something else.
+        OSError: it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        series = _series(arrays)
+    except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise SeriesError(path, f"it is no series ({error})") from None
+    texts = {name.removeprefix("text/"): str(array) for name, array in arrays.items() if name.startswith("text/")}
+    return series, texts
+
+
+def _series(arrays: Mapping[str, Any]) -> Series:
+    times = arrays["time_ns"]
+    count, frames = len(times), tuple(arrays["frames"].tolist())
+    models = []
+    for name in arrays["models"].tolist():
+        joints = tuple(arrays[f"{name}/joints"].tolist())
+        widths = tuple(arrays[f"{name}/widths"].tolist())
+        speeds = tuple(arrays[f"{name}/speeds"].tolist())
+        links = tuple(arrays[f"{name}/links"].tolist())
+
+        def given(key: str, *shape: int, name: str = name) -> FloatArray:
+            array = arrays.get(f"{name}/{key}")
+            return np.full((count, *shape), np.nan) if array is None else array.reshape(count, *shape)
+
+        def text(key: str, name: str = name) -> str | None:
+            return str(arrays[f"{name}/{key}"]) if f"{name}/{key}" in arrays else None
+
+        models.append(
+            ModelSeries(
+                name,
+                joints,
+                widths,
+                speeds,
+                given("positions", sum(widths)),
+                given("velocities", sum(speeds)),
+                given("efforts", sum(speeds)),
+                _ages(given("joint_age", len(joints))),
+                arrays[f"{name}/parent"].astype(np.int64),
+                given("pose", 7),
+                given("twist", 6),
+                _ages(given("base_age")),
+                arrays[f"{name}/lower"],
+                arrays[f"{name}/upper"],
+                links,
+                given("link_poses", len(links), 7) if links else None,
+                given("link_twists", len(links), 6) if links else None,
+                text("description"),
+                text("semantic"),
+                text("urdf_sha256"),
+            )
+        )
+    missing = np.full((count, len(frames), 7), np.nan)
+    return Series(
+        times,
+        tuple(arrays["names"].tolist()),
+        tuple(models),
+        frames,
+        arrays["frame_parent"].astype(np.int64),
+        arrays.get("frame_pose", missing),
+        arrays.get("frame_twist", missing[..., :6]),
+        _ages(arrays.get("frame_age", missing[..., 0])),
+    )
+
+
+def _ages(seconds: FloatArray) -> Any:
+    known = np.isfinite(seconds)
+    return np.where(known, np.round(np.where(known, seconds, 0.0) * 1e9), -1).astype(np.int64)
+
+
+def _npz_gaps(series: Series) -> list[tuple[tuple[str, str], ...]]:
+    """Return what is unknown in each state; what counts as old the file does not say, so 1 s is taken."""
+    bad = series.has_gap(1_000_000_000)
+    return [
+        tuple((gap.kind, gap.name) for gap in series.gaps(i, 1_000_000_000)) if bad[i] else ()
+        for i in range(len(series))
+    ]
+
+
+def series_of(states: Sequence[WorldState]) -> Series:
+    """Return states as arrays; what some of them do not state is NaN there."""
+    names: dict[str, int] = {WORLD: 0}
+    for state in states:
+        for frame in state.frames:
+            names.setdefault(frame.name, len(names))
+    frames = tuple(names)[1:]
+    model_names = tuple(dict.fromkeys(model.name for state in states for model in state.models))
+    for name in model_names:
+        names.setdefault(name, len(names))
+    count = len(states)
+    times = np.array([state.time_ns or 0 for state in states], dtype=np.int64)
+    parent = np.full((count, len(frames)), ABSENT, dtype=np.int64)
+    pose, twist = np.full((count, len(frames), 7), np.nan), np.full((count, len(frames), 6), np.nan)
+    for i, state in enumerate(states):
+        for frame in state.frames:
+            j = names[frame.name] - 1
+            parent[i, j] = names.get(frame.parent, ABSENT)
+            pose[i, j] = _seven(frame.pose)
+            if frame.twist is not None:
+                twist[i, j] = frame.twist
+    models = tuple(_model_of(name, states, names) for name in model_names)
+    return Series(times, tuple(names), models, frames, parent, pose, twist, np.where(parent == ABSENT, -1, 0))
+
+
+def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int]) -> ModelSeries:
+    mine = [next((model for model in state.models if model.name == name), None) for state in states]
+    widths: dict[str, tuple[int, int]] = {}
+    for model in mine:
+        for joint in model.joints if model is not None else ():
+            speed = next((len(v) for v in (joint.velocities, joint.torques) if v is not None), 0)
+            before = widths.get(joint.name, (0, 0))
+            widths[joint.name] = (max(before[0], len(joint.positions or ())), max(before[1], speed))
+    # A joint of which only positions are stated moves in as many ways, a quaternion's one redundant number aside.
+    widths = {joint: (width, speed or min(width, 6)) for joint, (width, speed) in widths.items()}
+    at = dict(zip(widths, np.cumsum([0, *(w for w, _ in widths.values())]).tolist(), strict=False))
+    speed_at = dict(zip(widths, np.cumsum([0, *(s for _, s in widths.values())]).tolist(), strict=False))
+    count, size, speeds = len(states), sum(w for w, _ in widths.values()), sum(s for _, s in widths.values())
+    positions = np.full((count, size), np.nan)
+    velocities, efforts = np.full((count, speeds), np.nan), np.full((count, speeds), np.nan)
+    ages = np.full((count, len(widths)), -1, dtype=np.int64)
+    parent, pose, twist = np.full(count, ABSENT), np.full((count, 7), np.nan), np.full((count, 6), np.nan)
+    order = {joint: i for i, joint in enumerate(widths)}
+    for i, model in enumerate(mine):
+        if model is None:
+            continue
+        parent[i], pose[i] = names.get(model.parent, ABSENT), _seven(model.pose)
+        if model.twist is not None:
+            twist[i] = model.twist
+        for joint in model.joints:
+            for row, values, start in (
+                (positions[i], joint.positions, at[joint.name]),
+                (velocities[i], joint.velocities, speed_at[joint.name]),
+                (efforts[i], joint.torques, speed_at[joint.name]),
+            ):
+                if values is not None:
+                    row[start : start + len(values)] = values
+            if joint.positions is not None:
+                ages[i, order[joint.name]] = 0
+    unlimited = np.full(size, np.inf)
+    return ModelSeries(
+        name,
+        tuple(widths),
+        tuple(width for width, _ in widths.values()),
+        tuple(speed for _, speed in widths.values()),
+        positions,
+        velocities,
+        efforts,
+        ages,
+        parent.astype(np.int64),
+        pose,
+        twist,
+        np.where(np.isnan(pose[:, 0]), -1, 0),
+        -unlimited,
+        unlimited,
+    )
+
+
+def _seven(pose: Pose | None) -> tuple[float, ...] | FloatArray:
+    if pose is None:
+        return (np.nan,) * 7
+    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))
