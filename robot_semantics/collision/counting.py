@@ -69,8 +69,9 @@ def count_blocks(
     jobs: int = 1,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
+    last: int | None = None,
 ) -> Counts:
-    """Count the collisions of the given blocks of samples on `jobs` threads.
+    """Count the collisions of the given blocks of samples on `jobs` threads; samples from number `last` on are left out.
 
     Raises:
         Interrupted: `stop` was set.
@@ -86,7 +87,8 @@ def count_blocks(
         if not hasattr(local, "data"):
             local.data = mujoco.MjData(scene.model)
         q = sampler(block)
-        return count_configurations(scene, q, block * len(q), local.data)
+        first = block * len(q)
+        return count_configurations(scene, q if last is None else q[: max(last - first, 0)], first, local.data)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         pending: set[Future[Counts]] = {pool.submit(work, block) for block in blocks}

@@ -1,0 +1,35 @@
+"""What a count says about a probability: exact binomial bounds, without any approximation for small counts."""
+
+from __future__ import annotations
+
+import math
+
+RARE_HITS = 10
+"""A pair seen this seldom might not have been seen at all with another seed (probability up to e^-1 for one hit)."""
+
+
+def never_bound(samples: int, confidence: float = 0.95) -> float:
+    """Return the largest collision probability that 0 hits in `samples` leave possible at `confidence`.
+
+    It is 1 - (1 - confidence)^(1 / samples), about 3 / samples at 95 % (Clopper and Pearson 1934; the rule of three).
+    """
+    if samples <= 0:
+        return 1.0
+    return -math.expm1(math.log1p(-confidence) / samples)
+
+
+def samples_for(bound: float, confidence: float = 0.95) -> int:
+    """Return the fewest samples after which 0 hits bound the probability by `bound` at `confidence`."""
+    return math.ceil(math.log1p(-confidence) / math.log1p(-bound))
+
+
+def is_rare(hits: int, samples: int, always_fraction: float) -> bool:
+    """Tell whether another seed might well decide otherwise about a pair that was hit `hits` times.
+
+    That is so when it was hit only a few times, or when it lies within four standard deviations of the fraction from
+    which on a pair collides "always".
+    """
+    if 0 < hits <= RARE_HITS:
+        return True
+    spread = math.sqrt(max(samples * always_fraction * (1.0 - always_fraction), 1.0))
+    return 0 < hits < samples and abs(hits - always_fraction * samples) <= 4.0 * spread
