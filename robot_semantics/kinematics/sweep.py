@@ -27,6 +27,7 @@ from robot_semantics.transforms.arrays import FloatArray
 CHUNK = 2560
 GROUP = 16
 ROOT = -1
+BENT = -1
 
 
 class Sweep:
@@ -49,24 +50,27 @@ class Sweep:
         floats: list[list[int]] = []
         for joint, body, parent, T_parent_joint in plan.joints(len(links)):
             basis, column, sign = _basis(joint)
-            # The joint's motion is along and about the basis' axes; T maps by columns, hence the transposes.
-            self._steps.append(_Place(body, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
+            # A joint that moves along or about none of its own axes does so in a turned frame, kept beside the bodies.
+            bent = not np.array_equal(basis, np.eye(4))
+            moved = BENT if bent else body
+            # Matrices are multiplied from the right on columns, hence the transposes.
+            self._steps.append(_Place(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
             start = space.positions_of(joint).start if joint.position_count else 0
             if joint.type is JointType.PRISMATIC:
-                self._steps.append(_Slide(body, column, len(slides)))
+                self._steps.append(_Slide(moved, column, len(slides)))
                 slides.append((start, sign))
             elif joint.type is JointType.PLANAR:
-                self._steps += [_Slide(body, k, len(slides) + k) for k in range(2)]
+                self._steps += [_Slide(moved, k, len(slides) + k) for k in range(2)]
                 slides += [(start, 1.0), (start + 1, 1.0)]
             elif joint.type is JointType.FLOATING:
-                self._steps += [_Slide(body, k, len(slides) + k) for k in range(3)]
+                self._steps += [_Slide(moved, k, len(slides) + k) for k in range(3)]
                 slides += [(start + k, 1.0) for k in range(3)]
-                self._steps.append(_Float(body, len(floats)))
+                self._steps.append(_Float(moved, len(floats)))
                 floats.append([start + k for k in range(3, 7)])
             if joint.type in TURNING:
-                self._steps.append(_Turn(body, _next_two(column), len(turns) % GROUP))
+                self._steps.append(_Turn(moved, _next_two(column), len(turns) % GROUP))
                 turns.append((space.positions_of(joint).stop - 1, sign))
-            if not np.array_equal(basis, np.eye(4)):
+            if bent:
                 self._steps.append(_Unbend(body, np.ascontiguousarray(basis)))
         self._insert_angles(space, turns)
         self._slides = _Gather.of(space, slides, 1.0)
@@ -183,7 +187,7 @@ class _Scratch:
         self.cosines = np.empty((GROUP, size))
         self.sines = np.empty((GROUP, 2, 1, size))
         self.column = np.empty((3, size))
-        self.body = np.empty((4, 3, size))
+        self.bent = np.empty((4, 3, size))
 
     def cut(self, size: int) -> _Scratch:
         """Return the same memory for `size` configurations."""
@@ -199,8 +203,8 @@ class _Chunk:
     """One chunk of configurations: bodies to write, what the joints are at, and scratch memory.
 
     Attributes:
-        columns: (4, 3, m) of each body: column, row, configuration.
-        rows: (3, 4, m) of each body: row, column, configuration.
+        columns: (4, 3, m) of each body, and of the turned frame of the last: column, row, configuration.
+        rows: (3, 4, m) of each body, and of the turned frame of the last: row, column, configuration.
         q: (size, m) joint positions.
         cosines: (m,) of each angle of the present group.
         sines: (2, 1, m) of each angle of the present group, the sine and its negative.
@@ -210,8 +214,12 @@ class _Chunk:
 
     def __init__(self, q: FloatArray, store: FloatArray, scratch: _Scratch) -> None:
         self.q = q
-        self.columns = [*store, *scratch.hidden]
-        self.rows = [*store.transpose(0, 2, 1, 3), *scratch.hidden.transpose(0, 2, 1, 3)]
+        self.columns = [*store, *scratch.hidden, scratch.bent]
+        self.rows = [
+            *store.transpose(0, 2, 1, 3),
+            *scratch.hidden.transpose(0, 2, 1, 3),
+            scratch.bent.transpose(1, 0, 2),
+        ]
         self.scratch = scratch
         self.cosines = [*scratch.cosines]
         self.sines = [*scratch.sines]
@@ -300,22 +308,20 @@ class _Float:
     quaternion: int
 
     def run(self, chunk: _Chunk) -> None:
-        axes, before = chunk.columns[self.body][:3], chunk.scratch.body[:3]
+        axes, before = chunk.columns[self.body][:3], chunk.scratch.bent[:3]
         np.copyto(before, axes)
         np.einsum("krn,kjn->jrn", before, chunk.rotations[self.quaternion], out=axes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Unbend:
-    """Turns a body from the basis in which its joint moved back to its own axes."""
+    """Makes a body from the turned frame in which its joint moved."""
 
     body: int
     basis: FloatArray
 
     def run(self, chunk: _Chunk) -> None:
-        rows, before = chunk.rows[self.body], chunk.scratch.body.transpose(1, 0, 2)
-        np.copyto(before, rows)
-        np.matmul(self.basis, before, out=rows)
+        np.matmul(self.basis, chunk.rows[BENT], out=chunk.rows[self.body])
 
 
 def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
