@@ -43,7 +43,8 @@ def check_world_file(
     """Read and check a USDF file; problems are added to `diagnostics`.
 
     `robot` is what the model of its name is checked against, or the only model; the other models are checked against
-    the files that they name. `find` finds those; by default paths are relative to the USDF file.
+    the files that they name. `find` finds those; by default paths are relative to the USDF file, and packages are
+    where ROS finds them.
 
     Raises:
         DescriptionError: the file itself has errors.

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.description.xml_reader import SourceMap
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.identity import urdf_digest
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writable import SOURCE
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 FileFinder = Callable[[str], Path]
 """Gives the file that a description's URI names; raises an error of this package that says what was tried."""
@@ -81,8 +87,29 @@ def _beside(path: Path) -> FileFinder:
 
 
 def beside(path: Path) -> FileFinder:
-    """Return a finder that takes paths relative to the folder of `path`."""
-    return lambda uri: path.parent / uri.removeprefix("file://")
+    """Return a finder that takes paths relative to the file `path`, and packages from where ROS finds them."""
+    resolver = PackageResolver()
+    return lambda uri: resolver.resolve(uri, path)
+
+
+def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
+    """Return `state` with its relative paths of robot files, relative to folder `old` so far, relative to `new`."""
+    start, end = old.resolve(), new.resolve()
+    if start == end:
+        return state
+
+    def moved(uri: str | None) -> str | None:
+        if uri is None or _SCHEME.match(uri) or Path(uri).is_absolute():
+            return uri
+        return Path(os.path.relpath(start / uri, end)).as_posix()
+
+    return replace(
+        state,
+        models=tuple(
+            replace(model, description=moved(model.description), semantic=moved(model.semantic))
+            for model in state.models
+        ),
+    )
 
 
 def place_of(

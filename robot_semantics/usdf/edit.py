@@ -61,7 +61,7 @@ def set_pose(
 def set_joints(
     state: WorldState, model: str, positions: Mapping[str, Sequence[float]], robot: RobotModel | None = None
 ) -> WorldState:
-    """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and links follow.
+    """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and stated links follow.
 
     Args:
         state: the state.
@@ -135,7 +135,7 @@ def _with_robot(
             counts = " or ".join(map(str, position_counts(joint)))
             raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
     changed = _with_positions(model, {**values, **_followers(space, values)})
-    return complete(changed, kinematics, replace_links=True)
+    return complete(changed, kinematics, replace_links=True, add_links=False)
 
 
 def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:

@@ -109,7 +109,7 @@ class _Between:
             semantic=first.semantic if first.semantic == second.semantic else None,
             urdf_sha256=first.urdf_sha256 if first.urdf_sha256 == second.urdf_sha256 else None,
         )
-        return state if robot is None else complete(state, robot, replace_links=True)
+        return state if robot is None else complete(state, robot, replace_links=True, add_links=False)
 
     def _placed(self, first: _Placed, second: _Placed) -> _Placed:
         path = path_of(first)

@@ -60,7 +60,7 @@ def poses_from_matrices(T: npt.ArrayLike) -> list[Pose]:
     if not len(matrices):
         return []
     with_quats = xyz_quat_from_matrix(matrices)
-    six = np.concatenate((matrices[:, :3, 3], rpy_from_matrix(matrices[:, :3, :3])), axis=1)
+    six = np.concatenate((matrices[:, :3, 3], rpy_from_matrix(matrices[:, :3, :3]) + 0.0), axis=1)
     return [Pose(_six(row), _quaternion(quat)) for row, quat in zip(six, with_quats[:, 3:], strict=True)]
 
 
@@ -80,7 +80,8 @@ def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Po
     quat = quat_normalize(given)
     if np.abs(quat - given).max() <= 1e-12:
         quat = given
-    rpy = rpy_from_matrix(matrix_from_quat(quat))
+    # Adding zero makes -0.0, which no reader needs to see, a plain 0.0.
+    rpy = rpy_from_matrix(matrix_from_quat(quat)) + 0.0
     return Pose(_six(np.concatenate((np.array(xyz, dtype=np.float64), rpy))), _quaternion(quat))
 
 

@@ -72,11 +72,18 @@ def from_joint_positions(
     )
 
 
-def complete(state: ModelState, robot: RobotModel | ForwardKinematics, *, replace_links: bool = False) -> ModelState:
+def complete(
+    state: ModelState,
+    robot: RobotModel | ForwardKinematics,
+    *,
+    replace_links: bool = False,
+    add_links: bool = True,
+) -> ModelState:
     """Return `state` with the poses and twists of links that its joints determine and it does not state.
 
     A link's pose needs the positions of all joints between it and the root; its twist their velocities too. What is
-    stated stays as it is, unless `replace_links`; links that the robot does not have stay in any case.
+    stated stays as it is, unless `replace_links`; links that the robot does not have stay in any case. Without
+    `add_links` no link is added that the state does not name.
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
     values = joint_values(state, kinematics.space)
@@ -87,7 +94,7 @@ def complete(state: ModelState, robot: RobotModel | ForwardKinematics, *, replac
     for name in (*kinematics.model.link_names, *(name for name in stated if name not in kinematics.model.link_index)):
         said, found = stated.get(name), derived.get(name)
         if said is None or found is None:
-            links.extend(link for link in (said, found) if link is not None)
+            links.extend(link for link in (said, found if add_links else None) if link is not None)
             continue
         keep = not replace_links
         links.append(

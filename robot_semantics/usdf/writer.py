@@ -39,6 +39,26 @@ def write_world(state: WorldState) -> str:
             finite, a count is wrong; all problems are carried.
 
     """
+    texts, rows = _checked(state)
+    # One look at all strings at once spares nearly every world the escaping of each.
+    plain = _NEEDS_ESCAPE.search("|".join(texts)) is None
+    text = _Text(rows, (lambda name: f'"{name}"') if plain else quoted).world(state)
+    if has_foreign(state):
+        _check_foreign(text)
+    return text
+
+
+def check_writable(state: WorldState) -> None:
+    """Raise what `write_world` would, without writing.
+
+    Raises:
+        DescriptionError: the state cannot be written.
+    """
+    _checked(state)
+
+
+def _checked(state: WorldState) -> tuple[list[str], _Rows]:
+    """Return all names and texts of a state, and its numbers as texts."""
     found = Diagnostics()
     texts = list(strings(state))
     check_meaning(state, texts, found)
@@ -47,12 +67,7 @@ def write_world(state: WorldState) -> str:
     if not rows.sound():
         report_numbers(state, found)
     found.raise_if_failed()
-    # One look at all strings at once spares nearly every world the escaping of each.
-    plain = _NEEDS_ESCAPE.search("|".join(texts)) is None
-    text = _Text(rows, (lambda name: f'"{name}"') if plain else quoted).world(state)
-    if has_foreign(state):
-        _check_foreign(text)
-    return text
+    return texts, rows
 
 
 def save_world(state: WorldState, path: str | Path, *, validate: bool = True) -> None:

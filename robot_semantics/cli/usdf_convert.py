@@ -1,0 +1,133 @@
+"""`robot_semantics usdf convert`: between USDF, JSON, SDFormat and MuJoCo keyframes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import ArrayError, MissingExtraError
+from robot_semantics.usdf.conversion import Converted
+from robot_semantics.usdf.descriptions import rebased
+from robot_semantics.usdf.files import replace_file
+from robot_semantics.usdf.json_form import parse_json, world_to_json
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.sdformat_input import sdformat_from_file
+from robot_semantics.usdf.sdformat_state import to_sdformat
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import write_world
+
+_ENDINGS = {".usdf": "usdf", ".json": "json", ".sdf": "sdformat", ".world": "sdformat", ".mjcf": "mujoco"}
+
+
+def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `convert`."""
+    parser.add_argument("file", metavar="FILE", help="what to convert")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
+    endings = ", ".join(f"{ending} {name}" for ending, name in _ENDINGS.items())
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=sorted(_READERS),
+        help=f"its format (default by its ending: {endings})",
+    )
+    parser.add_argument("--to", dest="target", choices=sorted(_WRITERS), help="the result's format (default: likewise)")
+    parser.add_argument("--mujoco-model", metavar="XML", help="the MuJoCo model that a keyframe is of")
+    parser.add_argument("--key", metavar="NAME", help="the keyframe to read or write (default: the first; no name)")
+    usdf_files.add_robot_options(parser)
+
+
+def run_convert(arguments: argparse.Namespace) -> int:
+    """Write the converted state; what the conversion could not carry goes to stderr."""
+    source = arguments.source or _ENDINGS.get(Path(arguments.file).suffix, "usdf")
+    target = arguments.target or (_ENDINGS.get(Path(arguments.output).suffix, "usdf") if arguments.output else None)
+    if target is None:
+        raise ArrayError("--to", "say which format the result has, or give an --output")
+    read = _READERS[source](arguments)
+    written = _WRITERS[target](read.value, arguments)
+    usdf_files.print_lost((*read.lost, *written.lost))
+    if arguments.output is None:
+        sys.stdout.write(written.value)
+    else:
+        replace_file(arguments.output, written.value.encode())
+    return 0
+
+
+def _from_usdf(arguments: argparse.Namespace) -> Converted[WorldState]:
+    diagnostics = Diagnostics()
+    state = read_world(arguments.file, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    return Converted(state)
+
+
+def _from_json(arguments: argparse.Namespace) -> Converted[WorldState]:
+    return Converted(parse_json(Path(arguments.file).read_bytes(), arguments.file))
+
+
+def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
+    return sdformat_from_file(arguments.file)
+
+
+def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
+    from robot_semantics.usdf.mujoco_keyframe import from_keyframe, parse_keyframe
+
+    key = parse_keyframe(Path(arguments.file).read_bytes(), arguments.key, arguments.file)
+    return from_keyframe(key, _mujoco_model(arguments))
+
+
+def _to_usdf(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    return Converted(write_world(_rebased(state, arguments)))
+
+
+def _to_json(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    return Converted(
+        json.dumps(world_to_json(_rebased(state, arguments)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def _rebased(state: WorldState, arguments: argparse.Namespace) -> WorldState:
+    return rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
+
+
+def _to_sdformat(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    return to_sdformat(state)
+
+
+def _to_mujoco(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    from robot_semantics.usdf.mujoco_keyframe import to_keyframe
+
+    robots = usdf_files.robots(arguments, state, arguments.file)
+    key = to_keyframe(state, _mujoco_model(arguments), robots=robots, name=arguments.key or "")
+    return Converted(key.value.as_mjcf(), key.lost)
+
+
+def _mujoco_model(arguments: argparse.Namespace) -> Any:
+    if arguments.mujoco_model is None:
+        raise ArrayError("--mujoco-model", "a keyframe means something for one MuJoCo model alone: give it")
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtraError("mujoco", "mujoco", "a MuJoCo keyframe") from None
+    try:
+        return mujoco.MjModel.from_xml_path(arguments.mujoco_model)
+    except ValueError as error:
+        raise ArrayError("--mujoco-model", str(error)) from None
+
+
+_READERS: dict[str, Callable[[argparse.Namespace], Converted[WorldState]]] = {
+    "usdf": _from_usdf,
+    "json": _from_json,
+    "sdformat": _from_sdformat,
+    "mujoco": _from_mujoco,
+}
+_WRITERS: dict[str, Callable[[WorldState, argparse.Namespace], Converted[str]]] = {
+    "usdf": _to_usdf,
+    "json": _to_json,
+    "sdformat": _to_sdformat,
+    "mujoco": _to_mujoco,
+}

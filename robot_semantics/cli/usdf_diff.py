@@ -1,0 +1,99 @@
+"""`robot_semantics usdf diff`: what is different between two world states, and by how much."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from robot_semantics.cli import inputs, usdf_files, usdf_views
+from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
+from robot_semantics.usdf.descriptions import rebased
+
+_KINDS = {kind.label.replace(" ", "-"): kind for kind in Kind}
+
+
+def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `diff`."""
+    kinds = ", ".join(_KINDS)
+    parser.add_argument("first", metavar="FIRST", help="world state")
+    parser.add_argument("second", metavar="SECOND", help="world state")
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="[KIND=]X",
+        help=f"largest distance that is no difference, for all kinds ({DEFAULT_TOLERANCE:g}) or for one: {kinds}",
+    )
+    parser.add_argument("--ignore", action="append", default=[], metavar="KIND", help="do not look at this kind")
+    usdf_files.add_robot_options(parser)
+    inputs.add_json_argument(parser)
+
+
+def run_diff(arguments: argparse.Namespace) -> int:
+    """Print the differences; 1 if there are any."""
+    general, tolerances = _tolerances(arguments.tolerance)
+    first, second = usdf_files.read_states([arguments.first, arguments.second])
+    robots = {
+        **usdf_files.robots(arguments, second, arguments.second),
+        **usdf_files.robots(arguments, first, arguments.first),
+    }
+    second = rebased(second, usdf_files.folder_of(arguments.second), usdf_files.folder_of(arguments.first))
+    found = compare(
+        first,
+        second,
+        robots=robots,
+        tolerances=tolerances,
+        tolerance=general,
+        ignore=[_kind(word) for word in arguments.ignore],
+    )
+    if arguments.json:
+        inputs.print_json({"equal": not found, "differences": [difference.as_json() for difference in found]})
+        return int(bool(found))
+    if not found:
+        print("no difference")
+        return 0
+    made = usdf_views.table(f"{len(found)} differences", "what", "kind", "distance", arguments.first, arguments.second)
+    for difference in found:
+        made.add_row(*_cells(difference))
+    usdf_views.console_for_output().print(made)
+    return 1
+
+
+def _cells(difference: Difference) -> tuple[str, ...]:
+    distance = "-" if math.isinf(difference.distance) else f"{difference.distance:.3g} {difference.kind.unit}".strip()
+    values = (_shown(difference.first), _shown(difference.second))
+    return (difference.path or "world", difference.kind.label, distance, *values)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return usdf_views.numbers(value["rpy"])
+    if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):
+        return usdf_views.numbers(value)
+    return "-" if value is None else str(value)
+
+
+def _tolerances(words: list[str]) -> tuple[float, dict[Kind, float]]:
+    """Return the general tolerance and those of single kinds."""
+    general, special = DEFAULT_TOLERANCE, {}
+    for word in words:
+        kind, equals, value = word.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not number >= 0.0:
+            raise ArrayError("--tolerance", f"'{value}' is not a number of at least 0")
+        if equals:
+            special[_kind(kind)] = number
+        else:
+            general = number
+    return general, special
+
+
+def _kind(word: str) -> Kind:
+    if word not in _KINDS:
+        raise UnknownNameError("kind of difference", word, _KINDS)
+    return _KINDS[word]

@@ -1,0 +1,102 @@
+"""`robot_semantics usdf edit`: poses, joints, named states and the time of a world state changed."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import ArrayError
+from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
+from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
+from robot_semantics.usdf.poses import pose_from_quaternion, six
+from robot_semantics.usdf.world_state import Pose, WorldState
+
+
+def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `edit`."""
+    parser.add_argument("file", metavar="FILE", help="world state")
+    for option, words, text in (
+        ("--pose", "NAME NUMBERS", "put a model or frame: x y z roll pitch yaw, or x y z qx qy qz qw, in one word"),
+        ("--twist", "NAME NUMBERS", "set how a model or frame moves: vx vy vz wx wy wz"),
+        ("--parent", "NAME PARENT", "put a model or frame into another; its numbers stay"),
+        ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
+        ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
+    ):
+        parser.add_argument(
+            option, nargs=2, action="append", default=[], metavar=tuple(words.split(" ")), help=f"{text} (repeatable)"
+        )
+    parser.add_argument("--name", metavar="NAME", help="name the world")
+    parser.add_argument("--time", metavar="T", help="set the time [s]")
+    usdf_files.add_robot_options(parser)
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
+    place.add_argument("--in-place", action="store_true", help="write to FILE itself")
+
+
+def run_edit(arguments: argparse.Namespace) -> int:
+    """Write the edited state."""
+    (state,) = usdf_files.read_states([arguments.file])
+    edited = _edited(state, arguments)
+    diagnostics = Diagnostics()
+    edited = without_engines(edited, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    output = arguments.file if arguments.in_place else arguments.output
+    usdf_files.write_state(edited, output, arguments.file)
+    return 0
+
+
+def _edited(state: WorldState, arguments: argparse.Namespace) -> WorldState:
+    robots = {}
+    if arguments.joint or arguments.state:
+        robots = usdf_files.robots(arguments, state, arguments.file)
+    for name, parent in arguments.parent:
+        state = set_pose(state, name, parent=parent)
+    for name, text in arguments.pose:
+        state = set_pose(state, name, _pose(text))
+    for name, text in arguments.twist:
+        state = set_pose(state, name, twist=six(_row("--twist", text, (6,))))
+    for model, word in arguments.state:
+        group, slash, named = word.rpartition("/")
+        if not slash:
+            raise ArrayError("--state", f"'{word}' is not of the form GROUP/STATE")
+        state.model(model)
+        if model not in robots:
+            raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
+        state = set_named_state(state, model, group, named, robots[model])
+    for word, text in arguments.joint:
+        model, slash, joint = word.partition("/")
+        if not slash:
+            raise ArrayError("--joint", f"'{word}' is not of the form MODEL/JOINT")
+        state = set_joints(state, model, {joint: _row("--joint", text, None)}, robots.get(model))
+    if arguments.time is not None:
+        state = replace(state, time_ns=_time(arguments.time))
+    return state if arguments.name is None else replace(state, name=arguments.name)
+
+
+def _pose(text: str) -> Pose:
+    row = _row("--pose", text, (6, 7))
+    return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
+
+
+def _row(option: str, text: str, counts: tuple[int, ...] | None) -> Row:
+    row = parse_row(text.replace(",", " "))
+    if isinstance(row, BadNumber):
+        raise ArrayError(option, f"'{row.word}' {row.reason}")
+    if counts is not None and len(row) not in counts:
+        raise ArrayError(option, f"'{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
+    return row
+
+
+def _time(text: str) -> int:
+    """Return the nanoseconds of seconds in decimals, exactly."""
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        seconds = Decimal(text)
+        if not seconds.is_finite() or abs(seconds) >= 10**10:
+            raise InvalidOperation
+    except InvalidOperation:
+        raise ArrayError("--time", f"'{text}' is not a time in seconds") from None
+    return int((seconds * 10**9).to_integral_value())

@@ -1,0 +1,127 @@
+"""What the operations on world states share: files in and out, and the robots they are about."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_semantics.cli import inputs
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
+from robot_semantics.usdf.files import replace_file
+from robot_semantics.usdf.json_form import parse_json, world_to_json
+from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import save_world, write_world
+
+JSON_ENDING = ".json"
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Declare which robots the states are about; what ``rs:description`` names is found without them."""
+    parser.add_argument("--urdf", metavar="URDF", help="the robot of the model with its name, or of the only model")
+    parser.add_argument("--srdf", metavar="SRDF", help="its semantics")
+    parser.add_argument(
+        "--package-path",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="a folder of packages, for package:// (repeatable)",
+    )
+    parser.add_argument(
+        "--no-robots", action="store_true", help="do not read the robot files that the world state names"
+    )
+
+
+def add_output_option(parser: argparse.ArgumentParser) -> None:
+    """Declare where the result goes."""
+    parser.add_argument("-o", "--output", metavar="FILE", help="file for the result; .json for JSON (default: stdout)")
+
+
+def finder(arguments: argparse.Namespace, path: str) -> FileFinder:
+    """Return what finds the robot files that the world state in the file `path` names."""
+    resolver = PackageResolver([Path(folder) for folder in arguments.package_path])
+    return lambda uri: resolver.resolve(uri, Path(path))
+
+
+def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> RobotModel | None:
+    """Return the robot of ``--urdf`` and ``--srdf``, loaded leniently, None without them."""
+    if arguments.urdf is None:
+        return None
+    srdf = None if arguments.srdf is None else Path(arguments.srdf)
+    xacro_arguments = getattr(arguments, "xacro_arguments", None)
+    urdf = Path(arguments.urdf)
+    return load_robot(urdf, srdf, strict=False, xacro_arguments=xacro_arguments, diagnostics=diagnostics)
+
+
+def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:
+    """Return the robots of a world state's models, as far as they are known; problems go to stderr."""
+    diagnostics = Diagnostics()
+    robot = given_robot(arguments, diagnostics)
+    find = None if arguments.no_robots else finder(arguments, path)
+    found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    diagnostics.raise_if_failed()
+    return found
+
+
+def read_states(paths: Sequence[str]) -> list[WorldState]:
+    """Read several world states; every problem of every file is reported, notes and warnings on stderr.
+
+    Raises:
+        DescriptionError: a file has errors.
+    """
+    diagnostics = Diagnostics()
+    states: list[WorldState] = []
+    for path in paths:
+        try:
+            states.append(read_state(path, diagnostics))
+        except DescriptionError as error:
+            diagnostics.extend(error.diagnostics)
+    if len(states) < len(paths):
+        raise DescriptionError(diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    return states
+
+
+def read_state(path: str, diagnostics: Diagnostics | None = None) -> WorldState:
+    """Read a world state: JSON where the file is called so, ``-`` for USDF from stdin, else USDF.
+
+    Raises:
+        DescriptionError: the file cannot be read or has errors.
+    """
+    if path == "-":
+        return parse_world(sys.stdin.buffer.read(), "<stdin>", diagnostics)
+    if path.endswith(JSON_ENDING):
+        return parse_json(Path(path).read_bytes(), path)
+    return read_world(path, diagnostics)
+
+
+def folder_of(path: str | None) -> Path:
+    """Return the folder that relative paths in a world state at `path` are relative to; of a stream the working one."""
+    return Path() if path is None or path == "-" else Path(path).parent
+
+
+def write_state(state: WorldState, output: str | None, source: str) -> None:
+    """Write a world state, read from `source`, to a file, atomically, or to stdout; it names the same robot files."""
+    state = rebased(state, folder_of(source), folder_of(output))
+    if output is None:
+        sys.stdout.write(write_world(state))
+    elif output.endswith(JSON_ENDING):
+        text = json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False)
+        replace_file(output, f"{text}\n".encode())
+    else:
+        save_world(state, output)
+
+
+def print_lost(lost: Sequence[str]) -> None:
+    """Print what a conversion could not carry to stderr."""
+    for what in lost:
+        print(f"not carried: {what}", file=sys.stderr)

@@ -1,0 +1,127 @@
+"""`robot_semantics usdf check` and `usdf show`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError
+from robot_semantics.usdf.check import check_world
+from robot_semantics.usdf.descriptions import robots_of
+from robot_semantics.usdf.json_form import world_to_json
+from robot_semantics.usdf.numbers import shortest
+from robot_semantics.usdf.reader import read_document
+from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import format_time
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `check`."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="world states (USDF)")
+    parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
+    usdf_files.add_robot_options(parser)
+    inputs.add_json_argument(parser)
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Print every problem of the files; 1 if there is an error (with ``--strict``: a warning)."""
+    found = Diagnostics()
+    robot = usdf_files.given_robot(arguments, found)
+    for file in arguments.files:
+        find = None if arguments.no_robots else usdf_files.finder(arguments, file)
+        try:
+            state, places = read_document(file, found)
+            robots = robots_of(state, robot=robot, find=find, diagnostics=found, places=places)
+            check_world(state, robots, found, places=places)
+        except DescriptionError as error:
+            found.extend(error.diagnostics)
+    failed = found.failed(strict=arguments.strict)
+    if arguments.json:
+        counts = {"errors": len(found.errors), "warnings": len(found.warnings)}
+        inputs.print_json({"ok": not failed, **counts, "diagnostics": [problem.as_json() for problem in found]})
+    else:
+        for problem in found:
+            print(problem)
+        if not len(found):
+            print(f"{len(arguments.files)} file{'s' if len(arguments.files) > 1 else ''} checked: no problems")
+    return int(failed)
+
+
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `show`."""
+    parser.add_argument("file", metavar="FILE", help="world state (USDF, or JSON)")
+    inputs.add_json_argument(parser)
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Print what the file says, nothing derived."""
+    (state,) = usdf_files.read_states([arguments.file])
+    if arguments.json:
+        inputs.print_json(world_to_json(state))
+        return 0
+    console = console_for_output()
+    console.print(_headline(state))
+    for table in _tables(state):
+        if table.row_count:
+            console.print()
+            console.print(table)
+    return 0
+
+
+def console_for_output() -> Console:
+    """Return a console; without a terminal nothing is cut or folded."""
+    console = Console(highlight=False, markup=False)
+    return console if console.is_terminal else Console(highlight=False, markup=False, width=10_000)
+
+
+def table(title: str, *columns: str) -> Table:
+    """Return a table in the style of all tables here."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", title_style="bold")
+    for column in columns:
+        made.add_column(column, no_wrap=True)
+    return made
+
+
+def _headline(state: WorldState) -> str:
+    name = "a world without a name" if state.name is None else f"world '{state.name}'"
+    time = "no time stated" if state.time_ns is None else f"at {format_time(state.time_ns)} s"
+    engines = "".join(f", engine state of {engine.name} {engine.version}" for engine in state.engines)
+    return f"{name}, {time}, {len(state.models)} models, {len(state.frames)} frames{engines}"
+
+
+def _tables(state: WorldState) -> list[Table]:
+    columns = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
+    bodies = table("models and frames", *columns)
+    for body in state.bodies:
+        bodies.add_row(*_placed(body))
+    tables = [bodies]
+    for model in state.models:
+        links = table(f"links of {model.name}", "name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")
+        for link in model.links:
+            links.add_row(link.name, *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
+        joints = table(f"joints of {model.name}", "name", "positions", "velocities", "torques")
+        for joint in model.joints:
+            joints.add_row(joint.name, numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques))
+        tables += [links, joints]
+    return tables
+
+
+def _placed(body: ModelState | Frame) -> tuple[str, ...]:
+    kind = "model" if isinstance(body, ModelState) else "frame"
+    return (body.name, kind, body.parent, *_pose(body.pose), numbers(body.twist))
+
+
+def _pose(pose: Pose | None) -> tuple[str, str]:
+    return ("-", "-") if pose is None else (numbers(pose.xyz_rpy[:3]), numbers(pose.xyz_rpy[3:]))
+
+
+def numbers(row: Sequence[float] | None) -> str:
+    """Return numbers for people: six digits, or all of them where that is fewer; a dash where none are stated."""
+    if row is None:
+        return "-"
+    return " ".join(min(f"{value:.6g}", shortest(value), key=len) for value in row)

@@ -1,0 +1,40 @@
+"""What a conversion gives: the converted thing, and everything it could not carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from robot_semantics.usdf.world_state import WorldState
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted(Generic[T]):
+    """A converted value.
+
+    Attributes:
+        value: what the other format has.
+        lost: one sentence for each thing that it cannot say.
+    """
+
+    value: T
+    lost: tuple[str, ...] = ()
+
+
+def beyond_motion(state: WorldState) -> list[str]:
+    """Return what no format but USDF itself carries of `state`: engines, files, foreign content."""
+    lost = [f"the engine state of '{engine.name}'" for engine in state.engines]
+    for model in state.models:
+        files = [what for what in ("description", "semantic", "urdf_sha256") if getattr(model, what) is not None]
+        if files:
+            lost.append(f"model '{model.name}': which robot it is (rs:description, rs:semantic, rs:hash)")
+    carriers = [(body.name, body.foreign) for body in state.bodies]
+    for model in state.models:
+        carriers.extend((f"{model.name}::{link.name}", link.foreign) for link in model.links)
+        carriers.extend((f"{model.name} joint {joint.name}", joint.foreign) for joint in model.joints)
+    lost.extend(f"'{name}': comments and content of foreign namespaces" for name, foreign in carriers if foreign)
+    if state.foreign:
+        lost.append("the world's comments and content of foreign namespaces")
+    return lost
