@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 
 import numpy as np
 
 from robot_semantics.cli import inputs
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.cli.words import numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -39,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     q = zero_positions(space, model)
     if arguments.state:
         _set_state(q, space, model, arguments.state)
-    given = _parse_positions(arguments.positions, space)
+    values = numbers_by_name(arguments.positions, "--positions", space.index)
+    given = {space.index[name]: value for name, value in values.items()}
     for index, value in given.items():
         q[index] = value
     _warn_of_overruled_mimics(q, given, space)
@@ -69,32 +69,9 @@ def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
 
 
 def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> None:
-    group, slash, name = text.partition("/")
-    if not slash:
-        raise RobotSemanticsError(f"--state takes GROUP/STATE, not '{text}'")
+    group, name = pair_of(text, "/", "--state", "GROUP/STATE")
     for joint, values in model.semantics.state(group, name).joints.items():
         q[space.joint_positions[joint]] = values
-
-
-def _parse_positions(words: list[str], space: JointSpace) -> dict[int, float]:
-    """Return the variables named by ``NAME=VALUE`` words, by index; every wrong word is reported at once."""
-    given: dict[int, float] = {}
-    problems: list[str] = []
-    for word in words:
-        name, equals, text = word.partition("=")
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not equals or not math.isfinite(value):
-            problems.append(f"--positions takes NAME=VALUE with a finite number, not '{word}'")
-        elif name not in space.index:
-            problems.append(str(UnknownNameError("joint variable", name, space.names)))
-        else:
-            given[space.index[name]] = value
-    if problems:
-        raise RobotSemanticsError("\nerror: ".join(problems))
-    return given
 
 
 def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: JointSpace) -> None:

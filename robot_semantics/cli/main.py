@@ -44,6 +44,7 @@ COMMANDS: dict[str, Command] = {
     "srdf": Command("srdf", "write an SRDF: new, add, remove, rename, in place and checked"),
     "expand": Command("expand", "print a description as text, a xacro with its macros carried out"),
     "upgrade": Command("upgrade", "bring a URDF in one of the two older forms to the current one"),
+    "collisions": Command("collisions", "generate, audit and compare self-collision matrices"),
     "export": Command("export", "make world states from recordings: rosbag2, mcap, ROS 1 bags"),
     "bag": Command("bag", "make a recording (rosbag2, mcap) from world states"),
     "plot": Command("plot", "draw joint positions, velocities and base path of a series"),

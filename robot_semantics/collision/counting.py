@@ -16,7 +16,7 @@ from robot_semantics.collision.scene import CollisionScene
 
 FloatArray = npt.NDArray[np.float64]
 Progress = Callable[[int], None]
-"""Called with the number of samples done so far."""
+"""Called with the number of samples done since the last call."""
 
 
 @dataclass(slots=True)
@@ -96,9 +96,10 @@ def count_blocks(
             while pending:
                 done, pending = wait(pending, return_when=FIRST_COMPLETED)
                 for future in done:
-                    total.add(future.result())
-                if progress is not None:
-                    progress(total.samples)
+                    counts = future.result()
+                    total.add(counts)
+                    if progress is not None:
+                        progress(counts.samples)
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)

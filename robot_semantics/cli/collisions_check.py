@@ -1,0 +1,63 @@
+"""`robot_semantics collisions check`: an SRDF's pairs against what sampling shows."""
+
+from __future__ import annotations
+
+import argparse
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.collision.audit import AuditRow, audit
+from robot_semantics.collision.report import evidence_words, witness_json
+from robot_semantics.kinematics.joint_space import JointSpace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    inputs.add_robot_arguments(parser, srdf_positional=True)
+    add_sampling_arguments(parser)
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; 1 if a pair disabled as Never does collide."""
+    robot = inputs.load(arguments)
+    matrix = sample(robot, arguments)
+    rows = audit(robot, matrix)
+    dangerous = sum(row.finding.is_dangerous for row in rows)
+    space = JointSpace.of(robot)
+    if arguments.json:
+        inputs.print_json(
+            {
+                "samples": matrix.samples,
+                "seed": matrix.seed,
+                "dangerous": dangerous,
+                "findings": [
+                    {
+                        "finding": row.finding.name.lower(),
+                        "dangerous": row.finding.is_dangerous,
+                        "link1": row.pair.first,
+                        "link2": row.pair.second,
+                        "stated": row.stated,
+                        "hits": row.evidence.hits if row.evidence else None,
+                        "witness": witness_json(row.evidence.deepest if row.evidence else None, space),
+                    }
+                    for row in rows
+                ],
+            }
+        )
+        return int(dangerous > 0)
+    for row in rows:
+        evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
+        print(
+            f"{'error' if row.finding.is_dangerous else 'warning'}: {' - '.join(row.pair)}: {row.finding.value}{evidence}"
+        )
+        if row.finding.is_dangerous:
+            print(f"  collides at {_configuration(row, space)}")
+    print(f"{len(rows)} findings, {dangerous} of them dangerous" if rows else "no findings")
+    return int(dangerous > 0)
+
+
+def _configuration(row: AuditRow, space: JointSpace) -> str:
+    witness = witness_json(row.evidence.deepest if row.evidence else None, space)
+    positions = witness["positions"].items() if witness else ()
+    return " ".join(f"{name}={value:.4g}" for name, value in positions)

@@ -1,0 +1,105 @@
+"""`robot_semantics collisions generate`: an SRDF whose disabled pairs come with evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.collision.heat_map import save_heat_map
+from robot_semantics.collision.matrix import CollisionMatrix
+from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
+from robot_semantics.description.srdf_edit import SrdfText
+from robot_semantics.description.text_files import save_bytes, save_text
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+
+RARE_SHOWN = 12
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    inputs.add_robot_arguments(parser)
+    parser.add_argument("-o", "--output", metavar="OUT.srdf", help="where to write the SRDF")
+    parser.add_argument("--update", action="store_true", help="write into the file of --srdf, in place")
+    parser.add_argument("--force", action="store_true", help="overwrite OUT.srdf where it is another file than --srdf")
+    parser.add_argument(
+        "--keep",
+        choices=sorted(_KEEP),
+        default="user",
+        help="which pairs of --srdf stay whatever is found: those a person wrote (user), all, none",
+    )
+    add_sampling_arguments(parser)
+    parser.add_argument("--json", metavar="R.json", help="write all evidence as JSON; - for standard output")
+    parser.add_argument("--plot", metavar="R.png", help="draw the matrix as a heat map")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sample, and write all results when everything is done: an interrupted run leaves no file behind."""
+    output = _output(arguments)
+    robot = inputs.load(arguments)
+    text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
+    matrix = sample(robot, arguments)
+    text = _KEEP[arguments.keep](text, {pair: reason.value for pair, reason in matrix.disabled().items()})
+    if arguments.plot:
+        save_heat_map(matrix, robot, Path(arguments.plot))
+    report = matrix_json(matrix, JointSpace.of(robot))
+    if arguments.json == "-":
+        inputs.print_json(report)
+    elif arguments.json:
+        save_text(json.dumps(report, indent=1, allow_nan=False) + "\n", arguments.json)
+    save_bytes(bytes(text), output)
+    if arguments.json != "-":
+        _print(matrix, robot, output)
+    return 0
+
+
+_KEEP = {
+    "user": lambda text, pairs: text.replace_disabled(pairs),
+    "all": lambda text, pairs: text.disable_collisions(
+        {pair: reason for pair, reason in pairs.items() if pair not in _stated(text)}
+    ),
+    "none": lambda text, pairs: text.remove_disabled(_stated(text)).disable_collisions(pairs),
+}
+
+
+def _stated(text: SrdfText) -> set[LinkPair]:
+    return {LinkPair.of(item.link1, item.link2) for item in text.semantic.disabled_collisions}
+
+
+def _output(arguments: argparse.Namespace) -> Path:
+    """Return the file to write.
+
+    Raises:
+        RobotSemanticsError: none is named, or one is there already that nobody said to change.
+    """
+    if arguments.update:
+        if not arguments.srdf or arguments.output not in (None, arguments.srdf):
+            raise RobotSemanticsError("--update changes the file of --srdf: give --srdf, and no other file with -o")
+        return Path(arguments.srdf)
+    if not arguments.output:
+        raise RobotSemanticsError("where to? Give -o OUT.srdf, or --update with --srdf")
+    output = Path(arguments.output)
+    same = arguments.srdf and output.exists() and output.samefile(arguments.srdf)
+    if output.exists() and not same and not arguments.force:
+        raise RobotSemanticsError(f"'{output}' is there already; --force overwrites it, --srdf with --update merges")
+    return output
+
+
+def _print(matrix: CollisionMatrix, robot: RobotModel, output: Path) -> None:
+    counts = reason_counts(matrix)
+    print(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
+    print("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    rare = matrix.rare()
+    if rare:
+        print("rare pairs, about which another seed might decide otherwise:")
+        for pair in rare[:RARE_SHOWN]:
+            print(f"  {pair.first} - {pair.second}: {evidence_words(matrix, matrix.pairs[pair])}")
+        if len(rare) > RARE_SHOWN:
+            print(f"  and {len(rare) - RARE_SHOWN} more")
+    print(f"written: {output}", file=sys.stderr)

@@ -1,0 +1,90 @@
+"""What making and auditing a matrix share: the arguments of sampling, and the sampling with its progress bar."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.progress import Bar
+from robot_semantics.cli.words import pair_of
+from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
+from robot_semantics.collision.pieces import READINGS, pieces_of
+from robot_semantics.collision.sampling import SAMPLERS
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+
+
+def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of sampling."""
+    parser.add_argument("--samples", type=_number(int, 1), default=10_000, metavar="N", help="configurations (10000)")
+    parser.add_argument("--seed", type=_number(int, 0), default=0, help="seed; the same gives the same matrix (0)")
+    parser.add_argument(
+        "--jobs", type=_number(int, 1), default=os.cpu_count() or 1, metavar="N", help="threads; all cores by default"
+    )
+    parser.add_argument("--sampler", choices=sorted(SAMPLERS), default="uniform", help="how to draw (uniform)")
+    parser.add_argument(
+        "--always-fraction",
+        type=_number(float, 0.0, 1.0),
+        default=0.95,
+        metavar="F",
+        help="a pair that collides in at least this share always does (0.95)",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=_number(float, 1e-7, 0.5),
+        metavar="P",
+        help="sample until 0 hits mean a collision probability below P (at 95 %% confidence)",
+    )
+    parser.add_argument("--default-state", metavar="GROUP/STATE", help="the default pose; by default all joints at 0")
+    parser.add_argument(
+        "--geometry", choices=sorted(READINGS), default="hull", help="what a mesh counts as (hull: its convex hull)"
+    )
+    parser.add_argument("--padding", type=_number(float, 0.0), default=0.0, metavar="M", help="added round links [m]")
+
+
+def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
+    """Return the matrix of `robot`; problems of its geometry go to stderr.
+
+    Raises:
+        DescriptionError: a geometry cannot be used.
+        RobotSemanticsError: the default state does not exist.
+    """
+    diagnostics = Diagnostics()
+    pieces = pieces_of(robot, PackageResolver(arguments.package_path), diagnostics, arguments.geometry)
+    diagnostics.raise_if_failed()
+    inputs.print_diagnostics(diagnostics)
+    space = JointSpace.of(robot)
+    default_q = None
+    if arguments.default_state:
+        state = pair_of(arguments.default_state, "/", "--default-state", "GROUP/STATE")
+        default_q = with_state(space, *state)
+    settings = Settings(
+        samples=arguments.samples,
+        seed=arguments.seed,
+        sampler=arguments.sampler,
+        jobs=arguments.jobs,
+        always_fraction=arguments.always_fraction,
+        padding=arguments.padding,
+        confidence=arguments.confidence,
+    )
+    with Bar() as bar:
+        bar.phase("sampling", settings.total)
+        return generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance)
+
+
+def _number(kind: type[int] | type[float], least: float, most: float = float("inf")) -> Callable[[str], float]:
+    """Return a reader of command-line words for numbers from `least` to `most`."""
+
+    def read(word: str) -> float:
+        value = kind(word)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{word} is not from {least:g} to {most:g}")
+        return value
+
+    read.__name__ = "number"
+    return read

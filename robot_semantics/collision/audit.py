@@ -1,0 +1,75 @@
+"""An SRDF's own collision pairs against the evidence: what is dangerous, what is wasteful, what is missing."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+
+
+class Finding(enum.Enum):
+    """What is wrong with how an SRDF treats a pair."""
+
+    NEVER_BUT_COLLIDES = "disabled as Never, but collides"
+    ENABLED_BUT_ALWAYS = "checked, but always collides"
+    ADJACENT_BUT_ENABLED = "adjacent, but checked"
+    UNKNOWN_LINK = "names a link that the robot does not have"
+    NO_GEOMETRY = "names a link without collision geometry"
+
+    @property
+    def is_dangerous(self) -> bool:
+        """Whether a robot planned with this matrix may hit itself unseen."""
+        return self is Finding.NEVER_BUT_COLLIDES
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One finding; `evidence` is None where the pair could not be sampled, `stated` the SRDF's own reason."""
+
+    finding: Finding
+    pair: LinkPair
+    stated: str | None
+    evidence: PairEvidence | None
+
+
+def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
+    """Return all findings, the dangerous ones first, then by pair; those most often hit first among the dangerous."""
+    rows = [*_of_disabled(robot, matrix), *_of_checked(robot, matrix)]
+    order = list(Finding)
+    return tuple(
+        sorted(
+            rows, key=lambda row: (order.index(row.finding), -(row.evidence.hits or 0) if row.evidence else 0, row.pair)
+        )
+    )
+
+
+def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
+    srdf = robot.semantics.srdf
+    for item in srdf.disabled_collisions if srdf is not None else ():
+        pair = LinkPair.of(item.link1, item.link2)
+        evidence = matrix.pairs.get(pair)
+        if any(link not in robot.link_index for link in pair):
+            yield AuditRow(Finding.UNKNOWN_LINK, pair, item.reason, None)
+        elif evidence is None:
+            if item.link1 != item.link2:
+                yield AuditRow(Finding.NO_GEOMETRY, pair, item.reason, None)
+        elif item.reason == Reason.NEVER.value and evidence.hits:
+            yield AuditRow(Finding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
+
+
+def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
+    semantics = robot.semantics
+    default_disabled = set(semantics.default_disabled_links)
+    for pair, evidence in matrix.pairs.items():
+        off_by_default = not default_disabled.isdisjoint(pair) and pair not in semantics.enabled_collisions
+        if pair in semantics.disabled_collisions or off_by_default:
+            continue
+        reason = matrix.reason(pair)
+        if reason is Reason.ALWAYS:
+            yield AuditRow(Finding.ENABLED_BUT_ALWAYS, pair, None, evidence)
+        elif reason is Reason.ADJACENT:
+            yield AuditRow(Finding.ADJACENT_BUT_ENABLED, pair, None, evidence)

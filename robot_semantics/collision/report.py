@@ -1,0 +1,76 @@
+"""A matrix for people and for programs: rows of a table, and JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from robot_semantics.collision.counting import Witness
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.kinematics.joint_space import JointSpace
+
+
+def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
+    """Return the matrix as JSON-ready values; rare pairs are named first, rarest first."""
+    return {
+        "samples": matrix.samples,
+        "seed": matrix.seed,
+        "sampler": matrix.sampler,
+        "always_fraction": matrix.always_fraction,
+        "counts": reason_counts(matrix),
+        "rare": [list(pair) for pair in matrix.rare()],
+        "pairs": [_pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
+    }
+
+
+def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:
+    """Return how many pairs each reason disables, and how many stay checked."""
+    reasons = [matrix.reason(pair) for pair in matrix.pairs]
+    counts = {reason.value: reasons.count(reason) for reason in Reason if reason is not Reason.USER}
+    return {**counts, "checked": reasons.count(None)}
+
+
+def _pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace) -> dict[str, Any]:
+    reason = matrix.reason(evidence.pair)
+    return {
+        "link1": evidence.pair.first,
+        "link2": evidence.pair.second,
+        "reason": reason.value if reason else None,
+        "hits": evidence.hits,
+        "samples": evidence.samples,
+        "fraction": evidence.hits / evidence.samples if evidence.hits is not None and evidence.samples else None,
+        "default_hit": evidence.default_hit,
+        "adjacency": list(evidence.adjacency),
+        "rigid": evidence.rigid,
+        "never_bound": evidence.never_bound,
+        "first": witness_json(evidence.first, space),
+        "deepest": witness_json(evidence.deepest, space),
+    }
+
+
+def witness_json(witness: Witness | None, space: JointSpace) -> dict[str, Any] | None:
+    """Return a witness with its positions by variable name, mimic joints as their leaders put them."""
+    if witness is None:
+        return None
+    q = space.with_mimics(witness.q)
+    return {
+        "sample": witness.sample,
+        "depth": witness.depth,
+        "positions": {name: float(value) for name, value in zip(space.names, q, strict=True)},
+    }
+
+
+def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
+    """Return in words what is known of a pair: ``12 of 10,000``, ``0 of 10,000, below 0.0003``, ``adjacent``."""
+    if evidence.hits is None:
+        return "adjacent: " + " - ".join(evidence.adjacency)
+    if evidence.rigid:
+        return "rigid: collides" if evidence.hits else "rigid: does not collide"
+    words = f"{evidence.hits:,} of {evidence.samples:,}"
+    bound = evidence.never_bound
+    if bound is not None:
+        digits = max(0, 1 - math.floor(math.log10(bound)))
+        words += f", probability below {bound:.{digits}f}"
+    if evidence.default_hit:
+        words += ", and in the default pose"
+    return words
