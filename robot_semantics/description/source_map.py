@@ -92,7 +92,9 @@ class ElementIndex:
 
         parser.StartElementHandler = start
         parser.EndElementHandler = end
-        parser.Parse(text, True)
+        if text:
+            # A tree that was made by hand has no text.
+            parser.Parse(text, True)
 
     @cached_property
     def _lines(self) -> list[int]:

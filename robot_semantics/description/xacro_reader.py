@@ -19,7 +19,7 @@ from lxml import etree
 
 from robot_semantics.description.xml_reader import SourceMap, XmlDocument, parse_xml, read_text, read_xml
 from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError, MissingExtraError
+from robot_semantics.errors import DescriptionError
 
 FindPackage = Callable[[str], str]
 
@@ -64,7 +64,6 @@ def read_document(
 
     Raises:
         DescriptionError: as `expand_xacro`.
-        MissingExtraError: as `expand_xacro`.
     """
     document = read_xml(path, forgiving=True)
     return expand_xacro(path, arguments, find_package) if is_xacro(document, path) else document
@@ -81,13 +80,11 @@ def expand_xacro(
     Raises:
         DescriptionError: a file cannot be read or is not well-formed, or a macro fails; the one diagnostic names the
             file in question.
-        MissingExtraError: the `xacro` package is not installed.
     """
-    try:
-        import xacro
-        import xacro.substitution_args
-    except ImportError:
-        raise MissingExtraError("xacro", "xacro", "reading a file with macros") from None
+    # Imported here: most robots are no xacro, and it brings yaml and more along.
+    import xacro
+    import xacro.substitution_args
+
     with _LOCK:
         files: list[SourceMap] = []
         with _patched(xacro, files, find_package):

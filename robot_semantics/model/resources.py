@@ -6,7 +6,7 @@ The resolver is an object that whoever loads a robot may replace: everything tha
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -56,7 +56,7 @@ class PackageResolver:
         """
         tried: list[str] = []
         for path in self._files(uri, None if relative_to is None else Path(relative_to), tried):
-            if path.is_file():
+            if _exists(path.is_file):
                 return path
             tried.append(str(path))
         raise ResourceNotFoundError(uri, tried)
@@ -69,7 +69,7 @@ class PackageResolver:
         """
         tried: list[str] = []
         for path in self.package_candidates(name, None if relative_to is None else Path(relative_to), tried):
-            if path.is_dir():
+            if _exists(path.is_dir):
                 return path
             tried.append(str(path))
         raise ResourceNotFoundError(f"package://{name}", tried)
@@ -134,6 +134,14 @@ def check_meshes(
                 except ResourceNotFoundError as error:
                     place = robot.places.place(mesh.at, "filename")
                     diagnostics.warning("missing-mesh", f"mesh {error}", place)
+
+
+def _exists(ask: Callable[[], bool]) -> bool:
+    try:
+        return ask()
+    except (OSError, ValueError):
+        # A name that no file can have, or a folder that may not be looked into.
+        return False
 
 
 def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:

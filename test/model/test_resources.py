@@ -1,0 +1,145 @@
+"""Files that a description names: where they are looked for, in which order, and what is said when they are nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.description.urdf_reader import parse_urdf
+from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, check_meshes
+
+MANIFEST = "<package><name>{}</name></package>"
+
+
+def made(path: Path, text: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_package_is_found_by_its_folder_s_name(tmp_path: Path) -> None:
+    mesh = made(tmp_path / "src" / "arm" / "meshes" / "a b.stl")
+    resolver = PackageResolver([tmp_path / "src"], {})
+    assert resolver.resolve("package://arm/meshes/a%20b.stl") == mesh
+    assert resolver.package("arm") == tmp_path / "src" / "arm"
+
+
+def test_a_search_path_may_be_the_package_itself(tmp_path: Path) -> None:
+    mesh = made(tmp_path / "arm" / "a.stl")
+    assert PackageResolver([tmp_path / "arm"], {}).resolve("package://arm/a.stl") == mesh
+
+
+def test_a_package_in_a_folder_of_another_name_is_found_by_its_manifest(tmp_path: Path) -> None:
+    made(tmp_path / "ws" / "repository" / "folder" / "package.xml", MANIFEST.format(" arm "))
+    mesh = made(tmp_path / "ws" / "repository" / "folder" / "a.stl")
+    assert PackageResolver([tmp_path / "ws"], {}).resolve("package://arm/a.stl") == mesh
+
+
+@pytest.mark.parametrize("folder", ["build/arm_copy", ".hidden/arm_copy", "1/2/3/4/5/6/arm_copy"])
+def test_builds_hidden_folders_and_great_depths_are_not_searched(tmp_path: Path, folder: str) -> None:
+    made(tmp_path / folder / "package.xml", MANIFEST.format("arm"))
+    with pytest.raises(ResourceNotFoundError):
+        PackageResolver([tmp_path], {}).package("arm")
+
+
+def test_a_broken_manifest_hides_no_other(tmp_path: Path) -> None:
+    made(tmp_path / "a" / "package.xml", "<package>")
+    made(tmp_path / "b" / "package.xml", MANIFEST.format("arm"))
+    assert PackageResolver([tmp_path], {}).package("arm") == tmp_path / "b"
+
+
+def test_the_order_is_given_paths_then_ros_package_path_then_ament_then_around_the_description(tmp_path: Path) -> None:
+    urdf = made(tmp_path / "own" / "arm" / "urdf" / "arm.urdf")
+    places = [
+        made(tmp_path / "given" / "arm" / "a.stl"),
+        made(tmp_path / "ros" / "arm" / "a.stl"),
+        made(tmp_path / "prefix" / "share" / "arm" / "a.stl"),
+        made(tmp_path / "own" / "arm" / "a.stl"),
+    ]
+    environment = {
+        "ROS_PACKAGE_PATH": f"{tmp_path / 'nowhere'}:{tmp_path / 'ros'}",
+        "AMENT_PREFIX_PATH": str(tmp_path / "prefix"),
+    }
+    for place in places:
+        resolver = PackageResolver([tmp_path / "given"], environment)
+        assert resolver.resolve("package://arm/a.stl", urdf) == place
+        place.unlink()
+
+
+def test_a_neighbour_of_the_description_s_folders_is_found(tmp_path: Path) -> None:
+    urdf = made(tmp_path / "robots" / "arm_description" / "urdf" / "arm.urdf")
+    mesh = made(tmp_path / "robots" / "hand_description" / "meshes" / "h.stl")
+    assert PackageResolver((), {}).resolve("package://hand_description/meshes/h.stl", urdf) == mesh
+
+
+@pytest.mark.parametrize("variable", ["GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"])
+def test_models_are_looked_for_where_gazebo_looks(tmp_path: Path, variable: str) -> None:
+    mesh = made(tmp_path / "models" / "cup" / "cup.dae")
+    assert PackageResolver((), {variable: str(tmp_path / "models")}).resolve("model://cup/cup.dae") == mesh
+
+
+def test_relative_and_absolute_paths_and_file_uris(tmp_path: Path) -> None:
+    urdf = made(tmp_path / "urdf" / "arm.urdf")
+    mesh = made(tmp_path / "urdf" / "meshes" / "a b#c.stl")
+    resolver = PackageResolver((), {})
+    assert resolver.resolve("meshes/a b#c.stl", urdf) == mesh
+    assert resolver.resolve(str(mesh)) == mesh
+    assert resolver.resolve(mesh.as_uri()) == mesh
+    assert resolver.resolve("file://meshes/a%20b%23c.stl", urdf) == mesh
+
+
+def test_the_network_is_never_used() -> None:
+    with pytest.raises(ResourceNotFoundError, match="the network is never used"):
+        PackageResolver((), {}).resolve("http://192.0.2.1/a.stl")
+
+
+def test_what_was_tried_is_listed_in_order(tmp_path: Path) -> None:
+    urdf = made(tmp_path / "urdf" / "arm.urdf")
+    with pytest.raises(ResourceNotFoundError) as caught:
+        PackageResolver([tmp_path / "given"], {"AMENT_PREFIX_PATH": "/opt/x"}).resolve("package://arm/a.stl", urdf)
+    tried = caught.value.tried
+    assert tried[:3] == (
+        f"{tmp_path}/given/arm/a.stl",
+        f"a package.xml of 'arm' below {tmp_path}/given",
+        "/opt/x/share/arm/a.stl",
+    )
+    assert f"{tmp_path}/arm/a.stl" in tried
+    assert caught.value.uri == "package://arm/a.stl"
+    assert all(place in str(caught.value) for place in tried)
+
+
+@pytest.mark.parametrize(
+    "uri", ["", "package://", "package:///a.stl", "file://", "http://[", "\0", "model://x", "a" * 5000]
+)
+def test_odd_names_are_not_found_and_nothing_worse(uri: str, tmp_path: Path) -> None:
+    with pytest.raises(ResourceNotFoundError):
+        PackageResolver([tmp_path], {}).resolve(uri, tmp_path / "r.urdf")
+
+
+def test_missing_meshes_are_warned_of_with_their_place(tmp_path: Path) -> None:
+    mesh = '<geometry><mesh filename="{}"/></geometry>'
+    there = made(tmp_path / "there.stl")
+    text = (
+        '<robot name="r"><link name="a">\n'
+        f"<visual>{mesh.format('there.stl')}</visual>\n"
+        f"<collision>{mesh.format('naQQQme.stl')}</collision>"
+        '<collision><geometry><sphere radius="1"/></geometry></collision></link></robot>'
+    )
+    diagnostics = Diagnostics()
+    check_meshes(parse_urdf(text), PackageResolver((), {}), diagnostics, there.with_name("r.urdf"))
+    (problem,) = diagnostics
+    assert (problem.severity, problem.code) == (Severity.WARNING, "missing-mesh")
+    assert problem.message == f"mesh 'naQQQme.stl' is not found; tried {tmp_path}/naQQQme.stl"
+    assert (problem.place.line, problem.place.column) == (3, len("<collision><geometry><mesh ") + 1)
+
+
+def test_a_resolver_of_one_s_own_is_used(tmp_path: Path) -> None:
+    class Elsewhere(PackageResolver):
+        def package_candidates(self, name: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
+            yield tmp_path / f"the-{name}"
+
+    mesh = made(tmp_path / "the-arm" / "a.stl")
+    assert Elsewhere().resolve("package://arm/a.stl") == mesh
