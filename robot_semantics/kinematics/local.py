@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.motions import SUBSPACE, Floating, Planar, Sliding, Turning
+from robot_semantics.kinematics.motions import Floating, OneVelocity, Planar, Sliding, Turning, several_velocities
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -43,6 +43,10 @@ class LocalTransforms:
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
         self._poses = xyz_quat_from_matrix(origins)
+        self._single, self._several = (
+            OneVelocity.of(self.space, self.joints),
+            several_velocities(self.space, self.joints),
+        )
         self._turning = Turning.of(self.space, self.joints)
         self._sliding = Sliding.of(self.space, self.joints)
         self._planar = Planar.of(self.space, self.joints)
@@ -120,14 +124,17 @@ class LocalTransforms:
         velocities = self.space.mimics.followed_velocities(self.space.checked_velocities(v))
         shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
         out = np.zeros((*shape, len(self.joints), 6))
-        R_child_joint = np.swapaxes(self.matrices(positions)[..., :3, :3], -1, -2) @ self._origins[:, :3, :3]
-        for at, joint in enumerate(self.joints):
-            if not joint.position_count:
-                continue
-            rates = velocities[..., self.space.velocities_of(joint)]
-            linear, angular = SUBSPACE[joint.type](joint)
-            for half, subspace in ((slice(0, 3), linear), (slice(3, 6), angular)):
-                out[..., at, half] = (R_child_joint[..., at, :, :] @ subspace @ rates[..., np.newaxis])[..., 0]
+        single = self._single
+        # In the child's axes an axis is what it is in the joint frame's: turning about it or sliding leave it there.
+        out[..., single.rows, :] = velocities[..., single.velocity, np.newaxis] * single.twist
+        if self._several:
+            rows = [row for row, _, _ in self._several]
+            R_child_parent = np.swapaxes(self.matrices(positions)[..., rows, :3, :3], -1, -2)
+            R_child_joint = R_child_parent @ self._origins[rows, :3, :3]
+            for k, (row, at, subspace) in enumerate(self._several):
+                twist = (subspace @ velocities[..., at, np.newaxis])[..., 0]
+                for half in (slice(0, 3), slice(3, 6)):
+                    out[..., row, half] = (R_child_joint[..., k, :, :] @ twist[..., half, np.newaxis])[..., 0]
         out.setflags(write=False)
         return out
 

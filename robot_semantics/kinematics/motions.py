@@ -227,6 +227,37 @@ class Floating:
         return quat_normalize(self.variables(q)[..., 3:])
 
 
+@dataclass(frozen=True, eq=False)
+class OneVelocity:
+    """Joints with one degree of freedom.
+
+    Attributes:
+        rows: which rows of the result they are.
+        velocity: (m,) where in v their velocities are.
+        twist: (m, 6) their twists in their joint frames at a velocity of 1.
+    """
+
+    rows: IndexArray
+    velocity: IndexArray
+    twist: FloatArray
+
+    @classmethod
+    def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> OneVelocity:
+        """Return the block of the `joints` with one degree of freedom."""
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count == 1]
+        return cls(
+            np.array([row for row, _ in chosen], dtype=np.intp),
+            np.array([space.velocities_of(joint).start for _, joint in chosen], dtype=np.intp),
+            np.array([np.concatenate(SUBSPACE[joint.type](joint))[:, 0] for _, joint in chosen]).reshape(-1, 6),
+        )
+
+
+def several_velocities(space: JointSpace, joints: Sequence[JointModel]) -> list[tuple[int, slice, FloatArray]]:
+    """Return of every joint with n > 1 degrees of freedom its row, its place in v and its (6, n) twists."""
+    chosen = [(row, joint) for row, joint in enumerate(joints) if joint.velocity_count > 1]
+    return [(row, space.velocities_of(joint), np.concatenate(SUBSPACE[joint.type](joint))) for row, joint in chosen]
+
+
 def _origins(chosen: Sequence[tuple[int, JointModel]]) -> FloatArray:
     return np.array([joint.T_parent_joint for _, joint in chosen])
 
