@@ -48,9 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
         return int(dangerous > 0)
     for row in rows:
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
-        print(
-            f"{'error' if row.finding.is_dangerous else 'warning'}: {' - '.join(row.pair)}: {row.finding.value}{evidence}"
-        )
+        severity = "error" if row.finding.is_dangerous else "warning"
+        print(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{evidence}")
         if row.finding.is_dangerous:
             print(f"  collides at {_configuration(row, space)}")
     print(f"{len(rows)} findings, {dangerous} of them dangerous" if rows else "no findings")

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME=VALUE",
-        help="position of a joint [rad or m], or of one variable of a planar or floating one (base/x=1.5); others are 0",
+        help="position of a joint [rad or m], or of a variable of a planar or floating one (base/x=1.5); others 0",
     )
     parser.add_argument("--state", metavar="GROUP/STATE", help="start from a named state of the SRDF")
     inputs.add_json_argument(parser)
@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     width = max(len(name) for name in table)
     print(
-        f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   (in {model.root_link})"
+        f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
+        f"(in {model.root_link})"
     )
     for name, pose in table.items():
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
@@ -79,6 +80,7 @@ def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: Joi
     for index, value in given.items():
         if abs(followed[index] - value) > 1e-6:
             print(
-                f"warning: '{space.names[index]}' mimics another joint, which puts it at {followed[index]:.6g}, not {value:.6g}",
+                f"warning: '{space.names[index]}' mimics another joint, "
+                f"which puts it at {followed[index]:.6g}, not {value:.6g}",
                 file=sys.stderr,
             )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.diagnostics import Diagnostics, Severity
 from robot_semantics.model.robot_model import RobotModel
+
+WARNINGS_OF_A_KIND = 3
+"""How many warnings of one kind a command shows that is about something else; `check` shows all."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_positional: bool = False) -> None:
@@ -67,9 +71,17 @@ def load(arguments: argparse.Namespace) -> RobotModel:
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:
-    """Print every problem to stderr, one a line."""
+    """Print problems to stderr: every error, and of each kind of warning the first few, with the number of the others."""
+    shown: Counter[str] = Counter()
     for diagnostic in diagnostics:
+        if diagnostic.severity is Severity.WARNING:
+            shown[diagnostic.code] += 1
+            if shown[diagnostic.code] > WARNINGS_OF_A_KIND:
+                continue
         print(diagnostic, file=sys.stderr)
+    more = sum(max(count - WARNINGS_OF_A_KIND, 0) for count in shown.values())
+    if more:
+        print(f"and {more} more such warning{'s' if more > 1 else ''}: see 'robot_semantics check'", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

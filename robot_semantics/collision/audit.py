@@ -40,11 +40,12 @@ def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
     """Return all findings, the dangerous ones first, then by pair; those most often hit first among the dangerous."""
     rows = [*_of_disabled(robot, matrix), *_of_checked(robot, matrix)]
     order = list(Finding)
-    return tuple(
-        sorted(
-            rows, key=lambda row: (order.index(row.finding), -(row.evidence.hits or 0) if row.evidence else 0, row.pair)
-        )
-    )
+
+    def rank(row: AuditRow) -> tuple[int, int, LinkPair]:
+        hits = row.evidence.hits if row.evidence is not None else None
+        return order.index(row.finding), -(hits or 0), row.pair
+
+    return tuple(sorted(rows, key=rank))
 
 
 def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
+from robot_semantics.errors import RobotSemanticsError
 
 FloatArray = npt.NDArray[np.float64]
 Progress = Callable[[int], None]
@@ -57,7 +58,7 @@ class Counts:
             mine.deepest = min(mine.deepest, count.deepest, key=lambda witness: (-witness.depth, witness.sample))
 
 
-class Interrupted(Exception):
+class InterruptedCountError(RobotSemanticsError):
     """Counting was told to stop; nothing has been written."""
 
 
@@ -71,10 +72,10 @@ def count_blocks(
     stop: threading.Event | None = None,
     last: int | None = None,
 ) -> Counts:
-    """Count the collisions of the given blocks of samples on `jobs` threads; samples from number `last` on are left out.
+    """Count the collisions of the given blocks of samples, up to sample number `last`, on `jobs` threads.
 
     Raises:
-        Interrupted: `stop` was set.
+        InterruptedCountError: `stop` was set.
 
     """
     stop = stop or threading.Event()
@@ -83,7 +84,7 @@ def count_blocks(
 
     def work(block: int) -> Counts:
         if stop.is_set():
-            raise Interrupted
+            raise InterruptedCountError("counting was told to stop")
         if not hasattr(local, "data"):
             local.data = mujoco.MjData(scene.model)
         q = sampler(block)
@@ -139,7 +140,7 @@ def _merge(
     q: FloatArray,
     first: int,
 ) -> None:
-    """Add contacts, each with its links, its row of q and its distance; several contacts of a pair in a row are one hit."""
+    """Add contacts, each with its links, row of q and distance; several contacts of a pair in one row are one hit."""
     # Sorted by pair, then depth, then row: the head of each pair's run is its deepest contact.
     order = np.lexsort((rows, distances, links[:, 1], links[:, 0]))
     links, rows, distances = links[order], rows[order], distances[order]

@@ -1,4 +1,4 @@
-"""A picture of a matrix: every pair of links as a square, coloured by how often it collides or why it is not checked."""
+"""A picture of a matrix: every pair of links a square, coloured by how often it collides, or why it is not checked."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.colors import LogNorm
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("matplotlib", "plot", "drawing the heat map") from error
@@ -40,7 +41,9 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
         reason = matrix.reason(pair)
         if reason is not None:
             axes.text(column, row, _LETTER[reason], ha="center", va="center", fontsize=7, color="#555555")
-    image = axes.imshow(np.where(share > 0.0, share, np.nan), cmap="YlOrRd", vmin=0.0, vmax=1.0)
+    # Logarithmic: what matters most is whether a pair collides rarely or not at all.
+    scale = LogNorm(1.0 / max(matrix.samples, 2), 1.0)
+    image = axes.imshow(np.where(share > 0.0, share, np.nan), cmap="YlOrRd", norm=scale)
     axes.set_xticks(range(len(links)), links, rotation=90, fontsize=7)
     axes.set_yticks(range(len(links)), links, fontsize=7)
     axes.set_title(f"{robot.name}: self-collisions in {matrix.samples:,} configurations", fontsize=10)

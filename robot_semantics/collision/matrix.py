@@ -152,8 +152,8 @@ def generate_matrix(
 ) -> CollisionMatrix:
     """Sample the robot's configurations and return the matrix.
 
-    `default_q` (size,) is the default pose, `JointSpace.neutral()` where None. The result depends on the robot and on the
-    seed, not on the number of jobs.
+    `default_q` (size,) is the default pose, `JointSpace.neutral()` where None. The result depends on the robot and
+    on the seed, not on the number of jobs.
     """
     with_geometry = sorted({robot.link_names[piece.link] for piece in pieces})
     adjacent = adjacent_pairs(robot, with_geometry)
@@ -202,7 +202,7 @@ def _rigid_evidence(pair: LinkPair, distance: float, samples: int, q: FloatArray
 def _rigid_contacts(
     robot: RobotModel, scene: CollisionScene, q: FloatArray, padding: float
 ) -> dict[tuple[int, int], float]:
-    """Return the distance [m] of every pair of links that no joint moves against each other; MuJoCo never tests those."""
+    """Return the distance [m] of all pairs of links that no joint moves against each other; MuJoCo never tests those."""
     body = [0] * len(robot.links)
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index

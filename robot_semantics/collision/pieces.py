@@ -19,7 +19,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
 FAR_FROM_CONVEX = 0.5
-"""A hull that adds more than this share of the mesh's own volume is reported: it may collide where the mesh does not."""
+"""A hull that adds more than this share of the mesh's own volume is reported: it collides where the mesh does not."""
 
 
 class LocalShape(NamedTuple):
@@ -37,8 +37,8 @@ def pieces_of(
 ) -> tuple[Piece, ...]:
     """Return the pieces of every link with collision geometry.
 
-    `geometry` is how a mesh is read: ``hull`` (its convex hull), ``decomposed`` (convex parts that follow its hollows) or
-    ``primitive`` (the box round it). A geometry that cannot be used is an error in `diagnostics`, never a silently
+    `geometry` is how a mesh is read: ``hull`` (its convex hull), ``decomposed`` (convex parts that follow its hollows)
+    or ``primitive`` (the box round it). A geometry that cannot be used is an error in `diagnostics`, never a silently
     missing piece; a hull that adds much to its mesh is a warning.
     """
     reading = READINGS[geometry]

@@ -1,7 +1,7 @@
 """Random configurations that depend on the seed and their number only, never on how the work is divided.
 
-Samples are numbered from 0 and come in blocks of `BLOCK`; block b of seed s is the same in every process, so any number of
-workers, in any order, sees the same configurations.
+Samples are numbered from 0 and come in blocks of `BLOCK`; block b of seed s is the same in every process, so any number
+of workers, in any order, sees the same configurations.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ BlockSampler = Callable[[int], FloatArray]
 """Gives block number b: (BLOCK, size) positions inside the limits, mimic joints not yet set."""
 
 BLOCK = 500
-"""Configurations in one block: long enough that a block's bookkeeping does not show, short enough to share out evenly."""
+"""Configurations in one block: long enough that its bookkeeping does not show, short enough to share out evenly."""
 
 _SPAN = {JointType.REVOLUTE: np.pi, JointType.CONTINUOUS: np.pi, JointType.PRISMATIC: 1.0}
-"""Half range [rad or m] of a joint without limits; a planar or floating joint's translations use the prismatic one's."""
+"""Half range [rad or m] of a joint without limits; translations of a planar or floating joint too."""
 
 
 def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> BlockSampler:
@@ -74,7 +74,7 @@ class _Box:
 
 
 def _uniform_quaternions(unit: FloatArray) -> FloatArray:
-    """Return (n, 4) quaternions, uniform on the rotations, from the first three of (n, 4) unit coordinates (Shoemake)."""
+    """Return (n, 4) quaternions, uniform on the rotations, from three of (n, 4) unit coordinates (Shoemake)."""
     a, b = np.sqrt(1.0 - unit[:, 0]), np.sqrt(unit[:, 0])
     s, t = 2.0 * np.pi * unit[:, 1], 2.0 * np.pi * unit[:, 2]
     return np.column_stack([a * np.sin(s), a * np.cos(s), b * np.sin(t), b * np.cos(t)])
