@@ -27,7 +27,7 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
     if choice == "mid":
         bounded = np.isfinite(space.lower) & np.isfinite(space.upper)
         for joint in model.joints:
-            if joint.position_count != 1:
+            if joint.position_count > 1:
                 bounded[space.joint_positions[joint.name]] = False
         positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
     elif choice != "zero":

@@ -121,7 +121,10 @@ class NodeProcess:
 class Client:
     """The other end: a node of the test, which spins only while it waits for something."""
 
+    latched = LATCHED
+
     def __init__(self, domain: int) -> None:
+        self.domain = domain
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
         self.node = rclpy.create_node("test_client", context=self.context)
@@ -160,11 +163,31 @@ class Client:
         self.until(lambda: publisher.get_subscription_count() > 0, f"a subscriber of {topic}")
         return publisher
 
+    def publish_until(
+        self, publisher: Any, make_message: Callable[[], Any], condition: Callable[[], Any], what: str
+    ) -> Any:
+        """Publish again and again until `condition` holds: first messages may come before all have found each other."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            publisher.publish(make_message())
+            again = time.monotonic() + 0.2
+            while time.monotonic() < again:
+                self._executor.spin_once(timeout_sec=0.05)
+                if result := condition():
+                    return result
+            assert time.monotonic() < end, f"waited in vain for {what}"
+
     def collect(self, message_type: Any, topic: str, qos: Any = LATCHED) -> list[Any]:
         """Return a list that grows with every message that comes while something is waited for."""
         messages: list[Any] = []
         self.node.create_subscription(message_type, topic, messages.append, qos)
         return messages
+
+    def collect_tf(self, topic: str) -> list[Any]:
+        """Return a list that grows with every transform on a TF topic of another name."""
+        transforms: list[Any] = []
+        self.node.create_subscription(TFMessage, topic, lambda message: transforms.extend(message.transforms), 100)
+        return transforms
 
     def call(self, kind: Any, name: str, request: Any = None) -> Any:
         """Call a service and return the response."""
@@ -172,9 +195,18 @@ class Client:
         if client is None:
             client = self._services[name] = self.node.create_client(kind, name)
         self.until(client.service_is_ready, f"service {name}")
-        future = client.call_async(request if request is not None else kind.Request())
-        self.until(future.done, f"the answer of {name}")
-        return future.result()
+        # An answer is lost if the service has not yet found the client; so ask again. No request here minds that.
+        futures: list[Any] = []
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            futures.append(client.call_async(request if request is not None else kind.Request()))
+            again = time.monotonic() + 2.0
+            while time.monotonic() < again:
+                self._executor.spin_once(timeout_sec=0.05)
+                for future in futures:
+                    if future.done():
+                        return future.result()
+        raise AssertionError(f"waited in vain for the answer of {name}")
 
     def set_parameters(self, node: str, **values: Any) -> Any:
         """Set parameters (`__` in a name is a dot) and return the results."""
@@ -192,6 +224,10 @@ class Client:
         return (
             {item.child_frame_id: item for item in self.static_messages[-1].transforms} if self.static_messages else {}
         )
+
+    def at(self, stamp_ns: int) -> dict[str, Any]:
+        """Return the transforms with one stamp by child frame."""
+        return {item.child_frame_id: item for item in self.transforms if stamp_of(item) == stamp_ns}
 
     def newest(self) -> dict[str, Any]:
         """Return the newest transform of each child frame on /tf."""

@@ -1,0 +1,140 @@
+"""Descriptions and parameters that mean nothing, at start and at run time: one located error, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from robot_semantics_interfaces.srv import ListGroups
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from .conftest import Client, NodeProcess, joint_state, text
+
+pytestmark = pytest.mark.ros
+NODE = "/robot_semantics"
+
+ARM = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"/>
+  <link name="{tip}"/>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="upper"/><axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/>
+  </joint>
+  <joint name="{fixed}" type="fixed"><origin xyz="0 0 {height}"/><parent link="upper"/><child link="{tip}"/></joint>
+</robot>"""
+URDF = ARM.format(tip="tip", fixed="flange", height=0.5)
+OTHER = ARM.format(tip="hook", fixed="hook_joint", height=0.25)
+NOT_XML = '<robot name="arm">\n  <link name="base"\n</robot>'
+CYCLE = URDF.replace('<parent link="base"/>', '<parent link="tip"/>')
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"robot_description": NOT_XML}, "<robot_description>:3:1: error: not well-formed XML"),
+        ({"robot_description": CYCLE}, "<robot_description>:"),
+        ({"robot_description": ""}, "parameter 'robot_description' is empty"),
+        ({"robot_description": URDF, "robot_description_semantic": "<robot"}, "<robot_description_semantic>:1:"),
+        ({"robot_description": URDF, "publish_frequency": 0.0}, "'publish_frequency' must be greater than 0, not 0.0"),
+        ({"robot_description": URDF, "default_positions": "arm/home"}, "unknown group 'arm'"),
+        ({"robot_description": URDF, "invalid_positions": "refuze"}, "did you mean 'refuse'?"),
+    ],
+    ids=["not_xml", "cycle", "empty", "srdf_not_xml", "frequency", "state", "word"],
+)
+def test_what_means_nothing_is_one_error_and_exit_code_1(
+    start: Callable[..., NodeProcess], parameters: dict[str, object], expected: str
+) -> None:
+    node = start(**parameters)
+    assert node.wait() == 1
+    assert expected in node.output
+    assert node.output.count("[FATAL]") == 1
+    assert "Traceback" not in node.output
+
+
+def test_an_argument_that_ros_does_not_know_is_one_error(start: Callable[..., NodeProcess]) -> None:
+    node = start(robot_description=URDF, ros_args=["--nonsense"])
+    assert node.wait() == 1
+    assert "Traceback" not in node.output
+    assert "--nonsense" in node.output
+
+
+@pytest.fixture(scope="module")
+def node(start: Callable[..., NodeProcess], client: Client) -> Iterator[NodeProcess]:
+    node = start(robot_description=URDF, publish_frequency=1000)
+    client.call(ListGroups, f"{NODE}/list_groups")
+    yield node
+    assert node.stop() == 0
+
+
+def test_a_rejected_description_says_why_and_the_last_good_one_goes_on(client: Client, node: NodeProcess) -> None:
+    (result,) = client.set_parameters(NODE, robot_description=NOT_XML)
+    assert not result.successful
+    assert result.reason.startswith("<robot_description>:3:1: error: not well-formed XML")
+    joints = client.publisher(JointState, "joint_states")
+    client.transforms.clear()
+    joints.publish(joint_state({"shoulder": 0.5}))
+    client.until(lambda: "upper" in client.newest(), "the transform of the good model")
+    assert client.get_parameter(NODE, "robot_description").string_value == URDF
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("publish_frequency", float("nan"), "must be a finite number, not nan"),
+        ("publish_frequency", "fast", "must be a finite number, not 'fast'"),
+        ("publish_frequency", -1, "must be greater than 0, not -1"),
+        ("frame_prefix", 3, "must be a text, not 3"),
+        ("default_positions", "middle", "must be none, zero, mid or GROUP/STATE, not 'middle'"),
+        ("strict", "yes", "must be true or false, not 'yes'"),
+        ("models", ["a"], "read-only"),
+    ],
+)
+def test_values_that_mean_nothing_are_rejected_with_the_reason(
+    client: Client, node: NodeProcess, name: str, value: object, reason: str
+) -> None:
+    (result,) = client.set_parameters(NODE, **{name: value})
+    assert not result.successful
+    assert reason in result.reason
+
+
+def test_a_whole_number_is_a_frequency_too(client: Client, node: NodeProcess) -> None:
+    (result,) = client.set_parameters(NODE, publish_frequency=500)
+    assert result.successful
+
+
+def test_a_change_of_prefix_sends_the_whole_static_set_again(client: Client, node: NodeProcess) -> None:
+    assert client.set_parameters(NODE, frame_prefix="left/")[0].successful
+    client.until(lambda: "left/tip" in client.static_frames(), "the prefixed frames")
+    assert client.static_frames()["left/tip"].header.frame_id == "left/upper"
+    assert set(client.static_frames()) == {"left/tip"}
+    assert client.set_parameters(NODE, frame_prefix="")[0].successful
+    client.until(lambda: set(client.static_frames()) == {"tip"}, "the frames without prefix")
+
+
+def test_another_description_replaces_the_robot_for_those_who_come_late_too(client: Client, node: NodeProcess) -> None:
+    descriptions = client.collect(String, "robot_description")
+    assert client.set_parameters(NODE, robot_description=OTHER)[0].successful
+    client.until(lambda: set(client.static_frames()) == {"hook"}, "the other robot's frames")
+    client.until(lambda: descriptions and descriptions[-1].data == OTHER, "the other robot's description")
+    late = Client(client.domain)
+    try:
+        late.until(late.static_frames, "the static frames")
+        late.spin_for(0.3)
+        assert set(late.static_frames()) == {"hook"}
+        assert len(late.static_messages) == 1
+    finally:
+        late.close()
+
+
+def test_descriptions_may_come_from_topics(client: Client, start: Callable[..., NodeProcess]) -> None:
+    topic = client.node.create_publisher(String, "/described/urdf", client.latched)
+    node = start(robot_description_topic="/described/urdf", ros_args=["-r", "__node:=reader", "-r", "__ns:=/described"])
+    client.call(ListGroups, "/described/reader/list_groups")
+    topic.publish(text(URDF))
+    client.until(lambda: set(client.static_frames()) == {"tip"}, "the frames of the description")
+    topic.publish(text(NOT_XML))
+    node.wait_for_output("a description from a topic is not used: <robot_description>:3:1: error")
+    topic.publish(text(OTHER))
+    client.until(lambda: set(client.static_frames()) == {"hook"}, "the frames of the other description")
+    assert node.stop() == 0
