@@ -31,13 +31,13 @@ setup:
 
 demo:
 	@$(PYTHON) tools/setup.py demo
-	@$(VENV)/python -m robot_semantics.demo
+	@$(VENV)/python -m demo
 
 test: setup
 	@$(VENV)/python tools/corpus.py
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
-	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py test benchmark
+	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo test benchmark
 	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
 	$(VENV)/pytest -n 2 --dist loadfile
 

@@ -16,6 +16,8 @@ DISCOVERY_S = 3.0
 """How long a simulator may take to be discovered [s]."""
 ANSWER_S = 10.0
 """How long a simulator may take to answer [s]."""
+RESEND_S = 0.5
+"""How long to wait for an answer before a request that changes nothing is sent again [s]."""
 POLL_S = 0.02
 
 
@@ -55,23 +57,51 @@ class SimulatorClient:
     async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
         """Return the simulator's answer, which may be that it did nothing.
 
+        Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
+        know what became of it.
+
         Raises:
             SimulatorError: it is not there or does not answer.
         """
-        return await self._call(self._set, request)
+        return await self._call(self._set, request, once=not request.dry_run)
 
-    async def _call(self, client: Any, request: Any) -> Any:
+    async def _call(self, client: Any, request: Any, *, once: bool = False) -> Any:
+        """Send a request, unless `once` again and again, until one is answered.
+
+        A simulator that was killed has said no goodbye: for some seconds its service still seems to be there, and a
+        request may go to it alone and not to its successor.
+        """
         if not client.service_is_ready():
             await self._ready(client)
-        future = client.call_async(request)
-        reason = SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s")
-        timer = self._node.create_timer(
-            ANSWER_S, lambda: None if future.done() else future.set_exception(reason), self._group, self._clock
-        )
+        answer: Future = Future()
+        sent: list[Future] = []
+
+        def settle(future: Future) -> None:
+            if not answer.done() and not future.cancelled():
+                answer.set_result(future.result())
+
+        def send() -> None:
+            if answer.done():
+                return
+            if len(sent) * RESEND_S >= ANSWER_S:
+                answer.set_exception(
+                    SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s")
+                )
+            elif once and sent:
+                sent.append(sent[0])
+            else:
+                sent.append(client.call_async(request))
+                sent[-1].add_done_callback(settle)
+
+        send()
+        timer = self._node.create_timer(RESEND_S, send, self._group, self._clock)
         try:
-            return await future
+            return await answer
         finally:
             self._node.destroy_timer(timer)
+            for future in sent:
+                if not future.done():
+                    client.remove_pending_request(future)
 
     async def _ready(self, client: Any) -> None:
         ready: Future = Future()

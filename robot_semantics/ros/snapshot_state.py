@@ -17,7 +17,7 @@ from robot_semantics.ros.time_order import NEVER_NS
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.identity import urdf_digest
-from robot_semantics.usdf.joint_values import joint_values
+from robot_semantics.usdf.joint_values import joint_values, stated_positions, stated_velocities
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, WorldState
 
@@ -168,8 +168,16 @@ def values_of(state: WorldState, robot: RobotSample) -> RobotValues | None:
             q[space.joint_positions[joint.name]] = values.q[space.joint_positions[joint.name]]
         if joint.name in values.velocities_of:
             v[space.joint_velocities[joint.name]] = values.v[space.joint_velocities[joint.name]]
+    moving = {joint.name: joint for joint in space.joints}
     for joint_state in model.joints:
         if joint_state.name in values.positions_of:
+            # A mimic joint's measured value goes before what its leader says, as in a joint state message.
+            stated = stated_positions(moving[joint_state.name], joint_state)
+            if stated is not None:
+                q[space.joint_positions[joint_state.name]] = stated
+            rates = stated_velocities(moving[joint_state.name], joint_state)
+            if rates is not None:
+                v[space.joint_velocities[joint_state.name]] = rates
             done.append(f"{subject}: joint '{joint_state.name}'")
         elif joint_state.positions is not None:
             known = joint_state.name in robot.model.joint_index

@@ -281,16 +281,15 @@ class _Plan:
             self._refuse()
             return
         # Every simulator is asked before any is changed: what one of several cannot do, none does.
-        if not self.partial and not await self._push(clients, dry_run=True):
+        if not await self._push(clients, dry_run=True) and not self.partial:
             self._refuse()
             return
         if self.dry_run:
-            if self.partial:
-                await self._push(clients, dry_run=True)
             self.done += [item for value in own.values() for item in value.done if item not in self.done]
             self.success = self.partial or not self.failed
             return
         self.done.clear()
+        self.failed = [item for value in own.values() for item in value.failed]
         pushed = await self._push(clients, dry_run=False)
         if not pushed and not self.partial:
             self._refuse()

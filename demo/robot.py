@@ -1,0 +1,59 @@
+"""The demo's robot, the PR2 of the package example-robot-data, and the world in which it starts."""
+
+from __future__ import annotations
+
+import site
+import sys
+from pathlib import Path
+
+from demo.failure import DemoError
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState, Pose, WorldState
+
+PACKAGE = "example-robot-data"
+URDF = f"package://{PACKAGE}/robots/pr2_description/urdf/pr2.urdf"
+SRDF = f"package://{PACKAGE}/robots/pr2_description/srdf/pr2.srdf"
+MODEL = "pr2"
+
+
+def package_folder() -> Path:
+    """Return the folder in which the package example-robot-data lies.
+
+    Raises:
+        DemoError: it is not installed.
+    """
+    for folder in (*site.getsitepackages(), *sys.path):
+        share = Path(folder) / "cmeel.prefix" / "share"
+        if (share / PACKAGE).is_dir():
+            return share
+    raise DemoError(f"the package {PACKAGE} is not installed: `make demo` does that by itself")
+
+
+def load(share: Path) -> tuple[RobotModel, Path, Path]:
+    """Return the PR2 and its two files; what its SRDF has in error is left out, as the node does."""
+    urdf, srdf = (share / uri.removeprefix("package://") for uri in (URDF, SRDF))
+    return load_robot(urdf, srdf, strict=False), urdf, srdf
+
+
+def first_world(robot: RobotModel) -> WorldState:
+    """Return the state in which the simulation starts: arms tucked, and a block about to fall onto the base."""
+    positions: dict[str, float] = {"torso_lift_joint": 0.05}
+    for group, state in (("left_arm", "tuck_left_arm"), ("right_arm", "tuck_right_arm")):
+        positions |= {name: values[0] for name, values in robot.semantics.state(group, state).joints.items()}
+    joints = tuple(JointState(name, (value,)) for name, value in positions.items())
+    pr2 = ModelState(MODEL, "odom_combined", _upright(), joints=joints, description=URDF, semantic=SRDF)
+    block = ModelState(
+        "block",
+        pose=pose_from_quaternion((1.2, 0.1, 0.8), (0.1, 0.2, 0.3, 0.9)),
+        description=str(example("block.urdf")),
+        semantic=str(example("block.srdf")),
+    )
+    odom = Frame("odom_combined", pose=pose_from_quaternion((0.5, -0.25, 0.0), (0.0, 0.0, 0.6, 0.8)), twist=(0.0,) * 6)
+    return WorldState("demo", (pr2, block), (odom,), 0)
+
+
+def _upright() -> Pose:
+    return Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))

@@ -1,0 +1,25 @@
+"""The TF tree as text: every frame below its parent, with where it is in the odometry frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from demo.client import Client
+from robot_semantics.model.robot_model import RobotModel
+
+
+def tf_tree(robot: RobotModel, client: Client) -> str:
+    """Return the robot's frames as a tree, with their poses as a TF listener has them."""
+    root = robot.root_joint.parent_link
+    header = f"{root}  (x y z [m], quaternion x y z w in this frame)"
+    return "\n".join([header, *_line(robot, client, root, 0, "", last=True)]) + "\n"
+
+
+def _line(robot: RobotModel, client: Client, root: str, link: int, indent: str, *, last: bool) -> Iterator[str]:
+    joint = robot.joints[link]
+    pose = client.transform(root, robot.links[link].name)
+    place = "not on TF" if pose is None else "  ".join(f"{value:+.4f}" for value in pose)
+    yield f"{indent}{'└' if last else '├'}─ {robot.links[link].name}  [{joint.type.value} {joint.name}]  {place}"
+    children = robot.links[link].children
+    for number, child in enumerate(children, start=1):
+        yield from _line(robot, client, root, child, indent + ("   " if last else "│  "), last=number == len(children))
