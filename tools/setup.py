@@ -276,6 +276,9 @@ def main() -> int:
         except SetupError as error:
             print(f"\nset-up: {error}", file=sys.stderr)
             return 1
+        except KeyboardInterrupt:
+            print("\nset-up: interrupted; the next one goes on from here", file=sys.stderr)
+            return 130
     return 0
 
 
