@@ -1,0 +1,217 @@
+"""Every problem of a document has its message, line and column; all are reported together."""
+
+from __future__ import annotations
+
+import pytest
+
+from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.errors import DescriptionError
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import write_world
+from test.usdf.conftest import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
+
+RS = 'xmlns:rs="urn:robot-semantics:usdf:1"'
+ZERO = (0.0,) * 6
+
+
+def problems(text: str | bytes) -> list[str]:
+    """Return ``code line:column`` of every problem."""
+    with pytest.raises(DescriptionError) as caught:
+        parse_world(text, "w.usdf")
+    assert all(item.place.source == "w.usdf" for item in caught.value.diagnostics)
+    return [f"{item.code} {item.place.line}:{item.place.column}" for item in caught.value.diagnostics]
+
+
+def test_the_founding_documents_example_gives_one_clear_error() -> None:
+    with pytest.raises(DescriptionError) as caught:
+        parse_world(FOUNDING_EXAMPLE, "w.usdf")
+    (problem,) = caught.value.diagnostics
+    # The quote that is missing ends line 6; the text after it is where that shows.
+    assert (problem.code, problem.place.line) == ("not-well-formed", 7)
+    assert problem.place.column > 0
+
+
+def test_its_repaired_form_is_read_with_a_note_about_the_root() -> None:
+    diagnostics = Diagnostics()
+    state = parse_world(REPAIRED_EXAMPLE, "w.usdf", diagnostics)
+    (note,) = diagnostics
+    assert note.severity is Severity.NOTE
+    assert str(note).startswith("w.usdf:1:1: note: the root element <world> is read; <world_state> is the one")
+    link = LinkState("r_shoulder_pan_link", Pose((1.0, 0.0, 1.0, 0.0, 0.0, 0.0)), ZERO, ZERO)
+    assert state == WorldState(
+        "world_1",
+        (ModelState("pr2", "odom", Pose(ZERO), ZERO, (link,)),),
+        (Frame("odom", "world", Pose(ZERO), ZERO),),
+    )
+    assert write_world(state).splitlines()[1] == '<world_state name="world_1">'
+
+
+# The place of each fault is marked with §. What begins with a tag of its own stands in <world_state>.
+FAULTS = {
+    "root": ("wrong-root", "§<robot/>"),
+    "empty": ("empty-document", "§"),
+    "entity": ("entity-declared", "<!DOCTYPE w [§<!ENTITY e 'x'>]><world_state>&e;</world_state>"),
+    "attribute of the root": ("unknown-attribute", "<world_state §nam='a'/>"),
+    "text": ("unexpected-text", "§<world_state>hello</world_state>"),
+    "time": ("bad-value", f"<world_state {RS} §rs:time='1.5'/>"),
+}
+FRAME, MODEL = "<frame name='a'>", "<model_state name='a'>"
+BODY_FAULTS = {
+    "unknown element": ("unknown-element", "\n §<fram name='a'/>"),
+    "misplaced element": ("unknown-element", "<frame name='a'>§<positions>1</positions></frame>"),
+    "element in a value": ("unknown-element", "<frame name='a'><pose>§<x/></pose></frame>"),
+    "unknown rs element": ("unknown-element", "§<rs:engin/>"),
+    "two poses": ("duplicate-element", "<frame name='a'><pose>0 0 0 0 0 0</pose>§<pose>0 0 0 0 0 0</pose></frame>"),
+    "no name": ("missing-attribute", "§<frame/>"),
+    "unknown attribute": ("unknown-attribute", "<frame name='a' §nam='a'/>"),
+    "attribute of a value": ("unknown-attribute", "<frame name='a'>§<pose x:u='m'>0 0 0 0 0 0</pose></frame>"),
+    "text in a frame": ("unexpected-text", "§<frame name='a'>hello</frame>"),
+    "five numbers": ("wrong-count", "<frame name='a'>§<pose>0 0 0 0 0</pose></frame>"),
+    "no numbers": ("wrong-count", "<frame name='a'>§<pose/></frame>"),
+    "word": ("bad-number", "<frame name='a'>§<twist>0 0 x 0 0 0</twist></frame>"),
+    "comma": ("bad-number", "<frame name='a'>§<twist>0,0,0,0,0,0</twist></frame>"),
+    "bar": ("bad-number", "<frame name='a'>§<twist>0 0 0 0 0 0|0</twist></frame>"),
+    "bracket": ("bad-number", "<frame name='a'>§<twist>0 0 0 0 0 0]</twist></frame>"),
+    "underscore": ("bad-number", "<frame name='a'>§<twist>1_0 0 0 0 0 0</twist></frame>"),
+    "no-break space": ("bad-number", "<frame name='a'>§<twist>0\u00a00 0 0 0 0</twist></frame>"),
+    "nan": ("bad-number", "<frame name='a'>§<twist>0 0 NaN 0 0 0</twist></frame>"),
+    "infinity": ("bad-number", "<frame name='a'>§<twist>0 0 -INF 0 0 0</twist></frame>"),
+    "too large": ("bad-number", "<frame name='a'>§<twist>0 0 1e400 0 0 0</twist></frame>"),
+    "array": ("bad-number", f"{MODEL}<joint_state name='j'>§<positions>1 b</positions></joint_state></model_state>"),
+    "quaternion count": ("wrong-count", "<frame name='a'><pose §rs:quaternion='0 0 1'>0 0 0 0 0 0</pose></frame>"),
+    "quaternion word": ("bad-number", "<frame name='a'><pose §rs:quaternion='0 0 1 a'>0 0 0 0 0 0</pose></frame>"),
+    "quaternion length": ("quaternion-disagrees", f"{FRAME}<pose §rs:quaternion='0 0 0 2'>0 0 0 0 0 0</pose></frame>"),
+    "quaternion": ("quaternion-disagrees", f"{FRAME}<pose §rs:quaternion='0 0 0 1'>0 0 0 0 0 2e-8</pose></frame>"),
+    "hash": ("bad-value", "<model_state name='a' §rs:hash='ABC'/>"),
+    "empty name": ("bad-name", "<frame §name=''/>"),
+    "spaced name": ("bad-name", "<frame §name=' a'/>"),
+    "world": ("reserved-name", "<frame §name='world'/>"),
+    "two bodies": ("duplicate-name", "<frame §name='a'/><model_state name='a'/>"),
+    "two links": ("duplicate-name", f"{MODEL}<link_state name='l'/><link_state §name='l'/></model_state>"),
+    "two joints": ("duplicate-name", f"{MODEL}<joint_state name='l'/><joint_state §name='l'/></model_state>"),
+    "two engines": ("duplicate-name", "<rs:engine name='e' version='1'/><rs:engine §name='e' version='1'/>"),
+    "unknown parent": ("unknown-parent", "<frame name='a'>§<parent>odom</parent></frame>"),
+    "own parent": ("parent-cycle", "<frame name='a'>§<parent>a</parent></frame>"),
+}  # fmt: skip
+
+
+def in_world(body: str) -> str:
+    return f"<world_state {RS} xmlns:x='urn:x'>{body}</world_state>"
+
+
+def line_and_column(text: str) -> str:
+    """Return ``line:column`` of the mark."""
+    before = text[: text.index("§")]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
+ALL_FAULTS = {**FAULTS, **{name: (code, in_world(body)) for name, (code, body) in BODY_FAULTS.items()}}
+
+
+@pytest.mark.parametrize(("code", "text"), ALL_FAULTS.values(), ids=ALL_FAULTS)
+def test_a_fault_has_its_place(code: str, text: str) -> None:
+    assert problems(text.replace("§", "")) == [f"{code} {line_and_column(text)}"]
+
+
+def test_all_faults_of_a_document_are_reported_together() -> None:
+    bodies = []
+    for at, (_, body) in enumerate(BODY_FAULTS.values()):
+        unique = body.replace("name='a'", f"name='a{at}'").replace("<parent>a<", f"<parent>a{at}<")
+        bodies.append(unique.replace("\n", " "))
+    text = in_world("\n".join(bodies))
+    places = [f"{at}:{line_and_column(line).split(':')[1]}" for at, line in enumerate(text.split("\n"), 1)]
+    codes = [code for code, _ in BODY_FAULTS.values()]
+    assert problems(text.replace("§", "")) == [f"{code} {place}" for code, place in zip(codes, places, strict=True)]
+
+
+def test_a_cycle_is_named_once_with_its_path() -> None:
+    text = "<world_state>" + "".join(
+        f"<frame name='{name}'><parent>{parent}</parent></frame>" for name, parent in ("ab", "bc", "ca", "da")
+    )
+    with pytest.raises(DescriptionError, match="a → b → c → a") as caught:
+        parse_world(f"{text}</world_state>")
+    assert [item.code for item in caught.value.diagnostics] == ["parent-cycle"]
+
+
+def test_an_unknown_parent_or_element_is_answered_with_the_nearest_name() -> None:
+    text = "<world_state><frame name='odom'/><frame name='a'><parent>odmo</parent></frame><frme/></world_state>"
+    with pytest.raises(DescriptionError) as caught:
+        parse_world(text)
+    assert [item.suggestion for item in caught.value.diagnostics] == ["odom", "frame"]
+
+
+def test_children_may_stand_in_any_order_and_an_empty_parent_is_the_world() -> None:
+    state = parse_world(
+        "<world_state><frame name='f'><twist>1 2 3 4 5 6</twist><parent/><pose>6 5 4 3 2 1</pose></frame>"
+        "<model_state name='m'><joint_state name='j'><torques>3</torques><positions>1</positions></joint_state>"
+        "<link_state name='l'><wrench>1 1 1 1 1 1</wrench><pose>2 2 2 2 2 2</pose></link_state>"
+        "<pose>0 0 0 0 0 0</pose><link_state name='k'/><parent> f </parent></model_state></world_state>"
+    )
+    assert state.frames == (Frame("f", "world", Pose((6.0, 5.0, 4.0, 3.0, 2.0, 1.0)), (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),)
+    (model,) = state.models
+    assert (model.parent, model.pose, model.twist) == ("f", Pose(ZERO), None)
+    assert model.links == (LinkState("l", Pose((2.0,) * 6), None, (1.0,) * 6), LinkState("k"))
+    assert model.joints == (JointState("j", (1.0,), None, (3.0,)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 2 3 4 5 6",
+        " 1\n2\t3 \r\n4 5  6 ",
+        "+1 2. .3e1 4E0 5e+0 60e-1",
+        "1.0 2.0 3.00 04 5 6",
+        "<![CDATA[1 2 3 4 5 6]]>",
+    ],
+)
+def test_every_spelling_of_xml_schema_doubles_is_read(text: str) -> None:
+    state = parse_world(f"<world_state><frame name='f'><twist>{text}</twist></frame></world_state>")
+    assert state.frames[0].twist == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+
+
+def test_the_sign_of_an_integer_zero_is_kept() -> None:
+    (frame,) = parse_world(
+        "<world_state><frame name='f'><twist>-0 0 -0.0 1e-400 -1e-400 -0e5</twist></frame></world_state>"
+    ).frames
+    assert repr(frame.twist) == "(-0.0, 0.0, -0.0, 0.0, -0.0, -0.0)"
+
+
+def test_comments_and_foreign_content_are_kept_and_stay_what_they_are() -> None:
+    text = (
+        f"<world_state {RS} xmlns:x='urn:x' x:a='1' xml:lang='en'><!-- one --><x:e kind='x:t'><pose>no</pose></x:e>"
+        "<model_state name='m' x:b='2'><pose>1 2 <!-- in --> 3 0 0 0</pose><?tool do?>"
+        "<link_state name='l'><e xmlns='urn:y'/></link_state><joint_state name='j' x:c='&quot;'/></model_state>"
+        "<frame name='f'><x:e/></frame></world_state>"
+    )
+    state = parse_world(text)
+    assert state.foreign == (
+        'xmlns:x="urn:x" xml:lang="en" x:a="1"',
+        "<!-- one -->",
+        '<x:e xmlns:x="urn:x" kind="x:t"><pose>no</pose></x:e>',
+    )
+    (model,) = state.models
+    assert model.pose == Pose((1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
+    assert model.foreign == ('xmlns:x="urn:x" x:b="2"', "<?tool do?>", "<!-- in -->")
+    assert model.links[0].foreign == ('<e xmlns="urn:y" xmlns:x="urn:x"></e>',)
+    assert model.joints[0].foreign == ('xmlns:x="urn:x" x:c=\'"\'',)
+    once = write_world(state)
+    assert parse_world(once) == state
+    assert write_world(parse_world(once)) == once
+
+
+def test_the_extensions_are_read() -> None:
+    state = parse_world(
+        f"<world_state {RS} rs:time='-1.500000000'><model_state name='m' rs:description='a.urdf' rs:semantic='a.srdf' "
+        f"rs:hash='{'0a' * 32}'><pose rs:quaternion='0 0 1 0'>0 0 0 0 0 3.141592653589793</pose></model_state>"
+        "<rs:engine name='e' version='2'><rs:array name='x'>1 2</rs:array><rs:array name='y'/>"
+        "<rs:property name='p' value=' v '/></rs:engine></world_state>"
+    )
+    assert state.time_ns == -1_500_000_000
+    (model,) = state.models
+    assert (model.description, model.semantic, model.urdf_sha256) == ("a.urdf", "a.srdf", "0a" * 32)
+    assert model.pose == Pose((0.0, 0.0, 0.0, 0.0, 0.0, 3.141592653589793), (0.0, 0.0, 1.0, 0.0))
+    (engine,) = state.engines
+    assert (engine.name, engine.version) == ("e", "2")
+    assert dict(engine.arrays) == {"x": (1.0, 2.0), "y": ()}
+    assert dict(engine.attributes) == {"p": " v "}
