@@ -48,6 +48,8 @@ COMMANDS: dict[str, Command] = {
     "export": Command("export", "make world states from recordings: rosbag2, mcap, ROS 1 bags"),
     "bag": Command("bag", "make a recording (rosbag2, mcap) from world states"),
     "plot": Command("plot", "draw joint positions, velocities and base path of a series"),
+    "sim": Command("sim", "simulate a world, and continue it bit for bit from its file"),
+    "snapshot": Command("snapshot", "save, restore, list and delete snapshots of a running node"),
     "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
 }
 
@@ -85,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the words that are not ``name:=value``, and the others as a mapping: ROS's way of giving xacro arguments."""
+    """Return the words that are not ``name:=value``, and the others as a mapping (xacro arguments, as ROS gives them)."""
     assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
     found = {match.group(1): match.group(2) for match in assignments.values() if match}
     return [word for word in words if not assignments[word]], found

@@ -1,0 +1,126 @@
+"""`robot_semantics sim`: simulate the world of a USDF file, and write down where it stands afterwards. No ROS."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.diagnostics import Diagnostics
+
+EXIT_OK, EXIT_PROBLEMS = 0, 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the operations."""
+    operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
+    summary = "simulate a world for a number of steps and write its state; continues bit for bit where the file allows"
+    run_parser = operations.add_parser("run", help=summary, description=summary)
+    _add_run_arguments(run_parser)
+    run_parser.set_defaults(perform=_run)
+    summary = "print the path of an example file that ships with the package"
+    example_parser = operations.add_parser("example", help=summary, description=summary)
+    example_parser.add_argument(
+        "name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="by default the world"
+    )
+    example_parser.set_defaults(perform=_example)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the operation."""
+    code: int = arguments.perform(arguments)
+    return code
+
+
+def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
+    parser.add_argument("--steps", type=_count, required=True, metavar="N", help="number of time steps")
+    parser.add_argument("-o", "--output", metavar="OUT.usdf", help="where to write the state; otherwise to stdout")
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME=URDF[,SRDF]",
+        help="a model's files, where the world does not name them or others are meant; may be given several times",
+    )
+    parser.add_argument("--timestep", type=float, default=0.002, metavar="S", help="time step in seconds (0.002)")
+    parser.add_argument("--no-ground", action="store_true", help="without the floor at z = 0")
+    parser.add_argument("--partial", action="store_true", help="start even where not all of the world can be restored")
+    parser.add_argument("--strict", action="store_true", help="refuse robots that have any error")
+    parser.add_argument(
+        "--package-path",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a package, or a folder of packages, that package:// may name; may be given several times",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    # Imported here: the simulator is an optional part, and a missing one is reported by its name.
+    from robot_semantics.model.resources import PackageResolver
+    from robot_semantics.simulation.loading import ModelFiles, with_relative_paths, world_from_state
+    from robot_semantics.simulation.mujoco import MujocoSimulator
+    from robot_semantics.usdf.reader import read_world
+    from robot_semantics.usdf.writer import save_world, write_world
+
+    path = Path(arguments.world)
+    state = read_world(path)
+    diagnostics = Diagnostics()
+    spec = world_from_state(
+        state,
+        path,
+        PackageResolver(arguments.package_path),
+        overrides=dict(ModelFiles.parse(text) for text in arguments.model),
+        strict=arguments.strict,
+        diagnostics=diagnostics,
+        timestep=arguments.timestep,
+        ground=not arguments.no_ground,
+    )
+    print_diagnostics(diagnostics)
+    simulator = MujocoSimulator(spec)
+    for note in simulator.notes:
+        print(f"note: {note}", file=sys.stderr)
+    report = simulator.restore(state, partial=arguments.partial)
+    for item in report.not_restored:
+        print(f"not restored: {item}", file=sys.stderr)
+    for text in report.notes:
+        print(f"note: {text}", file=sys.stderr)
+    if not report.applied:
+        print("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
+        return EXIT_PROBLEMS
+    started = time.perf_counter()
+    simulator.step(arguments.steps)
+    elapsed = time.perf_counter() - started
+    result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
+    if arguments.output:
+        output = Path(arguments.output)
+        save_world(with_relative_paths(result, output.resolve().parent), output)
+    else:
+        sys.stdout.write(write_world(result))
+    simulated = arguments.steps * arguments.timestep
+    rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
+    restart = "continued bit for bit" if report.exact else "started from positions and velocities"
+    print(
+        f"{restart}; {arguments.steps} steps to {simulator.time_ns * 1e-9:.3f} s{rate}"
+        + (f"; written to {arguments.output}" if arguments.output else ""),
+        file=sys.stderr,
+    )
+    return EXIT_OK
+
+
+def _example(arguments: argparse.Namespace) -> int:
+    from robot_semantics.examples import example
+
+    print(example(arguments.name))
+    return EXIT_OK
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"the number of steps must not be negative: {value}")
+    return value

@@ -1,0 +1,162 @@
+"""`robot_semantics snapshot`: save, restore, list and delete snapshots of a running node."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.cli.inputs import add_json_argument, print_json
+from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+
+EXIT_OK, EXIT_PROBLEMS = 0, 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the operations."""
+    operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
+    for name, (summary, declare, perform) in _OPERATIONS.items():
+        sub = operations.add_parser(name, help=summary, description=summary)
+        declare(sub)
+        sub.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
+        sub.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for it (10)")
+        add_json_argument(sub)
+        sub.set_defaults(perform=perform)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the operation."""
+    code: int = arguments.perform(arguments)
+    return code
+
+
+def _save_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name; without one it is named by the time")
+    parser.add_argument("--comment", default="", metavar="TEXT", help="what to remember about it")
+    parser.add_argument("--overwrite", action="store_true", help="replace a snapshot of this name")
+
+
+def _save(arguments: argparse.Namespace) -> int:
+    answer = _call(
+        arguments, "SaveSnapshot", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite
+    )
+    if arguments.json:
+        stamp_ns = answer.stamp.sec * 1_000_000_000 + answer.stamp.nanosec
+        print_json({"path": answer.path, "time_ns": stamp_ns, "missing": list(answer.missing)})
+    else:
+        print(answer.path)
+        for item in answer.missing:
+            print(f"missing: {item}", file=sys.stderr)
+    return EXIT_OK
+
+
+def _restore_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="the snapshot; 'last' for the newest")
+    parser.add_argument("--file", metavar="FILE.usdf", help="restore this file's text instead, from wherever it is")
+    parser.add_argument("--model", action="append", default=[], metavar="NAME", help="restore only this model")
+    parser.add_argument("--partial", action="store_true", help="restore what can be restored, not all or nothing")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be restored")
+
+
+def _restore(arguments: argparse.Namespace) -> int:
+    if bool(arguments.name) == bool(arguments.file):
+        print("error: give a snapshot's name or --file, one of the two", file=sys.stderr)
+        return 2
+    text = Path(arguments.file).read_text(encoding="utf-8") if arguments.file else ""
+    answer = _call(
+        arguments,
+        "RestoreSnapshot",
+        must_succeed=False,
+        name=arguments.name,
+        text=text,
+        models=arguments.model,
+        partial=arguments.partial,
+        dry_run=arguments.dry_run,
+    )
+    if arguments.json:
+        fields = ("success", "message", "restored", "not_restored")
+        print_json({name: _plain(getattr(answer, name)) for name in fields})
+    else:
+        for item in answer.restored:
+            print(item)
+        for item in answer.not_restored:
+            print(f"not restored: {item}", file=sys.stderr)
+        if not answer.success:
+            print(f"error: {answer.message or 'nothing restored'}", file=sys.stderr)
+    return EXIT_OK if answer.success else EXIT_PROBLEMS
+
+
+def _no_arguments(_parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    answer = _call(arguments, "ListSnapshots")
+    rows = [
+        {"name": name, "time_ns": stamp.sec * 1_000_000_000 + stamp.nanosec, "comment": comment}
+        for name, stamp, comment in zip(answer.names, answer.stamps, answer.comments, strict=True)
+    ]
+    if arguments.json:
+        print_json(rows)
+    for row in () if arguments.json else rows:
+        print(f"{row['name']}\t{row['time_ns'] * 1e-9:.3f} s\t{row['comment']}".rstrip())
+    return EXIT_OK
+
+
+def _delete_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the snapshot")
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    _call(arguments, "DeleteSnapshot", name=arguments.name)
+    if arguments.json:
+        print_json({"deleted": arguments.name})
+    return EXIT_OK
+
+
+_OPERATIONS: dict[str, Any] = {
+    "save": ("save the state of the whole world", _save_arguments, _save),
+    "restore": ("put simulators and the node back into a saved state", _restore_arguments, _restore),
+    "list": ("list the saved snapshots, oldest first", _no_arguments, _list),
+    "delete": ("delete a snapshot", _delete_arguments, _delete),
+}
+
+_SERVICES = {
+    "SaveSnapshot": "save_snapshot",
+    "RestoreSnapshot": "restore_snapshot",
+    "ListSnapshots": "list_snapshots",
+    "DeleteSnapshot": "delete_snapshot",
+}
+
+
+def _call(arguments: argparse.Namespace, kind: str, *, must_succeed: bool = True, **request: Any) -> Any:
+    """Return the node's answer.
+
+    Raises:
+        MissingExtraError: there is no ROS 2.
+        RobotSemanticsError: the node is not there, or (with `must_succeed`) says that it failed.
+
+    """
+    try:
+        from robot_semantics_interfaces import srv
+
+        from robot_semantics.ros.service_caller import ServiceCaller
+    except ImportError as error:
+        raise MissingExtraError(error.name or "rclpy", "ros", "talking to a node") from error
+    with ServiceCaller(arguments.timeout) as caller:
+        service = f"{arguments.node.rstrip('/')}/{_SERVICES[kind]}"
+        answer = caller.call(getattr(srv, kind), service, **request)
+    if must_succeed and not answer.success:
+        nearest = getattr(answer, "nearest", ())
+        hint = (
+            f"; did you mean {' or '.join(map(repr, nearest))}?"
+            if nearest and "did you mean" not in answer.message
+            else ""
+        )
+        raise RobotSemanticsError(f"{answer.message}{hint}")
+    return answer
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, (bool, str)) else list(value)
