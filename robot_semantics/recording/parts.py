@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place
-from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
+from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, Channel, RosbagsSource, Source, describe
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.definitions import definition_problem, starts_with_header
 from robot_semantics.recording.message_types import FIELDS
@@ -20,8 +20,11 @@ from robot_semantics.recording.salvage import SalvagedSource
 Groups = dict[GroupKey, dict[str, Array]]
 Advance = Callable[[int], None]
 
-REPORT_EVERY = 2000
-"""After how many messages the progress is told."""
+BLOCK_MESSAGES = 8192
+"""How many messages are gathered before they are parsed."""
+
+BLOCK_BYTES = 32 * 2**20
+"""How many bytes are gathered before they are parsed."""
 
 
 @dataclass(frozen=True)
@@ -150,29 +153,51 @@ def read_part(task: Task, advance: Advance | None = None) -> Part:
 def _read(source: Source, task: Task, folder: Path | None, advance: Advance | None) -> Part:
     columns = Columns(folder, 0 if task.to_files else task.in_memory_bytes)
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
-    readers: dict[tuple[str, str], TopicReader | StampReader] = {}
-    done = 0
+    gathered: dict[Channel, tuple[list[int], list[bytes]]] = {}
+    readers: dict[Channel, TopicReader | StampReader | None] = {}
+
+    def flush() -> None:
+        for channel, (logs, messages) in gathered.items():
+            if channel not in readers:
+                readers[channel] = _reader(channel, task, columns, refusals, texts)
+            reader = readers[channel]
+            if reader is not None and messages:
+                reader.take(logs, messages)
+            counts[channel.topic] = counts.get(channel.topic, 0) + len(messages)
+            logs.clear()
+            messages.clear()
+
+    # This loop runs for every message, so it does next to nothing.
+    known: dict[int, tuple[list[int], list[bytes], Channel]] = {}
+    held = size = 0
     for channel, log_ns, data in source.messages(tuple(task.topics), task.start_ns, task.stop_ns):
-        reader = readers.get((channel.topic, channel.msgtype))
-        if reader is None:
-            if task.topics[channel.topic] == "stamps":
-                header = starts_with_header(channel)
-                reader = StampReader(channel.topic, columns, ros1=channel.ros1, has_header=header)
-            elif channel.msgtype in FIELDS:
-                reader = TopicReader(channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1)
-            else:
-                continue
-            readers[channel.topic, channel.msgtype] = reader
-        reader.add(log_ns, data)
-        done += 1
-        counts[channel.topic] = counts.get(channel.topic, 0) + 1
-        if advance is not None and done % REPORT_EVERY == 0:
-            advance(REPORT_EVERY)
-    for reader in readers.values():
-        reader.flush()
+        own = known.get(id(channel))
+        if own is None:
+            # The channel is kept with them: its identity must not pass to another one.
+            own = known[id(channel)] = (*gathered.setdefault(channel, ([], [])), channel)
+        own[0].append(log_ns)
+        own[1].append(data)
+        held += 1
+        size += len(data)
+        if held >= BLOCK_MESSAGES or size > BLOCK_BYTES:
+            flush()
+            if advance is not None:
+                advance(held)
+            held = size = 0
+    flush()
     if advance is not None:
-        advance(done % REPORT_EVERY)
+        advance(held)
     return Part(columns.finish(), tuple(texts), refusals, counts)
+
+
+def _reader(
+    channel: Channel, task: Task, columns: Columns, refusals: Refusals, texts: list[Text]
+) -> TopicReader | StampReader | None:
+    if task.topics[channel.topic] == "stamps":
+        return StampReader(channel.topic, columns, ros1=channel.ros1, has_header=starts_with_header(channel))
+    if channel.msgtype in FIELDS:
+        return TopicReader(channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1)
+    return None
 
 
 def _subfolder(task: Task, name: str) -> Path | None:

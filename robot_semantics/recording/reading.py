@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
 from robot_semantics.recording.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
 from robot_semantics.recording.timeline import IntArray
 
-BLOCK_MESSAGES = 4096
-"""How many messages of a topic are parsed at once."""
-
 QUATERNION_TOLERANCE = 0.01
 """How far from 1 the length of a quaternion may be, as in tf2."""
-
-BLOCK_BYTES = 16 * 2**20
-"""How many bytes of a topic are held before they are parsed."""
 
 
 @dataclass
@@ -57,7 +52,7 @@ class Text:
 
 
 class TopicReader:
-    """Gathers one topic's messages and parses them block by block."""
+    """Parses one topic's messages, a block at a time."""
 
     def __init__(
         self, topic: str, msgtype: str, columns: Columns, refusals: Refusals, texts: list[Text], *, ros1: bool
@@ -66,27 +61,15 @@ class TopicReader:
         self._parse = _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
-        self._logs: list[int] = []
-        self._messages: list[bytes] = []
-        self._bytes = 0
 
-    def add(self, log_ns: int, message: bytes) -> None:
-        """Take one message."""
-        self._logs.append(log_ns)
-        self._messages.append(message)
-        self._bytes += len(message)
-        if len(self._logs) >= BLOCK_MESSAGES or self._bytes > BLOCK_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        """Parse what was gathered."""
-        logs = np.array(self._logs, dtype=np.int64)
+    def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
+        """Parse messages, in the order of their coming."""
+        when = np.array(logs, dtype=np.int64)
         refused: list[tuple[int, LayoutError]] = []
-        for match in self._table.sort(self._messages, refused):
-            self._parse(self, match, logs[match.indices])
+        for match in self._table.sort(messages, refused):
+            self._parse(self, match, when[match.indices])
         for index, error in refused:
-            self._refusals.add(self.topic, f"malformed, {error}", int(logs[index]))
-        self._logs, self._messages, self._bytes = [], [], 0
+            self._refusals.add(self.topic, f"malformed, {error}", int(when[index]))
 
     def joint_states(self, match: Match, logs: IntArray) -> None:
         """Add joint states; a message whose arrays do not fit its names is refused, as robot_state_publisher does."""
@@ -107,7 +90,9 @@ class TopicReader:
         self, names: tuple[str, ...], stamps: IntArray, logs: IntArray, arrays: Mapping[str, Array]
     ) -> None:
         """Add rows of joint values; where a position is not a number the message counts as one without that joint."""
-        bad = ~np.isfinite(arrays["position"]) if "position" in arrays else np.zeros((len(logs), 0), dtype=bool)
+        bad = np.zeros((len(logs), 0), dtype=bool)
+        if "position" in arrays and not _all_finite(arrays["position"]):
+            bad = ~np.isfinite(arrays["position"])
         if not bad.any():
             self._append("joints", names, (), tuple(arrays), stamps, logs, arrays)
             return
@@ -132,11 +117,9 @@ class TopicReader:
         kind = "tf_static" if self.topic.endswith("tf_static") else "tf"
         stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
         stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
-        norm = np.sqrt((poses[..., 3:] ** 2).sum(axis=-1))
-        # tf2 refuses the same: numbers that are not finite and quaternions that are not near unit length.
-        bad = ~(np.isfinite(poses).all(axis=-1) & (np.abs(norm - 1.0) < QUATERNION_TOLERANCE))
+        bad = _bad_poses(poses)
         holes: tuple[str, ...] = ()
-        if bad.any():
+        if bad is not None:
             holes, poses = ("holes",), np.where(bad[..., np.newaxis], np.nan, poses)
             for index in np.flatnonzero(bad.any(axis=0)).tolist():
                 reason = f"frame '{children[index]}': a transform that is not finite or not a rotation"
@@ -147,9 +130,10 @@ class TopicReader:
     def odometry(self, match: Match, logs: IntArray) -> None:
         """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
         texts = match.layout.texts
-        arrays = {name: match.layout.doubles(match.rows, name)[:, 0] for name in ("pose", "twist")}
+        arrays = {name: match.layout.doubles(match.rows, name) for name in ("pose", "twist")}
         child, frame = texts["child_frame_id"][0].lstrip("/"), texts["frame_id"][0].lstrip("/")
-        stamps = match.layout.stamps_ns(match.rows)[:, 0]
+        stamps, logs, arrays = self._sound(match.layout.stamps_ns(match.rows)[:, 0], logs, arrays, (child,))
+        arrays = {name: values[:, 0] for name, values in arrays.items()}
         self._append("odometry", (child,), (frame,), ("twist",), stamps, logs, arrays)
 
     def multi_dof(self, match: Match, logs: IntArray) -> None:
@@ -161,11 +145,24 @@ class TopicReader:
             reason = f"malformed, {len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
             self._refusals.add(self.topic, reason, int(logs.min()), len(logs))
             return
-        arrays = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
+        arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
         if names:
             parent = texts["frame_id"][0].lstrip("/")
-            stamps = layout.stamps_ns(match.rows)[:, 0]
+            stamps, logs, arrays = self._sound(layout.stamps_ns(match.rows)[:, 0], logs, arrays, names)
             self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
+
+    def _sound(
+        self, stamps: IntArray, logs: IntArray, arrays: dict[str, Array], names: tuple[str, ...]
+    ) -> tuple[IntArray, IntArray, dict[str, Array]]:
+        """Return the messages whose poses are poses."""
+        bad = _bad_poses(arrays["pose"])
+        if bad is None:
+            return stamps, logs, arrays
+        for index in np.flatnonzero(bad.any(axis=0)).tolist():
+            reason = f"'{names[index]}': a pose that is not finite or not a rotation"
+            self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
+        good = ~bad.any(axis=1)
+        return stamps[good], logs[good], {name: values[good] for name, values in arrays.items()}
 
     def strings(self, match: Match, logs: IntArray) -> None:
         """Keep texts."""
@@ -186,8 +183,24 @@ class TopicReader:
         self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
 
 
+def _all_finite(values: Array) -> bool:
+    """Tell whether all values are finite, which a finite sum shows quicker than a look at each."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
+
+
+def _bad_poses(poses: Array) -> npt.NDArray[np.bool_] | None:
+    """Return which poses (n, k, 7) tf2 would refuse, not finite or no unit quaternion; None if there is no such."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
+    good: npt.NDArray[np.bool_] = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
+    if good.all() and _all_finite(poses):
+        return None
+    return ~(good & np.isfinite(poses).all(axis=-1))
+
+
 class StampReader:
-    """Gathers only the stamps of a topic whose messages are of no further interest.
+    """Takes only the stamps of a topic whose messages are of no further interest.
 
     `has_header` tells whether a message starts with a header; without one the time of recording is all there is.
     """
@@ -195,25 +208,19 @@ class StampReader:
     def __init__(self, topic: str, columns: Columns, *, ros1: bool, has_header: bool) -> None:
         self._key = GroupKey("times", topic, ())
         self._columns, self._ros1, self._has_header = columns, ros1, has_header
-        self._rows: list[tuple[int, int]] = []
 
-    def add(self, log_ns: int, message: bytes) -> None:
-        """Take one message."""
-        stamp = 0
+    def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
+        """Note when messages came."""
+        stamps = [self._stamp(message) or log_ns for log_ns, message in zip(logs, messages, strict=True)]
+        self._columns.append(self._key, {"log": np.array(logs, np.int64), "stamp": np.array(stamps, np.int64)})
+
+    def _stamp(self, message: bytes) -> int:
         # Behind the CDR encapsulation, or behind ROS 1's sequence number, the stamp is the next eight bytes.
-        if self._has_header and len(message) >= 12:
-            order = "<" if self._ros1 else CDR_HEADERS.get(message[:2], "<")
-            seconds, nanoseconds = struct.unpack_from(f"{order}iI", message, 4)
-            stamp = seconds * 1_000_000_000 + nanoseconds
-        self._rows.append((log_ns, stamp or log_ns))
-        if len(self._rows) >= BLOCK_MESSAGES:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand over what was gathered."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 2)
-        self._columns.append(self._key, {"log": rows[:, 0], "stamp": rows[:, 1]})
-        self._rows = []
+        if not self._has_header or len(message) < 12:
+            return 0
+        order = "<" if self._ros1 else CDR_HEADERS.get(message[:2], "<")
+        seconds, nanoseconds = struct.unpack_from(f"{order}iI", message, 4)
+        return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
 _PARSERS: dict[str, Callable[[TopicReader, Match, IntArray], None]] = {
