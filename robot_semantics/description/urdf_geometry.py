@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_numbers import number, positive, quaternion, vec3, vec4
 from robot_semantics.description.urdf_scanner import VERSIONS, Attributes, Child, Part, Scanner, Version
 from robot_semantics.description.urdf_tree import (
@@ -24,6 +25,8 @@ from robot_semantics.description.urdf_tree import (
 
 _ORIGIN: Attributes = {"xyz": vec3, "rpy": vec3}
 _ORIGIN_1_1: Attributes = {**_ORIGIN, "quat_xyzw": quaternion}
+_new_origin, _new_material = fast(Origin), fast(Material)
+_new_visual, _new_collision = fast(Visual), fast(Collision)
 ORIGIN: dict[Version, Attributes] = {(1, 0): _ORIGIN, (1, 1): _ORIGIN_1_1, (1, 2): _ORIGIN_1_1}
 
 
@@ -37,11 +40,11 @@ class Shape(NamedTuple):
 
 
 SHAPES: dict[str, Shape] = {
-    "box": Shape(Box, {"size": vec3}, ("size",)),
-    "cylinder": Shape(Cylinder, {"radius": number, "length": number}, ("radius", "length")),
-    "capsule": Shape(Capsule, {"radius": positive, "length": positive}, ("radius", "length"), "1.1"),
-    "sphere": Shape(Sphere, {"radius": number}, ("radius",)),
-    "mesh": Shape(Mesh, {"filename": str, "scale": vec3}, ("filename",)),
+    "box": Shape(fast(Box), {"size": vec3}, ("size",)),
+    "cylinder": Shape(fast(Cylinder), {"radius": number, "length": number}, ("radius", "length")),
+    "capsule": Shape(fast(Capsule), {"radius": positive, "length": positive}, ("radius", "length"), "1.1"),
+    "sphere": Shape(fast(Sphere), {"radius": number}, ("radius",)),
+    "mesh": Shape(fast(Mesh), {"filename": str, "scale": vec3}, ("filename",)),
 }
 
 
@@ -53,7 +56,7 @@ def read_origin(scanner: Scanner, part: Part, element: etree._Element, within: s
             "two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw"
         )
         return None
-    return Origin(**values, at=at) if good else None
+    return _new_origin(**values, at=at) if good else None
 
 
 def origin_child(scanner: Scanner, part: Part, element: etree._Element) -> bool:
@@ -72,7 +75,7 @@ def read_material(scanner: Scanner, element: etree._Element) -> Material:
     if not part.values.get("name"):
         message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
         scanner.warning("unnamed-material", message, part.at)
-    return Material(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    return _new_material(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
 
 
 def _color(scanner: Scanner, part: Part, element: etree._Element) -> bool:
@@ -96,6 +99,8 @@ def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     """Read `<geometry>` with its one shape, which is the first element in it."""
     at = scanner.enter()
     scanner.attributes(part, element, at, {}, {}, "geometry")
+    if scanner.has_text:
+        scanner.check_text(element, at)
     shapes = 0
     for child in element:
         tag = child.tag
@@ -146,7 +151,7 @@ def read_visual(scanner: Scanner, element: etree._Element) -> Visual | None:
     part = scanner.composite(element, {"name": str}, _VISUAL)
     if not _has_geometry(scanner, part):
         return None
-    return Visual(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    return _new_visual(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
 
 
 def read_collision(scanner: Scanner, element: etree._Element) -> Collision | None:
@@ -154,7 +159,7 @@ def read_collision(scanner: Scanner, element: etree._Element) -> Collision | Non
     part = scanner.composite(element, {"name": str}, _COLLISION)
     if not _has_geometry(scanner, part):
         return None
-    return Collision(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    return _new_collision(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
 
 
 def _has_geometry(scanner: Scanner, part: Part) -> bool:

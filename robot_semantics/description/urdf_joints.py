@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_geometry import origin_child, read_origin
 from robot_semantics.description.urdf_numbers import not_negative, number, vec3
 from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Scanner
@@ -25,6 +26,8 @@ from robot_semantics.description.urdf_tree import (
     Origin,
     SafetyController,
 )
+
+_new_joint, _new_limit = fast(Joint), fast(Limit)
 
 
 class LinkEnd(NamedTuple):
@@ -45,14 +48,14 @@ class Leaf(NamedTuple):
 
 
 LEAVES: dict[str, Leaf] = {
-    "dynamics": Leaf(Dynamics, {"damping": number, "friction": number}),
+    "dynamics": Leaf(fast(Dynamics), {"damping": number, "friction": number}),
     "safety_controller": Leaf(
-        SafetyController,
+        fast(SafetyController),
         dict.fromkeys(("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"), number),
         ("k_velocity",),
     ),
-    "calibration": Leaf(Calibration, dict.fromkeys(("rising", "falling", "reference_position"), number)),
-    "mimic": Leaf(Mimic, {"joint": str, "multiplier": number, "offset": number}, ("joint",)),
+    "calibration": Leaf(fast(Calibration), dict.fromkeys(("rising", "falling", "reference_position"), number)),
+    "mimic": Leaf(fast(Mimic), {"joint": str, "multiplier": number, "offset": number}, ("joint",)),
 }
 
 _LIMIT: Attributes = dict.fromkeys(("lower", "upper", "effort", "velocity"), number)
@@ -125,6 +128,8 @@ def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old:
     link = values.get("link") or values.get("name")
     if not link:
         scanner.error("missing-attribute", f"<{tag}> has no attribute 'link'", at)
+    if scanner.has_text:
+        scanner.check_text(element, at)
     origin: Origin | None = None
     for child in element:
         if child.tag == "origin" and origin is None:
@@ -148,7 +153,7 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
     if parent.origin is not None:
         values["origin"] = parent.origin
     _put_in_order(part)
-    return Joint(
+    return _new_joint(
         **values,
         parent=parent.link,
         child=child,
@@ -210,7 +215,7 @@ def _limit(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     else:
         table, required = _LIMIT, ("effort", "velocity")
     values, at, _ = scanner.leaf(part, element, table, "limit", required)
-    part.values["limit"] = Limit(**values, at=at)
+    part.values["limit"] = _new_limit(**values, at=at)
     return True
 
 

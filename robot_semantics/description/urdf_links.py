@@ -6,12 +6,14 @@ from typing import Any
 
 from lxml import etree
 
+from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_geometry import origin_child, read_collision, read_visual
 from robot_semantics.description.urdf_joints import read_link_end, read_nested_joint, scan_nested_joint
 from robot_semantics.description.urdf_numbers import number
 from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Scanner
 from robot_semantics.description.urdf_tree import Extra, Inertial, Joint, Link
 
+_new_link, _new_inertial = fast(Link), fast(Inertial)
 _MASS: Attributes = {"value": number}
 _INERTIA: Attributes = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), number)
 
@@ -32,7 +34,7 @@ def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, l
         return None, nested
     order = [tag for tag in part.order if tag in _WRITTEN]
     return (
-        Link(
+        _new_link(
             name,
             part.values.get("inertial"),
             tuple(part.values.get("visual", ())),
@@ -59,7 +61,7 @@ def _inertial(scanner: Scanner, part: Part, element: etree._Element) -> bool:
             scanner.error("missing-element", f"<inertial> has no <{tag}>", inner.at)
     if not inner.good or "mass" not in inner.values or "inertia" not in inner.values:
         return False
-    part.values["inertial"] = Inertial(
+    part.values["inertial"] = _new_inertial(
         **inner.values, extras=tuple(inner.extras), order=tuple(inner.order), at=inner.at
     )
     return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 from lxml import etree
 
@@ -11,8 +10,7 @@ from robot_semantics.description.urdf_dialects import move_link_frames
 from robot_semantics.description.urdf_geometry import read_material
 from robot_semantics.description.urdf_joints import read_joint
 from robot_semantics.description.urdf_links import read_link
-from robot_semantics.description.urdf_numbers import shown
-from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner
+from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner, verbatim
 from robot_semantics.description.urdf_tree import Joint, Link, Material, Robot
 from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, parse_xml, read_xml
 from robot_semantics.diagnostics import Diagnostics
@@ -53,11 +51,6 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
     return robot
 
 
-_STRAY_TEXT = etree.XPath(
-    "(/robot/*[self::link or self::joint or self::material]//text()|/robot/text())[normalize-space()]"
-)
-
-
 def _read(scanner: Scanner) -> Robot:
     document, root = scanner.document, scanner.document.root
     _drop_default_namespace(root)
@@ -76,6 +69,8 @@ def _read(scanner: Scanner) -> Robot:
     if not part.values.get("name"):
         scanner.error("missing-attribute", "<robot> has no attribute 'name'", 0)
     content: list[Link | Joint | Material] = []
+    if scanner.has_text:
+        scanner.check_text(root, 0)
     for child in root:
         tag = child.tag
         if tag == "link":
@@ -92,7 +87,6 @@ def _read(scanner: Scanner) -> Robot:
             continue
         # Only its length counts: how many items of `content` there are before the next extra.
         part.order.extend([""] * (len(content) - len(part.order)))
-    _warn_of_stray_text(scanner, root)
     robot = Robot(
         part.values.get("name", ""),
         part.values.get("version"),
@@ -141,20 +135,5 @@ def _namespaces(root: etree._Element, scanner: Scanner) -> tuple[tuple[str, str]
 
 
 def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
-    nodes = [
-        etree.tostring(node, encoding="unicode", with_tail=False) for node in root.itersiblings(preceding=preceding)
-    ]
+    nodes = [verbatim(node) for node in root.itersiblings(preceding=preceding)]
     return nodes[::-1] if preceding else nodes
-
-
-def _warn_of_stray_text(scanner: Scanner, root: etree._Element) -> None:
-    for text in cast("list[etree._ElementUnicodeResult]", _STRAY_TEXT(root)):
-        neighbour = text.getparent()
-        # lxml gives the text after an element to that element.
-        holder = neighbour if neighbour is None or text.is_text else neighbour.getparent()
-        if holder is None:
-            continue
-        at = scanner.document.at(holder)
-        if not any(at in kept for kept in scanner.kept):
-            message = f"the text '{shown(text, 40)}' in <{holder.tag}> is not used"
-            scanner.warning("stray-text", message, at)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from lxml import etree
 
+from robot_semantics.description.urdf_numbers import shown
 from robot_semantics.description.urdf_tree import Extra, Origin
 from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument
 from robot_semantics.diagnostics import Diagnostics
@@ -85,7 +87,7 @@ class Scanner:
 
     Attributes:
         complete: whether every link and joint so far can stand in a tree with its motion known.
-        kept: numbers of the elements that are kept verbatim.
+        has_text: whether the document may have text that is more than white space between its tags.
         namespaces: prefix and URI of the declarations that verbatim parts need.
         child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
     """
@@ -96,7 +98,7 @@ class Scanner:
         self.version: Version = (1, 0)
         self.next = 0
         self.complete = True
-        self.kept: list[range] = []
+        self.has_text = _TEXT.search(document.places.text) is not None
         self.child_origins: dict[str, Origin] = {}
         root = document.root
         own = {prefix or "": uri for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
@@ -145,38 +147,64 @@ class Scanner:
         repeated: frozenset[str] = frozenset(),
     ) -> Part:
         """Read an element that has children; of those not in `repeated` the first counts."""
-        part = Part(element, self.enter())
-        part.good = self.attributes(part, element, part.at, attributes, part.values)
+        at = self.next
+        self.next = at + 1
+        part = Part(element, at)
+        values, seen, order = part.values, part.seen, part.order
+        try:
+            for key, text in element.items():
+                values[key] = attributes[key](text)  # type: ignore[index, arg-type]
+        except (KeyError, ValueError):
+            values.clear()
+            part.good = self.attributes(part, element, at, attributes, values)
+        if self.has_text:
+            self.check_text(element, at)
         for child in element:
             tag = child.tag
             read = children.get(tag)
             if read is None:
                 self.keep(part, child, valid=children)
-            elif tag in part.seen and tag not in repeated:
+            elif tag in seen and tag not in repeated:
                 self.keep_duplicate(part, child)
             else:
-                part.seen.add(tag)
+                seen.add(tag)
                 if read(self, part, child):
-                    part.order.append(tag)
+                    order.append(tag)
         return part
 
     def leaf(
         self, part: Part, element: etree._Element, attributes: Attributes, within: str, required: Iterable[str] = ()
     ) -> tuple[dict[str, Any], int, bool]:
         """Read an element that has attributes only; return them, its number, and whether all are there and good."""
-        at = self.enter()
+        # The common case is written out here: this runs for most elements of a document.
+        at = self.next
+        self.next = at + 1
         values: dict[str, Any] = {}
-        good = self.attributes(part, element, at, attributes, values, within)
+        good = True
+        try:
+            for key, text in element.items():
+                values[key] = attributes[key](text)  # type: ignore[index, arg-type]
+        except (KeyError, ValueError):
+            values.clear()
+            good = self.attributes(part, element, at, attributes, values, within)
         for name in required:
             if name not in values:
                 # An attribute that is there but in error has been reported already.
                 if element.get(name) is None:
                     self.error("missing-attribute", f"<{element.tag}> has no attribute '{name}'", at)
                 good = False
+        if self.has_text:
+            self.check_text(element, at)
         if len(element):
             for child in element:
                 self.keep(part, child, within, position=0)
         return values, at, good
+
+    def check_text(self, element: etree._Element, at: int) -> None:
+        """Warn of text in an element that should have none."""
+        for text in (element.text, *[child.tail for child in element]):
+            if text and not text.isspace():
+                self.warning("stray-text", f"the text '{shown(text, 40)}' in <{element.tag}> is not used", at)
 
     def attributes(
         self,
@@ -214,8 +242,7 @@ class Scanner:
         tag = element.tag
         if type(tag) is not str:
             # The text of a comment or instruction is all there is to it, so it need not be looked up in the document.
-            xml = etree.tostring(element, encoding="unicode", with_tail=False)
-            part.extras.append(Extra(len(part.order) if position is None else position, xml, "", within))
+            part.extras.append(Extra(len(part.order) if position is None else position, verbatim(element), "", within))
             return
         at = self._keep_element(part, element, tag, within, position)
         if tag.startswith("{http://www.ros.org/") and "xacro" in tag:
@@ -236,7 +263,6 @@ class Scanner:
     def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str, position: int | None) -> int:
         at = self.next
         self.next += sum(1 for _ in element.iter("*"))
-        self.kept.append(range(at, self.next))
         name = tag
         if tag.startswith("{"):
             local = tag.rpartition("}")[2]
@@ -271,6 +297,19 @@ class Scanner:
         else:
             message = f"attribute '{key}' is not known in <{element.tag}>; it is kept but not used"
             self.warning("unknown-attribute", message, at, key, name=key, valid=known)
+
+
+# Text that is more than white space after a tag; what it finds may be in a comment or a foreign element.
+_TEXT = re.compile(rb">\s*[^<\s]")
+
+
+def verbatim(node: etree._Element) -> str:
+    """Return the text of a comment or processing instruction."""
+    text = node.text or ""
+    target: str | None = getattr(node, "target", None)
+    if target is None:
+        return f"<!--{text}-->"
+    return f"<?{target} {text}?>" if text else f"<?{target}?>"
 
 
 NEWER_ATTRIBUTES: dict[tuple[str, str], str] = {

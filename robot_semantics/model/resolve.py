@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_tree import Joint, Limit, Link, Robot
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.joint_checks import LIMITED, check_joint, unit_axis
@@ -23,6 +24,8 @@ from robot_semantics.model.robot_model import (
 )
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
+
+_new_joint, _new_link, _new_limits = fast(JointModel), fast(LinkModel), fast(JointLimits)
 
 
 def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
@@ -60,7 +63,7 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
     return (
         root,
         *(
-            JointModel(
+            _new_joint(
                 index,
                 joint.name,
                 types[joint.name],
@@ -81,7 +84,7 @@ def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
     index = {tree.root: 0, **{joint.child: at for at, joint in enumerate(tree.joints, 1)}}
     parents = [-1, *(index[joint.parent] for joint in tree.joints)]
     return tuple(
-        LinkModel(
+        _new_link(
             at,
             name,
             parents[at],
@@ -131,4 +134,4 @@ def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
         values.setdefault("deceleration", values["acceleration"])
     if kind in LIMITED:
         values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
-    return JointLimits(**values)
+    return _new_limits(**values)
