@@ -57,7 +57,8 @@ class JointSpace:
         mimics: which variable gives each one its value.
     """
 
-    def __init__(self, model: RobotModel) -> None:
+    def __init__(self, model: RobotModel, *, follow_mimics: bool = True) -> None:
+        """Prepare; without `follow_mimics` a mimic joint is a joint of its own, as where every joint is measured."""
         self.model = model
         self.joints: tuple[JointModel, ...] = tuple(joint for joint in model.joints if joint.position_count)
         self.names: tuple[str, ...] = tuple(name for joint in self.joints for name in joint.variable_names)
@@ -71,7 +72,7 @@ class JointSpace:
         self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
         self.lower = self._limit(-np.inf, "lower")
         self.upper = self._limit(np.inf, "upper")
-        self.mimics = MimicMap.of(model, self._positions, self._velocities)
+        self.mimics = MimicMap.of(model, self._positions, self._velocities, follow=follow_mimics)
 
     @classmethod
     def of(cls, model: RobotModel) -> JointSpace:

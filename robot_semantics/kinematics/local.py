@@ -22,20 +22,20 @@ from robot_semantics.transforms.arrays import FloatArray
 class LocalTransforms:
     """Makes ``T_parent_child`` of all joints, or of a chosen few, from joint positions.
 
-    Mimic joints go where their leaders take them, whatever `q` says of them.
+    Mimic joints go where their leaders take them, whatever `q` says of them, unless they are told not to follow.
 
     Attributes:
         space: the joint space that `q` belongs to.
         joints: the joints made, in the order of the results.
     """
 
-    def __init__(self, model: RobotModel, joints: Iterable[str] | None = None) -> None:
+    def __init__(self, model: RobotModel, joints: Iterable[str] | None = None, *, follow_mimics: bool = True) -> None:
         """Prepare for the joints named, in that order; by default for all of the model, index = joint index.
 
         Raises:
             UnknownNameError: `model` has no joint of such a name.
         """
-        self.space = JointSpace.of(model)
+        self.space = JointSpace(model, follow_mimics=follow_mimics)
         self.joints: tuple[JointModel, ...] = (
             model.joints if joints is None else tuple(model.joint(name) for name in joints)
         )
@@ -43,10 +43,8 @@ class LocalTransforms:
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
         self._poses = xyz_quat_from_matrix(origins)
-        self._single, self._several = (
-            OneVelocity.of(self.space, self.joints),
-            several_velocities(self.space, self.joints),
-        )
+        self._single = OneVelocity.of(self.space, self.joints)
+        self._several = several_velocities(self.space, self.joints)
         self._turning = Turning.of(self.space, self.joints)
         self._sliding = Sliding.of(self.space, self.joints)
         self._planar = Planar.of(self.space, self.joints)

@@ -41,8 +41,12 @@ class MimicMap:
     velocity_factor: FloatArray
 
     @classmethod
-    def of(cls, model: RobotModel, positions: Mapping[int, slice], velocities: Mapping[int, slice]) -> MimicMap:
+    def of(
+        cls, model: RobotModel, positions: Mapping[int, slice], velocities: Mapping[int, slice], *, follow: bool
+    ) -> MimicMap:
         """Return the map of `model`, whose joints' variables are at `positions` in q and `velocities` in v, by index.
+
+        Without `follow` nothing follows anything.
 
         A joint that is to follow one with another number of variables is an ordinary joint, as it is for MoveIt.
         """
@@ -50,7 +54,7 @@ class MimicMap:
         velocity_size = sum(where.stop - where.start for where in velocities.values())
         source, velocity_source = np.arange(size), np.arange(velocity_size)
         factor, offset, velocity_factor = np.ones(size), np.zeros(size), np.ones(velocity_size)
-        for joint, leader, mimic in _followings(model):
+        for joint, leader, mimic in _followings(model) if follow else ():
             scaled = _SCALED.get(joint.type, (0,))
             to, come = positions[joint.index], positions[leader.index]
             source[to] = np.arange(come.start, come.stop)
