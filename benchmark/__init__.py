@@ -1,0 +1,1 @@
+"""Benchmarks: each proves equal results, then times; `python -m benchmark` runs all."""
