@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from robot_semantics.errors import RobotSemanticsError
@@ -19,6 +21,9 @@ class RobotSemanticsLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy
         """Wait to be configured."""
         super().__init__(NAME)
         self.core = Core(self)
+        # rclpy lets a request for a transition that the state does not have end the whole node.
+        service = self._service_change_state
+        service.callback = self._refusing_impossible(service.callback)
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Read the parameters and parse the descriptions; a bad one is logged and leaves the node unconfigured."""
@@ -44,6 +49,17 @@ class RobotSemanticsLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy
         """Stop all threads, then take the node away."""
         self.core.shutdown()
         super().destroy_node()
+
+    def _refusing_impossible(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def callback(request: Any, response: Any) -> Any:
+            try:
+                return change_state(request, response)
+            except rclpy_implementation.RCLError:
+                self.get_logger().error(f"there is no transition {request.transition.id} from the present state")
+                response.success = False
+                return response
+
+        return callback
 
     def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:
         try:

@@ -63,6 +63,16 @@ class Domain:
         self._lock.close()
 
 
+RUNNING: list[NodeProcess] = []
+"""The nodes that have been started and not stopped: whoever waits looks whether they still live."""
+
+
+def check_that_nodes_live() -> None:
+    for node in RUNNING:
+        code = node.process.poll()
+        assert not code, f"a node ended with exit code {code}:\n{node.output}"
+
+
 class NodeProcess:
     """A node in a process of its own; its output goes to a file."""
 
@@ -92,6 +102,7 @@ class NodeProcess:
         }
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(command, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        RUNNING.append(self)
 
     @property
     def output(self) -> str:
@@ -105,10 +116,13 @@ class NodeProcess:
 
     def wait(self) -> int:
         """Return the exit code of a process that ends by itself."""
+        RUNNING.remove(self)
         return self.process.wait(PATIENCE_S)
 
     def stop(self, number: int = signal.SIGINT) -> int:
         """Signal the process, wait for it, and return its exit code."""
+        if self in RUNNING:
+            RUNNING.remove(self)
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -123,11 +137,11 @@ class Client:
 
     latched = LATCHED
 
-    def __init__(self, domain: int) -> None:
+    def __init__(self, domain: int, name: str = "test_client") -> None:
         self.domain = domain
         self.context = rclpy.Context()
         rclpy.init(context=self.context, domain_id=domain)
-        self.node = rclpy.create_node("test_client", context=self.context)
+        self.node = rclpy.create_node(name, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self.transforms: list[Any] = []
@@ -147,6 +161,7 @@ class Client:
         """Spin until `condition` holds and return what it gave."""
         end = time.monotonic() + patience_s
         while not (result := condition()):
+            check_that_nodes_live()
             assert time.monotonic() < end, f"waited in vain for {what}"
             self._executor.spin_once(timeout_sec=0.1)
         return result
@@ -169,6 +184,7 @@ class Client:
         """Publish again and again until `condition` holds: first messages may come before all have found each other."""
         end = time.monotonic() + PATIENCE_S
         while True:
+            check_that_nodes_live()
             publisher.publish(make_message())
             again = time.monotonic() + 0.2
             while time.monotonic() < again:
@@ -199,6 +215,7 @@ class Client:
         futures: list[Any] = []
         end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
+            check_that_nodes_live()
             futures.append(client.call_async(request if request is not None else kind.Request()))
             again = time.monotonic() + 2.0
             while time.monotonic() < again:

@@ -1,0 +1,306 @@
+"""The node among others: several robots, a manager, namespaces, diagnostics, the world state, rivals on TF."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TransformStamped
+from lifecycle_msgs.srv import ChangeState, GetState
+from robot_semantics_interfaces.msg import WorldState
+from robot_semantics_interfaces.srv import (
+    GetCollisionPair,
+    GetCurrentState,
+    GetGroup,
+    GetStatus,
+    GetWorldState,
+    ListGroups,
+)
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.examples import example
+
+from .conftest import LATCHED, Client, NodeProcess, joint_state, stamp_of
+
+pytestmark = pytest.mark.ros
+
+URDF, SRDF = example("rover_arm.urdf").read_text(), example("rover_arm.srdf").read_text()
+ONE = """<robot name="{name}"><link name="base"/><link name="tip"/><link name="flag"/>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/><axis xyz="0 0 1"/></joint>
+  <joint name="pole" type="fixed"><parent link="base"/><child link="flag"/></joint>
+</robot>"""
+ONE_SRDF = '<robot name="{name}"><group name="{group}"><joint name="turn"/></group></robot>'
+TRANSITIONS = {"configure": 1, "cleanup": 2, "activate": 3, "deactivate": 4, "shutdown": 6}
+
+
+def in_namespace(name: str) -> dict[str, Any]:
+    return {"ros_args": ["-r", f"__ns:=/{name}", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"]}
+
+
+def test_two_robots_live_in_one_node_each_below_its_name(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(
+        models=["left", "right"],
+        publish_frequency=1000.0,
+        left__robot_description=ONE.format(name="arm"),
+        left__robot_description_semantic=ONE_SRDF.format(name="arm", group="port"),
+        left__frame_prefix="left/",
+        right__robot_description=ONE.format(name="arm"),
+        right__robot_description_semantic=ONE_SRDF.format(name="arm", group="starboard"),
+        right__frame_prefix="right/",
+        **in_namespace("pair"),
+    )
+    service = "/pair/robot_semantics"
+    assert client.call(ListGroups, f"{service}/left/list_groups").groups == ["port"]
+    assert client.call(ListGroups, f"{service}/right/list_groups").groups == ["starboard"]
+    moving, fixed = client.collect_tf("/pair/tf"), client.collect(TFMessage, "/pair/tf_static")
+    client.until(lambda: fixed, "the fixed frames")
+    assert {item.child_frame_id for item in fixed[-1].transforms} == {"left/flag", "right/flag"}
+    publisher = client.publisher(JointState, "/pair/right/joint_states")
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.5}), lambda: moving, "a transform")
+    assert {item.child_frame_id for item in moving} == {"right/tip"}
+    status = client.call(GetStatus, f"{service}/get_status")
+    assert status.models == ["left", "right"]
+    assert list(status.joints) == ["left/turn", "right/turn"]
+    assert math.isnan(status.ages[0])
+    assert 0.0 <= status.ages[1] < 20.0
+    state = client.call(GetWorldState, f"{service}/get_world_state").state
+    assert [model.name for model in state.model_states] == ["left", "right"]
+    only = client.call(GetWorldState, f"{service}/get_world_state", GetWorldState.Request(models=["right"])).state
+    assert [model.name for model in only.model_states] == ["right"]
+    wrong = client.call(GetWorldState, f"{service}/get_world_state", GetWorldState.Request(models=["rigth"]))
+    assert (wrong.success, list(wrong.nearest)) == (False, ["right"])
+    descriptions = client.collect(String, "/pair/left/robot_description")
+    client.until(lambda: descriptions, "the description")
+    (result,) = client.set_parameters(service, left__robot_description="<robot")
+    assert result.reason.startswith("<left.robot_description>:1:")
+    assert node.stop() == 0
+
+
+def test_a_managed_node_does_what_its_manager_says(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(
+        module="robot_semantics.ros.lifecycle_node", robot_description=ONE.format(name="one"), **in_namespace("managed")
+    )
+    name = "/managed/robot_semantics"
+    moving, fixed = client.collect_tf("/managed/tf"), client.collect(TFMessage, "/managed/tf_static")
+    publisher = client.node.create_publisher(JointState, "/managed/joint_states", 10)
+
+    def change(transition: str) -> bool:
+        request = ChangeState.Request()
+        request.transition.id = TRANSITIONS[transition]
+        return bool(client.call(ChangeState, f"{name}/change_state", request).success)
+
+    def state() -> str:
+        return str(client.call(GetState, f"{name}/get_state").current_state.label)
+
+    assert state() == "unconfigured"
+    assert not change("activate")  # impossible from here
+    change("configure")
+    client.until(lambda: state() == "inactive", "the node to be inactive")
+    assert client.call(ListGroups, f"{name}/list_groups").success
+    assert client.call(GetStatus, f"{name}/get_status").state == "inactive"
+    client.spin_for(0.3)
+    assert not fixed
+    change("activate")
+    client.until(lambda: state() == "active", "the node to be active")
+    client.until(lambda: fixed, "the fixed frames")
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.1}), lambda: moving, "a transform")
+    change("deactivate")
+    client.until(lambda: state() == "inactive", "the node to be inactive again")
+    client.spin_for(0.2)
+    moving.clear()
+    for _ in range(5):
+        publisher.publish(joint_state({"turn": 0.2}))
+        client.spin_for(0.05)
+    assert not moving
+    change("activate")
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.3}), lambda: moving, "a transform")
+    change("deactivate")
+    change("cleanup")
+    client.until(lambda: state() == "unconfigured", "the node to be unconfigured again")
+    client.until(lambda: not client.node.get_publishers_info_by_topic("/managed/tf"), "the topics to go")
+    assert client.set_parameters(name, robot_description="<robot")[0].successful  # nobody has read it yet
+    change("configure")
+    node.wait_for_output("<robot_description>:1:")
+    assert state() == "unconfigured"
+    assert client.set_parameters(name, robot_description=ONE.format(name="two"))[0].successful
+    change("configure")
+    client.until(lambda: state() == "inactive", "the node to be inactive")
+    change("shutdown")
+    client.until(lambda: state() == "finalized", "the node to be finalized")
+    assert node.stop() == 0
+    assert "Traceback" not in node.output
+
+
+def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    node = start(
+        robot_description=URDF,
+        robot_description_semantic=SRDF,
+        default_positions="arm/stowed",
+        world_state_frequency=10.0,
+        **in_namespace("world"),
+    )
+    name = "/world/robot_semantics"
+    publisher = client.publisher(JointState, "/world/joint_states")
+    messages = client.collect(WorldState, f"{name}/world_state")
+    base = {"world_joint/x": 1.0, "world_joint/y": 2.0, "world_joint/theta": 0.5}
+    client.publish_until(
+        publisher, lambda: joint_state({**base, "elbow_joint": 2.0}), lambda: messages, "the world state"
+    )
+    model = messages[-1].model_states[0]
+    assert (model.name, model.parent) == ("rover_arm", "odom")
+    assert (model.pose.position.x, model.pose.position.y) == (1.0, 2.0)
+    assert model.pose.orientation.z == pytest.approx(math.sin(0.25), abs=1e-12)
+    joints = {joint.name: list(joint.positions) for joint in model.joint_states}
+    assert joints["elbow_joint"] == [2.0]
+    assert joints["shoulder_lift_joint"] == [-0.9]
+    assert "world_joint" not in joints
+    answer = client.call(GetWorldState, f"{name}/get_world_state")
+    assert answer.success
+    assert "<model_state" in answer.text
+    late = client.collect(WorldState, f"{name}/world_state")
+    client.until(lambda: late, "the world state for one who comes late")
+    current = client.call(GetCurrentState, f"{name}/get_current_state", GetCurrentState.Request(group="arm"))
+    assert current.success
+    assert current.matching_state == ""
+    assert current.distance == pytest.approx(0.2, abs=1e-12)  # the elbow, 2.0 for the stowed 2.2
+    wide = GetCurrentState.Request(group="arm", tolerance=0.25)
+    assert client.call(GetCurrentState, f"{name}/get_current_state", wide).matching_state == "stowed"
+    pair = GetCollisionPair.Request(link1="base_link", link2="lift_link")
+    assert client.call(GetCollisionPair, f"{name}/get_collision_pair", pair).pair.reason == "Adjacent"
+    unknown = client.call(GetGroup, f"{name}/get_group", GetGroup.Request(name="ram"))
+    assert list(unknown.nearest) == ["arm"]
+    assert node.stop() == 0
+
+
+def test_diagnostics_tell_rates_refusals_and_silent_joints(client: Client, start: Callable[..., NodeProcess]) -> None:
+    start(
+        robot_description=ONE.format(name="one"), diagnostics_period=0.1, stale_timeout=0.5, **in_namespace("diagnosed")
+    )
+    arrays = client.collect(DiagnosticArray, "/diagnostics", 10)
+    publisher = client.publisher(JointState, "/diagnosed/joint_states")
+
+    def newest() -> tuple[Any, dict[str, str]]:
+        if not arrays:
+            return None, {}
+        status = arrays[-1].status[0]
+        return status, {item.key: item.value for item in status.values}
+
+    client.publish_until(
+        publisher, lambda: joint_state({"turn": 0.1}), lambda: newest()[1].get("transforms sent", "0") != "0", "use"
+    )
+    status, _ = newest()
+    assert (status.name, status.message, status.level) == ("robot_semantics: one", "ok", b"\x00")
+    client.publish_until(publisher, JointState, lambda: "refused: empty" in newest()[1], "the refusal")
+    assert "it names no joint" in newest()[1]["error 1"]
+    client.until(lambda: "age of turn [s]" in newest()[1], "the silent joint")
+    assert newest()[0].message == "1 joints without new values"
+    assert newest()[0].level == b"\x01"
+
+
+def test_another_publisher_of_our_frames_is_named_once(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(robot_description=ONE.format(name="one"), diagnostics_period=0.2, **in_namespace("contested"))
+    rival = Client(client.domain, "rival")
+    try:
+        fixed = rival.node.create_publisher(TFMessage, "/contested/tf_static", LATCHED)
+        fixed.publish(TFMessage(transforms=[transform("mast", "flag")]))
+        moving = rival.node.create_publisher(TFMessage, "/contested/tf", 10)
+        joints = client.publisher(JointState, "/contested/joint_states")
+        node.wait_for_output("'flag' is published on /tf_static by /rival too")
+
+        def contest() -> TFMessage:
+            joints.publish(joint_state({"turn": 0.1}))
+            return TFMessage(transforms=[transform("elsewhere", "free"), transform("base", "tip")])
+
+        client.publish_until(
+            moving, contest, lambda: "'tip' is published on /tf by /rival too" in node.output, "the report"
+        )
+        client.spin_for(0.5)
+        assert node.output.count("'tip' is published") == 1
+        assert "'free'" not in node.output
+    finally:
+        rival.close()
+
+
+def test_a_node_alone_on_tf_suspects_nobody(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(robot_description=ONE.format(name="one"), diagnostics_period=0.1, **in_namespace("alone"))
+    frames = client.collect_tf("/alone/tf")
+    publisher = client.publisher(JointState, "/alone/joint_states")
+    other = client.node.create_publisher(TFMessage, "/alone/tf", 10)
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        other.publish(TFMessage(transforms=[transform("map", "odom")]))
+        publisher.publish(joint_state({"turn": 0.1}))
+        client.spin_for(0.02)
+    assert frames
+    assert "is published" not in node.output
+
+
+def test_the_simulated_clock_may_jump_back(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(robot_description=ONE.format(name="one"), use_sim_time=True, **in_namespace("simulated"))
+    frames = client.collect_tf("/simulated/tf")
+    clock = client.publisher(Clock, "/clock")
+    publisher = client.publisher(JointState, "/simulated/joint_states")
+
+    def at(seconds: int) -> JointState:
+        message = Clock()
+        message.clock.sec = seconds
+        clock.publish(message)
+        client.spin_for(0.1)
+        return joint_state({"turn": 0.1}, seconds * 1_000_000_000)
+
+    client.publish_until(publisher, lambda: at(1000), lambda: frames, "a transform")
+    frames.clear()
+    # The first message after the jump is used: the clock has said so.
+    client.publish_until(publisher, lambda: at(10), lambda: frames, "a transform in the earlier time")
+    assert stamp_of(frames[0]) == 10_000_000_000
+    # Without a stamp of its own a message gets the simulated time.
+    frames.clear()
+    at(20)
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.2}, 0), lambda: frames, "a transform")
+    assert stamp_of(frames[0]) == 20_000_000_000
+    assert node.stop() == 0
+
+
+def test_qualities_of_service_can_be_overridden(client: Client, start: Callable[..., NodeProcess]) -> None:
+    key = "qos_overrides./tuned/joint_states.subscription.reliability"
+    start(**{"robot_description": ONE.format(name="one"), key: "reliable"}, **in_namespace("tuned"))
+    client.call(ListGroups, "/tuned/robot_semantics/list_groups")
+    (info,) = client.until(
+        lambda: client.node.get_subscriptions_info_by_topic("/tuned/joint_states"), "the subscription"
+    )
+    assert info.qos_profile.reliability.name == "RELIABLE"
+
+
+def test_the_qualities_of_service_are_those_of_robot_state_publisher(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    start(robot_description=ONE.format(name="one"), **in_namespace("plain"))
+    client.call(ListGroups, "/plain/robot_semantics/list_groups")
+    expected = {
+        "tf": ("RELIABLE", "VOLATILE"),
+        "tf_static": ("RELIABLE", "TRANSIENT_LOCAL"),
+        "robot_description": ("RELIABLE", "TRANSIENT_LOCAL"),
+    }
+    for topic, (reliability, durability) in expected.items():
+        (info,) = client.node.get_publishers_info_by_topic(f"/plain/{topic}")
+        profile = info.qos_profile
+        assert (profile.reliability.name, profile.durability.name) == (reliability, durability)
+    (info,) = client.node.get_subscriptions_info_by_topic("/plain/joint_states")
+    assert (info.qos_profile.reliability.name, info.qos_profile.durability.name) == ("BEST_EFFORT", "VOLATILE")
+
+
+def transform(parent: str, child: str) -> TransformStamped:
+    item = TransformStamped(child_frame_id=child)
+    item.header.frame_id = parent
+    item.header.stamp.sec, item.header.stamp.nanosec = divmod(time.time_ns(), 1_000_000_000)
+    item.transform.rotation.w = 1.0
+    return item
