@@ -71,7 +71,7 @@ def load(arguments: argparse.Namespace) -> RobotModel:
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:
-    """Print problems to stderr: every error, and of each kind of warning the first few, with the number of the others."""
+    """Print problems to stderr: every error, of each kind of warning the first few, and how many more there are."""
     shown: Counter[str] = Counter()
     for diagnostic in diagnostics:
         if diagnostic.severity is Severity.WARNING:

@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return the words that are not ``name:=value``, and the others as a mapping (xacro arguments, as ROS gives them)."""
+    """Return the words that are not ``name:=value``, and the others, xacro arguments, as a mapping."""
     assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
     found = {match.group(1): match.group(2) for match in assignments.values() if match}
     return [word for word in words if not assignments[word]], found

@@ -202,7 +202,7 @@ def _rigid_evidence(pair: LinkPair, distance: float, samples: int, q: FloatArray
 def _rigid_contacts(
     robot: RobotModel, scene: CollisionScene, q: FloatArray, padding: float
 ) -> dict[tuple[int, int], float]:
-    """Return the distance [m] of all pairs of links that no joint moves against each other; MuJoCo never tests those."""
+    """Return the distance [m] of all pairs of links that no joint moves against each other: MuJoCo never tests them."""
     body = [0] * len(robot.links)
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
         body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index

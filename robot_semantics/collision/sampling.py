@@ -6,6 +6,7 @@ of workers, in any order, sees the same configurations.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -92,10 +93,9 @@ def _uniform_block(box: _Box, seed: int, block: int) -> FloatArray:
 
 def _sobol(space: JointSpace, seed: int) -> BlockSampler:
     try:
-        import scipy.stats
+        import scipy.stats  # noqa: F401 - asked for here, where a missing one is reported once
     except ImportError as error:
         raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
-    del scipy
     return partial(_sobol_block, _Box(space), seed)
 
 
@@ -105,8 +105,12 @@ def _sobol_block(box: _Box, seed: int, block: int) -> FloatArray:
     if not len(box.moving):
         return box.configurations(np.zeros((BLOCK, 0)))
     sequence = qmc.Sobol(len(box.moving), scramble=True, rng=np.random.default_rng(seed))
-    sequence.fast_forward(block * BLOCK)
-    return box.configurations(sequence.random(BLOCK))
+    if block:
+        sequence.fast_forward(block * BLOCK)
+    with warnings.catch_warnings():
+        # Balance is lost within a block that is no power of two; the sequence as a whole keeps it.
+        warnings.simplefilter("ignore", UserWarning)
+        return box.configurations(sequence.random(BLOCK))
 
 
 SAMPLERS: dict[str, Callable[[JointSpace, int], BlockSampler]] = {"uniform": _uniform, "sobol": _sobol}

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.collision.shapes import Hull, Shape
+from robot_semantics.collision.shapes import Shape
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -78,7 +78,7 @@ def build_scene(
     for link, joint in zip(robot.links, robot.joints, strict=True):
         parent = spec.worldbody if link.parent < 0 else bodies[link.parent]
         pose = xyz_quat_from_matrix(joint.T_parent_joint if link.parent >= 0 else np.eye(4))
-        body = parent.add_body(name=link.name, pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
+        body = parent.add_body(name=body_name(link.index), pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
         # Moving bodies need a mass to compile; it plays no part in kinematics.
         body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
         if link.parent >= 0 and joint.position_count:
@@ -86,7 +86,7 @@ def build_scene(
         bodies.append(body)
     _add_pieces(spec, bodies, pieces, padding)
     for first, second in excluded:
-        spec.add_exclude(bodyname1=robot.links[first].name, bodyname2=robot.links[second].name)
+        spec.add_exclude(bodyname1=body_name(first), bodyname2=body_name(second))
     model = spec.compile()
     geom_link = np.array([piece.link for piece in _geom_order(pieces)], dtype=np.int64)
     return CollisionScene(model, geom_link, np.array(columns, dtype=np.int64), space)
@@ -126,11 +126,13 @@ def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: 
         if hull is None:
             geom.size = piece.shape.size
         else:
-            geom.meshname = meshes.setdefault(id(hull), _add_mesh(spec, hull, len(meshes)))
+            # Links often share a mesh; so do their geoms.
+            if id(hull) not in meshes:
+                meshes[id(hull)] = f"hull{len(meshes)}"
+                spec.add_mesh(name=meshes[id(hull)], uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
+            geom.meshname = meshes[id(hull)]
 
 
-def _add_mesh(spec: Any, hull: Hull, number: int) -> str:
-    name = f"hull{number}"
-    if spec.mesh(name) is None:
-        spec.add_mesh(name=name, uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
-    return name
+def body_name(link: int) -> str:
+    """Return the name of a link's body: by number, because a link may be called what MuJoCo keeps for itself."""
+    return f"link{link}"

@@ -1,0 +1,127 @@
+"""Counts are those of python-fcl on the same hulls, and depend on the seed alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_semantics.collision.adjacency import adjacent_pairs
+from robot_semantics.collision.counting import Counts, count_blocks
+from robot_semantics.collision.matrix import Settings, generate_matrix
+from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
+from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import RobotModel
+from test.collision.conftest import FclCounter, packaged_robot
+
+ROBOTS = (
+    "panda_description/urdf/panda.urdf",
+    "ur_description/urdf/ur5_robot.urdf",
+    "kinova_description/robots/kinova.urdf",
+    "pr2_description/urdf/pr2.urdf",
+    "talos_data/robots/talos_reduced.urdf",
+    "tiago_description/robots/tiago_dual.urdf",
+    "anymal_b_simple_description/robots/anymal.urdf",
+    "go2_description/urdf/go2.urdf",
+    "hyq_description/robots/hyq_no_sensors.urdf",
+    "icub_description/robots/icub_reduced.urdf",
+)
+
+
+def excluded_links(robot: RobotModel, pieces: tuple[Piece, ...]) -> list[tuple[int, int]]:
+    names = {robot.link_names[piece.link] for piece in pieces}
+    return [(robot.link_index[pair.first], robot.link_index[pair.second]) for pair in adjacent_pairs(robot, names)]
+
+
+def rigid_body(robot: RobotModel) -> list[int]:
+    body = [0] * len(robot.links)
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index
+    return body
+
+
+def scene_of(robot: RobotModel, pieces: tuple[Piece, ...]) -> CollisionScene:
+    return build_scene(robot, pieces, excluded_links(robot, pieces))
+
+
+@pytest.mark.parametrize("urdf", ROBOTS)
+def test_hits_are_those_of_python_fcl(urdf: str) -> None:
+    robot, pieces = packaged_robot(urdf)
+    excluded = {(min(pair), max(pair)) for pair in excluded_links(robot, pieces)}
+    scene = scene_of(robot, pieces)
+    counts = count_blocks(scene, block_sampler(scene.space, 7), range(1))
+    q = scene.space.with_mimics(block_sampler(scene.space, 7)(0))
+    # Pairs that no joint moves are decided once, elsewhere: MuJoCo never tests them.
+    body = rigid_body(robot)
+    expected: dict[tuple[int, int], int] = {}
+    for hit in FclCounter(robot, pieces, excluded).hits(q):
+        for pair in hit:
+            if body[pair[0]] != body[pair[1]]:
+                expected[pair] = expected.get(pair, 0) + 1
+    assert counts.samples == BLOCK
+    assert expected
+    for pair in {*counts.pairs, *expected}:
+        ours = counts.pairs[pair].hits if pair in counts.pairs else 0
+        assert abs(ours - expected.get(pair, 0)) <= 1, [robot.link_names[at] for at in pair]
+
+
+@pytest.fixture(scope="module")
+def panda() -> tuple[RobotModel, tuple[Piece, ...]]:
+    return packaged_robot("panda_description/urdf/panda.urdf", "panda_description/srdf/panda.srdf")
+
+
+def summary(counts: Counts) -> dict[tuple[int, int], tuple[int, int, int, float]]:
+    return {
+        pair: (count.hits, count.first.sample, count.deepest.sample, count.deepest.depth)
+        for pair, count in counts.pairs.items()
+    }
+
+
+@pytest.mark.parametrize("sampler", sorted(SAMPLERS))
+def test_counts_do_not_depend_on_jobs_or_split(panda: tuple[RobotModel, tuple[Piece, ...]], sampler: str) -> None:
+    scene = scene_of(*panda)
+    draw = block_sampler(scene.space, 3, sampler)
+    whole = count_blocks(scene, draw, range(6))
+    threads = count_blocks(scene, draw, range(6), jobs=3)
+    parts = Counts()
+    for part in (range(4, 6), range(1), range(1, 4)):
+        parts.add(count_blocks(scene, draw, part))
+    assert summary(whole) == summary(threads) == summary(parts)
+    assert whole.samples == parts.samples == 6 * BLOCK
+
+
+def test_another_seed_changes_only_what_was_called_rare(panda: tuple[RobotModel, tuple[Piece, ...]]) -> None:
+    first, second = (generate_matrix(*panda, Settings(samples=4_000, seed=seed)) for seed in (0, 1))
+    changed = {pair for pair in first.pairs if first.reason(pair) is not second.reason(pair)}
+    assert first.disabled() != {}
+    assert changed <= {*first.rare(), *second.rare()}
+
+
+@pytest.mark.parametrize("sampler", sorted(SAMPLERS))
+def test_samples_fill_the_limits_and_nothing_else(panda: tuple[RobotModel, tuple[Piece, ...]], sampler: str) -> None:
+    space = JointSpace.of(panda[0])
+    q = np.concatenate([block_sampler(space, 5, sampler)(block) for block in range(4)])
+    arm = slice(0, 7)
+    assert (q >= space.lower).all()
+    assert (q <= space.upper).all()
+    span = space.upper[arm] - space.lower[arm]
+    np.testing.assert_allclose(q.mean(axis=0)[arm], (space.lower + space.upper)[arm] / 2.0, atol=0.03 * span.max())
+    np.testing.assert_allclose(q.std(axis=0)[arm], span / np.sqrt(12.0), rtol=0.05)
+
+
+def test_a_witness_collides_as_deep_as_it_says(panda: tuple[RobotModel, tuple[Piece, ...]]) -> None:
+    robot, pieces = panda
+    matrix = generate_matrix(robot, pieces, Settings(samples=1_000))
+    fcl_counter = FclCounter(robot, pieces, set())
+    checked = 0
+    for pair, evidence in matrix.pairs.items():
+        for witness in (evidence.first, evidence.deepest):
+            if witness is not None:
+                (hit,) = fcl_counter.hits(JointSpace.of(robot).with_mimics(witness.q)[None])
+                assert tuple(sorted(robot.link_index[name] for name in pair)) in hit
+                assert witness.depth >= 0.0
+                checked += 1
+        if evidence.first and evidence.deepest:
+            assert evidence.first.depth <= evidence.deepest.depth
+    assert checked > 20

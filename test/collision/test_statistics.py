@@ -1,0 +1,26 @@
+"""The bounds are the exact binomial ones, as scipy computes them."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binomtest
+
+from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
+
+
+@pytest.mark.parametrize("samples", [1, 10, 300, 10_000, 1_000_000])
+def test_the_bound_of_a_never_pair_is_the_one_sided_clopper_pearson_bound(samples: int) -> None:
+    interval = binomtest(0, samples, alternative="less").proportion_ci(confidence_level=0.95, method="exact")
+    assert never_bound(samples) == pytest.approx(interval.high, rel=1e-9)
+
+
+@pytest.mark.parametrize("bound", [0.3, 0.01, 3e-4, 1e-6])
+def test_as_many_samples_as_needed_and_not_one_more(bound: float) -> None:
+    samples = samples_for(bound)
+    assert never_bound(samples) <= bound < never_bound(samples - 1)
+
+
+def test_pairs_seen_a_few_times_or_near_the_always_fraction_are_rare() -> None:
+    assert [is_rare(hits, 10_000, 0.95) for hits in (0, 1, 10, 11, 9_000, 9_480, 9_520, 9_900, 10_000)] == [
+        False, True, True, False, False, True, True, False, False,
+    ]  # fmt: skip
