@@ -20,7 +20,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
 from robot_semantics.usdf.writable import SOURCE
@@ -95,7 +95,8 @@ def set_named_state(state: WorldState, model: str, group: str, name: str, robot:
     root = rows.pop(robot.root_joint.name, None)
     if root is not None:
         # A virtual joint has no joint state: it is the model's own pose.
-        q = kinematics.space.pack({robot.root_joint.name: root})
+        q = np.array(kinematics.space.neutral())
+        q[kinematics.space.joint_positions[robot.root_joint.name]] = root
         state = set_pose(state, model, pose_from_matrix(kinematics.T_parent_root(q)))
     active = {joint: row for joint, row in rows.items() if robot.joint(joint).mimic is None}
     return set_joints(state, model, active, robot)
@@ -135,16 +136,15 @@ def _with_robot(
             counts = " or ".join(map(str, position_counts(joint)))
             raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
     changed = _with_positions(model, {**values, **_followers(space, values)})
-    return complete(changed, kinematics, replace_links=True, add_links=False)
+    return rederive_links(changed, kinematics)
 
 
 def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
     """Return the positions of the mimic joints whose leaders are among `values`."""
-    rows = {}
+    q = np.array(space.neutral())
     for name, row in values.items():
-        said = stated_positions(space.model.joint(name), JointState(name, row))
-        rows[name] = np.zeros(0) if said is None else said
-    q = space.pack(rows)
+        q[space.joint_positions[name]] = stated_positions(space.model.joint(name), JointState(name, row))
+    q = space.with_mimics(q)
     return {
         joint.name: tuple(q[space.joint_positions[joint.name]].tolist())
         for joint in space.joints

@@ -17,7 +17,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy, quat_slerp, rpy_from_quat
 from robot_semantics.usdf.joint_values import RPY_COUNT
 from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writable import SOURCE
@@ -109,7 +109,7 @@ class _Between:
             semantic=first.semantic if first.semantic == second.semantic else None,
             urdf_sha256=first.urdf_sha256 if first.urdf_sha256 == second.urdf_sha256 else None,
         )
-        return state if robot is None else complete(state, robot, replace_links=True, add_links=False)
+        return state if robot is None else rederive_links(state, robot)
 
     def _placed(self, first: _Placed, second: _Placed) -> _Placed:
         path = path_of(first)

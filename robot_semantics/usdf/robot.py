@@ -51,14 +51,14 @@ def from_joint_positions(
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
     model, space = kinematics.model, kinematics.space
     q, moving_root = _positions(kinematics, positions)
-    v = _velocities(kinematics, velocities)
+    v, root_rates = _velocities(kinematics, velocities)
     torques = None if efforts is None else checked("efforts", efforts, space.velocity_size)
     pose = twist = None
     if T_parent_root is not None:
         pose = pose_from_matrix(checked("T_parent_root", T_parent_root, 4, 4))
     elif moving_root or (model.has_virtual_joint and not model.root_joint.position_count):
         pose = pose_from_matrix(kinematics.T_parent_root(q))
-        if v is not None:
+        if v is not None and root_rates:
             twist = six(kinematics.twist_parent_root(q, v))
     if twist_parent_root is not None:
         twist = six(checked("twist_parent_root", twist_parent_root, 6))
@@ -72,39 +72,49 @@ def from_joint_positions(
     )
 
 
-def complete(
-    state: ModelState,
-    robot: RobotModel | ForwardKinematics,
-    *,
-    replace_links: bool = False,
-    add_links: bool = True,
-) -> ModelState:
+def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
     """Return `state` with the poses and twists of links that its joints determine and it does not state.
 
     A link's pose needs the positions of all joints between it and the root; its twist their velocities too. What is
-    stated stays as it is, unless `replace_links`; links that the robot does not have stay in any case. Without
-    `add_links` no link is added that the state does not name.
+    stated stays as it is, links that the robot does not have too.
     """
+    derived = _derived_links(state, robot)
+    stated = {link.name: link for link in state.links}
+    names = dict.fromkeys((*derived, *stated))
+    return replace(state, links=tuple(_first_stated(stated.get(name), derived.get(name)) for name in names))
+
+
+def rederive_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
+    """Return `state` with the poses and twists of its links replaced by those that its joints give.
+
+    A stated pose or twist that the joints do not determine is no longer stated; none is added.
+    """
+    derived = _derived_links(state, robot)
+    names = (robot.model if isinstance(robot, ForwardKinematics) else robot).link_index
+    links: list[LinkState] = []
+    for link in state.links:
+        found = derived.get(link.name, LinkState(link.name))
+        pose = None if link.pose is None else found.pose
+        twist = None if link.twist is None else found.twist
+        links.append(replace(link, pose=pose, twist=twist) if link.name in names else link)
+    return replace(state, links=tuple(links))
+
+
+def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
     values = joint_values(state, kinematics.space)
     placed, moved = known_links(kinematics.model, values)
-    derived = {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}
-    links: list[LinkState] = []
-    stated = {link.name: link for link in state.links}
-    for name in (*kinematics.model.link_names, *(name for name in stated if name not in kinematics.model.link_index)):
-        said, found = stated.get(name), derived.get(name)
-        if said is None or found is None:
-            links.extend(link for link in (said, found if add_links else None) if link is not None)
-            continue
-        keep = not replace_links
-        links.append(
-            replace(
-                said,
-                pose=said.pose if keep and said.pose is not None else found.pose,
-                twist=said.twist if keep and said.twist is not None else found.twist,
-            )
-        )
-    return replace(state, links=tuple(links))
+    return {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}
+
+
+def _first_stated(stated: LinkState | None, derived: LinkState | None) -> LinkState:
+    """Return what is stated of a link, what is derived where that is silent; one of the two is there."""
+    if derived is None:
+        return stated if stated is not None else LinkState("")
+    if stated is None:
+        return derived
+    pose = derived.pose if stated.pose is None else stated.pose
+    return replace(stated, pose=pose, twist=derived.twist if stated.twist is None else stated.twist)
 
 
 def known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
@@ -167,12 +177,13 @@ def _positions(
 
 def _velocities(
     kinematics: ForwardKinematics, velocities: Mapping[str, float] | npt.ArrayLike | None
-) -> FloatArray | None:
-    space = kinematics.space
+) -> tuple[FloatArray | None, bool]:
+    """Return (velocity_size,) velocities, and whether they say how the virtual joint moves."""
+    space, root = kinematics.space, kinematics.model.root_joint
     if velocities is None:
-        return None
+        return None, False
     if not isinstance(velocities, Mapping):
-        return space.with_mimic_velocities(velocities)
+        return space.with_mimic_velocities(velocities), True
     v = np.zeros(space.velocity_size)
     unknown = [name for name in velocities if name not in space.velocity_names]
     followers = {
@@ -187,4 +198,5 @@ def _velocities(
         raise ArrayError("velocities", what)
     for name, value in velocities.items():
         v[space.velocity_names.index(name)] = value
-    return space.with_mimic_velocities(v)
+    of_root = space.velocity_names[space.joint_velocities[root.name]] if root.velocity_count else ()
+    return space.with_mimic_velocities(v), all(name in velocities for name in of_root)

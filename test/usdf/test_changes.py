@@ -1,0 +1,247 @@
+"""Merging, splitting, interpolating and editing states."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation, Slerp
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.examples import example
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.combine import merge, prefixed, renamed, split
+from robot_semantics.usdf.compare import compare
+from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+
+ZERO = (0.0,) * 6
+ODOM = Frame("odom", pose=Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)))
+
+
+@pytest.fixture(scope="module")
+def rover() -> RobotModel:
+    return load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
+
+
+def codes(error: pytest.ExceptionInfo[DescriptionError]) -> list[str]:
+    return [item.code for item in error.value.diagnostics]
+
+
+def test_merged_worlds_have_everything_once() -> None:
+    a = WorldState("w", (ModelState("a", "odom"),), (ODOM,), 5, foreign=("<!-- a -->",))
+    b = WorldState(None, (ModelState("b", "odom"),), (replace(ODOM, at=9),), None, (EngineState("e", "1"),))
+    both = WorldState("w", (*a.models, *b.models), (ODOM,), 5, b.engines, a.foreign)
+    assert merge([a, b]) == both
+    assert merge([both, both]) == both
+
+
+def test_conflicts_are_reported_all_together() -> None:
+    a = WorldState("v", (ModelState("a"), ModelState("c")), (ODOM,), 5)
+    b = WorldState("w", (ModelState("a", twist=ZERO),), (replace(ODOM, twist=ZERO), Frame("c")), 6)
+    diagnostics = Diagnostics()
+    with pytest.raises(DescriptionError) as caught:
+        merge([a, b], sources=["a.usdf", "b.usdf"], diagnostics=diagnostics)
+    errors = [item for item in caught.value.diagnostics if item.severity.value == "error"]
+    assert sorted(item.code for item in errors) == ["name-conflict", "name-conflict", "name-conflict", "time-conflict"]
+    assert {item.place.source for item in errors} == {"b.usdf"}
+    assert "'a' is stated differently in a.usdf" in str(caught.value)
+    assert "'c' is a model in one state and a frame in another" in str(caught.value)
+    merged = merge([prefixed(a, "a_"), prefixed(b, "b_")], any_time=True, diagnostics=diagnostics)
+    assert [body.name for body in merged.bodies] == ["a_a", "a_c", "b_a", "a_odom", "b_odom", "b_c"]
+    assert [(item.severity.value, item.code) for item in diagnostics] == [
+        ("note", "world-name"),
+        ("warning", "time-conflict"),
+    ]
+
+
+def test_renaming_takes_parents_along() -> None:
+    state = renamed(WorldState(models=(ModelState("m", "odom"),), frames=(ODOM,)), {"odom": "map"})
+    assert (state.models[0].parent, state.frames[0].name) == ("map", "map")
+    with pytest.raises(UnknownNameError, match="map"):
+        renamed(state, {"mop": "x"})
+
+
+def test_split_parts_stand_where_they_stood_and_merge_back() -> None:
+    carrier = ModelState("truck", "odom", Pose((0.0, 0.0, 1.0, 0.1, 0.2, 0.3)), ZERO)
+    load = ModelState("box", "truck", Pose((0.5, 0.0, 0.0, 0.0, 0.0, 1.0)), ZERO)
+    free = ModelState("ball", pose=Pose((9.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    moving = replace(ODOM, twist=(0.1, 0.0, 0.0, 0.0, 0.0, 1.0))
+    state = WorldState("w", (carrier, load, free), (moving, Frame("unused")), 7, (EngineState("e", "1"),))
+    diagnostics = Diagnostics()
+    parts = split(state, diagnostics)
+    assert [(name, [frame.name for frame in part.frames]) for name, part in parts.items()] == [
+        ("truck", ["odom"]),
+        ("box", ["odom", "truck"]),
+        ("ball", []),
+    ]
+    assert [item.code for item in diagnostics] == ["left-out", "left-out"]
+    whole = resolve(state)
+    for name, part in parts.items():
+        alone = resolve(part)
+        np.testing.assert_allclose(alone.pose(name), whole.pose(name), atol=1e-14)
+        np.testing.assert_allclose(alone.relative_twists((name,)), whole.relative_twists((name,)), atol=1e-14)
+    assert merge([parts["truck"], parts["ball"]]) == WorldState("w", (carrier, free), (moving,), 7)
+
+
+def test_the_state_between_two_is_on_the_line_and_on_the_shortest_turn() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        rows: Any = rng.normal(size=(6, 6)) * 2
+        a, b = (
+            WorldState(
+                models=(
+                    ModelState("m", pose=Pose(tuple(p)), twist=tuple(t), links=(LinkState("l", wrench=tuple(w)),)),
+                ),
+                time_ns=time,
+            )
+            for p, t, w, time in ((*rows[:3].tolist(), 10), (*rows[3:].tolist(), 30))
+        )
+        share = float(rng.uniform())
+        (model,) = interpolate(a, b, share).models
+        middle = (1 - share) * rows[:3] + share * rows[3:]
+        assert model.pose is not None
+        np.testing.assert_allclose(model.pose.xyz_rpy[:3], middle[0, :3], atol=1e-12)
+        np.testing.assert_allclose(np.array(model.twist), middle[1], atol=1e-12)
+        np.testing.assert_allclose(np.array(model.links[0].wrench), middle[2], atol=1e-12)
+        turns = Rotation.from_euler("xyz", rows[[0, 3], 3:])
+        expected = Slerp([0.0, 1.0], turns)([share])[0].as_matrix()
+        found = Rotation.from_quat(np.array(model.pose.quat_xyzw)).as_matrix()
+        np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-12)
+        assert compare(interpolate(a, b, 0.0), a, tolerance=0.0) == []
+        assert compare(interpolate(a, b, 1.0), b, tolerance=0.0) == []
+        assert interpolate(a, a, share) == a
+
+
+def test_times_of_dates_are_interpolated_to_the_nanosecond() -> None:
+    start = 1_700_000_000_000_000_001
+    a, b = WorldState(time_ns=start), WorldState(time_ns=start + 1000)
+    assert interpolate(a, b, 0.5).time_ns == start + 500
+    assert share_at(a, b, start + 250) == 0.25
+    for wrong in (start - 1, start + 1001):
+        with pytest.raises(ArrayError, match="is not between"):
+            share_at(a, b, wrong)
+    with pytest.raises(ArrayError, match="no time"):
+        share_at(a, WorldState(), 0)
+    with pytest.raises(ArrayError, match="not within 0 to 1"):
+        interpolate(a, b, 1.5)
+
+
+def test_joints_take_the_short_way_round_and_links_follow() -> None:
+    text = (
+        "<robot name='m'><link name='a'/><link name='b'/><joint name='j' type='continuous'><parent link='a'/>"
+        "<child link='b'/><origin xyz='1 0 0'/><axis xyz='0 0 1'/></joint></robot>"
+    )
+    robot = robot_from_text(text)
+    first, second = (from_joint_positions(robot, {"j": angle}, name="m") for angle in (3.0, -3.0))
+    a, b = WorldState(models=(first,)), WorldState(models=(second,))
+    turned = interpolate(a, b, 0.5, robots={"m": robot}).models[0]
+    assert turned.joint("j").positions == pytest.approx((math.pi,))
+    pose = turned.link("b").pose
+    assert pose is not None
+    np.testing.assert_allclose(np.abs(pose.quat_xyzw or ()), (0.0, 0.0, 1.0, 0.0), atol=1e-12)
+    unknown = interpolate(a, b, 0.5).models[0]
+    assert unknown.joint("j").positions == (0.0,)
+
+
+def test_floating_and_planar_joints_are_interpolated_as_rotations() -> None:
+    half = math.sqrt(0.5)
+    rows = {
+        "f": ((0.0, 0, 0, 0, 0, 0, 1), (2.0, 0, 0, 0, 0, 1, 0), (1.0, 0, 0, 0, 0, half, half)),
+        "r": ((0.0, 0, 0, 0, 0, 0), (2.0, 0, 0, 0, 0, 1), (1.0, 0, 0, 0, 0, 0.5)),
+        "p": ((0.0, 0, 3), (1.0, 1, -3), (0.5, 0.5, math.pi)),
+    }
+    a, b = (
+        WorldState(models=(ModelState("m", joints=tuple(JointState(name, row[at]) for name, row in rows.items())),))
+        for at in (0, 1)
+    )
+    (model,) = interpolate(a, b, 0.5).models
+    for name, row in rows.items():
+        assert model.joint(name).positions == pytest.approx(row[2])
+
+
+def test_what_cannot_be_interpolated_is_named() -> None:
+    a = WorldState(
+        models=(ModelState("m", "world", Pose(ZERO), joints=(JointState("j", (1.0,)),)), ModelState("only")),
+        engines=(EngineState("e", "1"),),
+    )
+    b = WorldState(models=(ModelState("m", "world", joints=(JointState("j", (1.0,), (2.0,)),)),))
+    diagnostics = Diagnostics()
+    assert interpolate(a, b, 0.5, diagnostics=diagnostics).models[0].pose is None
+    assert len(diagnostics) == 4
+    c = WorldState(models=(ModelState("m", "odom", joints=(JointState("j", (1.0, 2.0)),)),), frames=(ODOM,))
+    with pytest.raises(DescriptionError) as caught:
+        interpolate(a, c, 0.5)
+    assert {"parents-differ", "counts-differ"} <= set(codes(caught))
+
+
+def test_a_joint_that_is_set_takes_its_links_along(rover: RobotModel) -> None:
+    kinematics = ForwardKinematics(rover)
+    q = np.array(kinematics.space.neutral())
+    state = WorldState(models=(from_joint_positions(kinematics, q),), frames=(ODOM,))
+    edited = set_joints(state, rover.name, {"lift_joint": (0.2,), "left_finger_joint": (0.01,)}, rover)
+    q[kinematics.space.index["lift_joint"]] = 0.2
+    q[kinematics.space.index["left_finger_joint"]] = 0.01
+    expected = WorldState(models=(from_joint_positions(kinematics, kinematics.space.with_mimics(q)),), frames=(ODOM,))
+    assert compare(edited, expected) == []
+    assert compare(edited, state) != []
+
+
+def test_a_named_state_is_taken_from_the_srdf(rover: RobotModel) -> None:
+    (group, name), named = next(iter(rover.semantics.states.items()))
+    kinematics = ForwardKinematics(rover)
+    state = WorldState(models=(from_joint_positions(kinematics, kinematics.space.neutral()),), frames=(ODOM,))
+    edited = set_named_state(state, rover.name, group, name, rover).models[0]
+    for joint, row in named.joints.items():
+        assert edited.joint(joint).positions == pytest.approx(row)
+    with pytest.raises(UnknownNameError, match=group):
+        set_named_state(state, rover.name, group + "x", name, rover)
+    with pytest.raises(UnknownNameError, match=name):
+        set_named_state(state, rover.name, group, name + "x", rover)
+
+
+def test_poses_parents_and_twists_are_set(rover: RobotModel) -> None:
+    state = WorldState(models=(ModelState("m"),), frames=(ODOM,), engines=(EngineState("e", "1"),))
+    pose = Pose((1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
+    edited = set_pose(set_pose(state, "m", pose, parent="odom"), "odom", twist=ZERO)
+    assert edited.models[0] == ModelState("m", "odom", pose)
+    assert edited.frames[0] == replace(ODOM, twist=ZERO)
+    diagnostics = Diagnostics()
+    assert without_engines(edited, diagnostics).engines == ()
+    assert [item.code for item in diagnostics] == ["left-out"]
+    with pytest.raises(UnknownNameError, match="odom"):
+        set_pose(state, "odon", pose)
+    with pytest.raises(UnknownNameError, match="odom"):
+        set_pose(state, "m", pose, parent="odon")
+
+
+def test_a_joint_that_cannot_be_set_is_refused_with_the_reason(rover: RobotModel) -> None:
+    joints = (JointState("j", (1.0,)),)
+    posed = WorldState(models=(ModelState("m", links=(LinkState("l", Pose(ZERO)),), joints=joints),))
+    with pytest.raises(ArrayError, match="the robot is needed"):
+        set_joints(posed, "m", {"j": (2.0,)})
+    bare = WorldState(models=(ModelState("m", joints=joints),))
+    assert set_joints(bare, "m", {"j": (2.0,)}).models[0].joint("j").positions == (2.0,)
+    with pytest.raises(ArrayError, match="it has 1 positions, not 2"):
+        set_joints(bare, "m", {"j": (1.0, 2.0)})
+    with pytest.raises(UnknownNameError, match="j"):
+        set_joints(bare, "m", {"jj": (1.0,)})
+    with pytest.raises(ArrayError, match="not finite"):
+        set_joints(bare, "m", {"j": (math.nan,)})
+    state = WorldState(models=(ModelState(rover.name),))
+    mimic = next(joint.name for joint in rover.joints if joint.mimic is not None)
+    with pytest.raises(ArrayError, match="it mimics"):
+        set_joints(state, rover.name, {mimic: (0.0,)}, rover)
+    with pytest.raises(ArrayError, match="has 1 positions, not 2"):
+        set_joints(state, rover.name, {"lift_joint": (0.0, 1.0)}, rover)
+    with pytest.raises(UnknownNameError, match="lift_joint"):
+        set_joints(state, rover.name, {"lift_jiont": (0.0,)}, rover)

@@ -1,0 +1,302 @@
+"""JSON, SDFormat and MuJoCo keyframes: what is carried is right, what is not is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from lxml import etree
+from scipy.spatial.transform import Rotation
+
+from robot_semantics.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.usdf.compare import Kind, compare
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.json_form import parse_json, world_from_json
+from robot_semantics.usdf.mujoco_keyframe import Keyframe, from_keyframe, parse_keyframe, to_keyframe
+from robot_semantics.usdf.sdformat_input import from_sdformat
+from robot_semantics.usdf.sdformat_state import to_sdformat
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+from test.usdf.conftest import Chance
+
+ZERO = (0.0,) * 6
+
+BAD_JSON = {
+    "no json": ("{", "not JSON"),
+    "no object": ("[]", "it is not an object"),
+    "format": ('{"format": "x"}', "the format is 'x'"),
+    "key": ('{"model": []}', "the key 'model' is not known; did you mean 'models'?"),
+    "list": ('{"models": {}}', "it is not a list [/models]"),
+    "name": ('{"models": [{}]}', "there is no name [/models/0]"),
+    "pose": ('{"frames": [{"name": "f", "pose": {}}]}', "there is no xyz_rpy [/frames/0/pose]"),
+    "count": ('{"frames": [{"name": "f", "twist": [1]}]}', "it has 1 numbers; it must have 6 [/frames/0/twist]"),
+    "number": ('{"frames": [{"name": "f", "twist": [1, 2, 3, 4, 5, "6"]}]}', "not a list of finite numbers"),
+    "nan": ('{"frames": [{"name": "f", "twist": [1, 2, 3, 4, 5, NaN]}]}', "not a list of finite numbers"),
+    "boolean": ('{"frames": [{"name": "f", "twist": [1, 2, 3, 4, 5, true]}]}', "not a list of finite numbers"),
+    "huge": (
+        '{"frames": [{"name": "f", "twist": [1, 2, 3, 4, 5, 1' + "0" * 400 + "]}]}",
+        "not a list of finite numbers",
+    ),
+    "text": ('{"name": 3}', "it is not a text [/name]"),
+    "time": ('{"time": "1.5"}', "the time '1.5' is not seconds"),
+    "foreign": ('{"foreign": "x"}', "it is not a list of texts [/foreign]"),
+    "parent": ('{"frames": [{"name": "f", "parent": "g"}]}', "the parent 'g' is neither a frame nor a model"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_JSON.values(), ids=BAD_JSON)
+def test_json_that_is_no_world_state_is_refused(text: str, message: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        parse_json(text, "w.json")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("w.json")
+
+
+def test_plain_values_may_leave_out_everything() -> None:
+    assert world_from_json({}) == WorldState()
+    assert world_from_json({"models": [{"name": "m", "joints": [{"name": "j"}]}]}) == WorldState(
+        models=(ModelState("m", joints=(JointState("j"),)),)
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sdformat_keeps_every_place_and_motion_in_the_world(chance: Callable[[int], Chance], seed: int) -> None:
+    state = chance(seed).tame_world()
+    root = LinkState("root", Pose(ZERO), ZERO, (1.0,) * 6)
+    state = replace(
+        state, name="w", time_ns=12_000_000_034, models=tuple(replace(m, links=(root, *m.links)) for m in state.models)
+    )
+    there = to_sdformat(state)
+    assert len([what for what in there.lost if what.startswith("frame")]) == 3
+    back = from_sdformat(there.value)
+    assert back.lost == ()
+    assert (back.value.name, back.value.time_ns) == ("w", 12_000_000_034)
+    before, after = resolve(state), resolve(back.value)
+    names = [name for name in before.names if name in after.index]
+    assert len(names) == 1 + 3 + 3 * 4
+    for first, second in (
+        (before.poses(names), after.poses(names)),
+        (before.relative_twists(names), after.relative_twists(names)),
+    ):
+        np.testing.assert_allclose(first, second, atol=1e-12)
+    for model in state.models:
+        for link in model.links:
+            name = f"{model.name}::{link.name}"
+            np.testing.assert_allclose(before.wrench(name), after.wrench(name), atol=1e-12)
+
+
+def test_velocities_are_written_in_the_worlds_axes() -> None:
+    quarter = Pose((1.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2))
+    link = LinkState(
+        "l", Pose((0.0, 2.0, 0.0, 0.0, 0.0, 0.0)), (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    )
+    state = WorldState(models=(ModelState("m", "world", quarter, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (link,)),))
+    tree = etree.fromstring(to_sdformat(state).value.encode())
+    texts = {word: tree.findtext(f".//link_state/{word}") for word in ("linear_velocity", "angular_velocity", "force")}
+    numbers = {word: np.array((text or "").split(), dtype=float) for word, text in texts.items()}
+    # The link is 2 m along the model's y, which is the world's -x: it is carried along -y, and moves along +y itself.
+    np.testing.assert_allclose(numbers["linear_velocity"], (0.0, -2.0 + 1.0, 0.0), atol=1e-12)
+    np.testing.assert_allclose(numbers["angular_velocity"], (0.0, 0.0, 1.0), atol=1e-12)
+    np.testing.assert_allclose(numbers["force"], (-1.0, 0.0, 0.0), atol=1e-12)
+
+
+def test_sdformat_lists_what_it_cannot_say() -> None:
+    joints = (JointState("free", (0.0,) * 7), JointState("j", (1.0,), (2.0,), (3.0,)))
+    links = (LinkState("l", Pose(ZERO), ZERO), LinkState("k", None, ZERO))
+    state = WorldState(
+        models=(
+            ModelState("m", "f", None, ZERO, joints=joints),
+            ModelState("n", "world", None, None, links, foreign=("<!-- x -->",)),
+            ModelState("o", description="o.urdf"),
+        ),
+        frames=(Frame("f"),),
+        time_ns=-1,
+        engines=(EngineState("mujoco", "3"),),
+    )
+    lost = "\n".join(to_sdformat(state).lost)
+    for part in ("engine state", "rs:description", "'n': comments", "time", "'free'", "stands in 'f'"):
+        assert part in lost
+    for part in ("'m': its twist", "'n::l': its twist", "'n::k': its twist", "frame 'f'"):
+        assert part in lost
+    assert "'j'" not in lost
+
+
+OLD_SDF = """
+<sdf version="1.6"><world name="w"><state world_name="w">
+  <sim_time>1 500000000</sim_time><wall_time>9 9</wall_time><iterations>3</iterations>
+  <model name="m">
+    <pose>1 2 3 0 0 1.5</pose><scale>1 1 1</scale>
+    <link name="l">
+      <pose degrees="true">0 0 0 0 0 90</pose><velocity>1 0 0 0 0 0</velocity><acceleration>1 0 0 0 0 0</acceleration>
+    </link>
+    <joint name="j"><angle axis="1">2</angle><angle axis="0">1</angle></joint>
+    <frame name="f"><pose>1 0 0 0 0 0</pose></frame>
+    <model name="inner"><pose>0 0 1 0 0 0</pose></model>
+  </model>
+  <model_state name="n">
+    <joint_state name="k">
+      <axis_state><position degrees="true">180</position><velocity>2</velocity></axis_state>
+    </joint_state>
+  </model_state>
+  <light name="sun"/>
+</state></world></sdf>
+"""
+
+
+def test_older_and_other_spellings_of_sdformat_are_read() -> None:
+    converted = from_sdformat(OLD_SDF)
+    state = converted.value
+    assert state.time_ns == 1_500_000_000
+    assert [(model.name, model.parent) for model in state.models] == [("m", "world"), ("m::inner", "m"), ("n", "world")]
+    assert state.models[0].joints == (JointState("j", (1.0, 2.0)),)
+    assert state.models[2].joints == (JointState("k", (np.pi,), (2.0,)),)
+    assert state.frames == (Frame("m::f", "m", Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0))),)
+    pose = state.models[0].links[0].pose
+    assert pose is not None
+    assert pose.xyz_rpy[5] == pytest.approx(np.pi / 2)
+    assert [what for what in converted.lost if "<" in what] == [
+        "the world: <wall_time>",
+        "the world: <iterations>",
+        "the world: <light>",
+        "link 'm::l': <acceleration>",
+    ]
+    assert any("its velocity, as no link tells" in what for what in converted.lost)
+
+
+NO_QUATERNION = "<pose rotation_format='quat_xyzw'>0 0 0 0 0 0 0</pose>"
+BAD_SDF = {
+    "no state": ("§<sdf/>", "no-state"),
+    "number": ("<sdf><state><model name='m'>§<pose>0 0 0 x 0 0</pose></model></state></sdf>", "bad-number"),
+    "count": ("<sdf><state><model name='m'>§<pose>0 0 0</pose></model></state></sdf>", "wrong-count"),
+    "quaternion": (f"<sdf><state><model name='m'>§{NO_QUATERNION}</model></state></sdf>", "zero-quaternion"),
+    "name": ("<sdf><state>§<model/></state></sdf>", "missing-attribute"),
+    "time": ("<sdf><state>§<sim_time>1.5</sim_time></state></sdf>", "bad-value"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "code"), BAD_SDF.values(), ids=BAD_SDF)
+def test_a_fault_in_sdformat_has_its_place(text: str, code: str) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        from_sdformat(text.replace("§", ""), "s.sdf")
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.place.line, problem.place.column) == (code, 1, text.index("§") + 1)
+
+
+MJCF = """
+<mujoco>
+  <worldbody>
+    <body name="box" pos="0 0 1"><freejoint name="box_free"/><geom type="box" size=".1 .1 .1"/></body>
+    <body name="arm/base" pos="1 0 0">
+      <geom type="sphere" size=".1"/>
+      <body name="arm/upper" pos="0 0 .1"><joint name="arm/shoulder" type="hinge"/><geom type="sphere" size=".1"/>
+        <body name="arm/slider"><joint name="arm/slide" type="slide"/><geom type="sphere" size=".1"/></body>
+        <body name="arm/eye"><joint name="arm/eye/trans_x" type="slide" axis="1 0 0"/>
+          <joint name="arm/eye/trans_y" type="slide" axis="0 1 0"/>
+          <joint name="arm/eye/trans_z" type="slide" axis="0 0 1"/>
+          <joint name="arm/eye/rot" type="ball"/><geom type="sphere" size=".1"/></body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return mujoco.MjModel.from_xml_string(MJCF)
+
+
+def state_of(seed: int) -> WorldState:
+    rng = np.random.default_rng(seed)
+    quats = Rotation.random(2, rng=seed).as_quat()
+    rpy = Rotation.from_quat(quats[0]).as_euler("xyz")
+    box = Pose((*rng.normal(size=3).tolist(), *rpy.tolist()), tuple(quats[0].tolist()))
+    slide = JointState("slide", (0.1,), (0.2,))
+    eye = JointState("eye", (*rng.normal(size=3).tolist(), *quats[1].tolist()), tuple(rng.normal(size=6).tolist()))
+    return WorldState(
+        models=(
+            ModelState("box", "world", box, tuple(rng.normal(size=6).tolist())),
+            ModelState("arm", joints=(JointState("shoulder", (0.3,), (0.4,)), slide, eye)),
+        )
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_keyframe_puts_mujoco_where_the_state_says(model: Any, seed: int) -> None:
+    state = state_of(seed)
+    key = to_keyframe(state, model).value
+    data = mujoco.MjData(model)
+    data.qpos, data.qvel = key.qpos, key.qvel
+    mujoco.mj_forward(model, data)
+    pose = state.models[0].pose
+    assert pose is not None
+    np.testing.assert_allclose(data.body("box").xpos, pose.xyz_rpy[:3], atol=1e-12)
+    R = Rotation.from_euler("xyz", pose.xyz_rpy[3:]).as_matrix()
+    np.testing.assert_allclose(data.body("box").xmat.reshape(3, 3), R, atol=1e-12)
+    velocity = np.zeros(6)
+    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, model.body("box").id, velocity, 0)
+    np.testing.assert_allclose(np.roll(velocity, 3), np.array(state.models[0].twist), atol=1e-12)
+    # The eye's joint frame is its parent's, whose origin and axes turn with the shoulder.
+    eye = state.models[1].joint("eye")
+    assert eye.positions is not None
+    assert eye.velocities is not None
+    upper, own = data.body("arm/upper"), data.body("arm/eye")
+    R_upper = upper.xmat.reshape(3, 3)
+    np.testing.assert_allclose(R_upper.T @ (own.xpos - upper.xpos), eye.positions[:3], atol=1e-12)
+    expected = R_upper @ Rotation.from_quat(eye.positions[3:]).as_matrix()
+    np.testing.assert_allclose(own.xmat.reshape(3, 3), expected, atol=1e-12)
+    rates = {}
+    for name in ("arm/upper", "arm/eye"):
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, model.body(name).id, velocity, 0)
+        rates[name] = velocity[:3].copy()
+    np.testing.assert_allclose(R_upper.T @ (rates["arm/eye"] - rates["arm/upper"]), eye.velocities[3:], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_keyframe_comes_back(model: Any, seed: int) -> None:
+    state = replace(state_of(seed), name="k", time_ns=1_500_000_000)
+    there = to_keyframe(state, model, name="k")
+    again = parse_keyframe(there.value.as_mjcf(), "k")
+    np.testing.assert_array_equal(again.qpos, there.value.qpos)
+    np.testing.assert_array_equal(again.qvel, there.value.qvel)
+    back = from_keyframe(again, model)
+    assert back.lost == ()
+    arm = back.value.model("arm")
+    assert arm.pose is not None
+    assert arm.pose.xyz_rpy[:3] == (1.0, 0.0, 0.0)
+    bare = replace(
+        back.value, models=tuple(replace(m, pose=None, twist=None) if m.name == "arm" else m for m in back.value.models)
+    )
+    assert compare(state, bare, tolerance=1e-12) == []
+    compiled = mujoco.MjModel.from_xml_string(MJCF.replace("</mujoco>", there.value.as_mjcf()[8:]))
+    np.testing.assert_array_equal(compiled.key("k").qpos, there.value.qpos)
+
+
+def test_a_keyframe_lists_what_it_cannot_say(model: Any) -> None:
+    joints = (JointState("elbow", (1.0,)), JointState("slide", (1.0,), None, (1.0,)))
+    arm = ModelState("arm", "f", Pose(ZERO), links=(LinkState("l", wrench=ZERO),), joints=joints)
+    state = WorldState(models=(arm,), frames=(Frame("f"),))
+    lost = "\n".join(to_keyframe(state, model).lost)
+    for part in ("model 'arm': its pose", "'elbow'", "'slide' of 'arm': its torques", "wrenches", "frame 'f'"):
+        assert part in lost
+    for part in ("free joint 'box_free'", "'arm/shoulder'", "velocity of MuJoCo's joint 'arm/slide'"):
+        assert part in lost
+
+
+def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
+    with pytest.raises(ArrayError, match="qpos"):
+        from_keyframe(Keyframe(np.zeros(3), np.zeros(3)), model)
+    with pytest.raises(DescriptionError, match="no <key>"):
+        parse_keyframe("<mujoco/>")
+    with pytest.raises(DescriptionError, match="number 2 of qpos, 'x', is not a number"):
+        parse_keyframe("<mujoco><keyframe><key qpos='1 x'/></keyframe></mujoco>")
+    with pytest.raises(UnknownNameError, match="home"):
+        parse_keyframe("<mujoco><keyframe><key name='home' qpos='1'/></keyframe></mujoco>", "hme")
+
+
+def test_the_same_pose_is_no_difference_after_sdformat() -> None:
+    state = WorldState("w", (ModelState("m", "world", Pose((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))),))
+    assert compare(state, from_sdformat(to_sdformat(state).value).value, tolerance=0.0, ignore=[Kind.TIME]) == []

@@ -1,0 +1,175 @@
+"""Resolved poses and motions against scipy, pinocchio and finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import DescriptionError, UnknownNameError
+from robot_semantics.usdf.frames import NotStatedError, resolve
+from robot_semantics.usdf.reader import parse_document
+from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState
+from test.usdf.conftest import Chance
+
+H = 1e-6
+
+
+def se3(pose: Any) -> pinocchio.SE3:
+    rotation = Rotation.from_euler("xyz", pose.xyz_rpy[3:]).as_matrix()
+    return pinocchio.SE3(rotation, np.array(pose.xyz_rpy[:3]))
+
+
+def placed(state: WorldState, name: str) -> pinocchio.SE3:
+    """Return the pose of a model, frame or ``model::link`` in the world, by pinocchio alone."""
+    model, _, link = name.partition("::")
+    bodies: dict[str, Any] = {body.name: body for body in state.bodies}
+    T = se3(next(item.pose for item in bodies[model].links if item.name == link)) if link else pinocchio.SE3.Identity()
+    while model != "world":
+        T = se3(bodies[model].pose) * T
+        model = bodies[model].parent
+    return T
+
+
+def advanced(state: WorldState, dt: float) -> WorldState:
+    """Return the state a moment later, every pose moved by its twist: linear by v dt, turned by the vector w dt."""
+
+    def moved(pose: Any, twist: Any, *, own_axes: bool) -> Pose:
+        rotation = Rotation.from_euler("xyz", pose.xyz_rpy[3:])
+        linear, turn = np.array(twist[:3]), Rotation.from_rotvec(np.array(twist[3:]) * dt)
+        if own_axes:
+            linear, rotation = rotation.apply(linear), rotation * turn
+        else:
+            rotation = turn * rotation
+        xyz = np.array(pose.xyz_rpy[:3]) + linear * dt
+        return Pose((*xyz, *rotation.as_euler("xyz")))
+
+    return replace(
+        state,
+        models=tuple(
+            replace(
+                model,
+                pose=moved(model.pose, model.twist, own_axes=False),
+                links=tuple(replace(link, pose=moved(link.pose, link.twist, own_axes=True)) for link in model.links),
+            )
+            for model in state.models
+        ),
+        frames=tuple(replace(frame, pose=moved(frame.pose, frame.twist, own_axes=False)) for frame in state.frames),
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_poses_agree_with_pinocchio(chance: Callable[[int], Chance], seed: int) -> None:
+    state = chance(seed).tame_world()
+    resolved = resolve(state)
+    names = resolved.names[1:]
+    assert len(names) == 3 + 3 + 9
+    for name in names:
+        np.testing.assert_allclose(resolved.pose(name), placed(state, name).homogeneous, atol=1e-12)
+        for other in names:
+            expected = placed(state, other).inverse() * placed(state, name)
+            np.testing.assert_allclose(resolved.pose(name, other), expected.homogeneous, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_twists_agree_with_finite_differences(chance: Callable[[int], Chance], seed: int) -> None:
+    state = chance(seed).tame_world()
+    resolved, before, after = resolve(state), advanced(state, -H), advanced(state, H)
+    names = resolved.names
+    for observer in names:
+        T0 = [resolved.poses(names, observer), *(resolve(s).poses(names, observer) for s in (before, after))]
+        linear = (T0[2][:, :3, 3] - T0[1][:, :3, 3]) / (2 * H)
+        turned = T0[2][:, :3, :3] @ np.swapaxes(T0[1][:, :3, :3], -1, -2)
+        angular = Rotation.from_matrix(turned).as_rotvec() / (2 * H)
+        expected = np.concatenate((linear, angular), axis=1)
+        found = resolved.relative_twists(names, observer)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        # The same vectors in other axes.
+        R = resolved.pose(observer, names[-1])[:3, :3]
+        in_other_axes = resolved.relative_twists(names, observer, names[-1])
+        np.testing.assert_allclose(in_other_axes[:, :3], found[:, :3] @ R.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_wrenches_agree_with_pinocchio(chance: Callable[[int], Chance], seed: int) -> None:
+    state = chance(seed).tame_world()
+    resolved = resolve(state)
+    for model in state.models:
+        for link in model.links:
+            name = f"{model.name}::{link.name}"
+            assert link.wrench is not None
+            own = pinocchio.Force(np.array(link.wrench))
+            np.testing.assert_allclose(resolved.wrench(name), link.wrench, atol=1e-12)
+            for other in resolved.names:
+                T = (pinocchio.SE3.Identity() if other == "world" else placed(state, other)).inverse()
+                expected = T.act(placed(state, name).act(own))
+                np.testing.assert_allclose(resolved.wrench(name, other), expected.vector, atol=1e-11)
+
+
+def test_the_order_of_parents_does_not_matter() -> None:
+    step = Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    frames = tuple(Frame(f"f{at}", f"f{at + 1}" if at < 299 else "world", step) for at in range(300))
+    resolved = resolve(WorldState(frames=frames))
+    assert resolved.pose("f0")[0, 3] == 300.0
+    assert resolve(WorldState(frames=frames[::-1])).pose("f0")[0, 3] == 300.0
+
+
+def test_a_stated_quaternion_wins_over_the_rpy_beside_it() -> None:
+    quat = Rotation.from_euler("xyz", (0.1, 0.2, 0.3)).as_quat()
+    near = Pose((0.0, 0.0, 0.0, 0.1, 0.2, 0.3 + 5e-10), tuple(quat.tolist()))
+    T = resolve(WorldState(frames=(Frame("f", pose=near),))).pose("f")
+    np.testing.assert_allclose(T[:3, :3], Rotation.from_quat(quat).as_matrix(), atol=1e-15)
+
+
+def test_what_is_not_stated_stays_unknown() -> None:
+    state = WorldState(
+        models=(ModelState("m", "f", twist=(0.0,) * 6, links=(LinkState("l"), LinkState("k", Pose((0.0,) * 6)))),),
+        frames=(Frame("f"), Frame("g", twist=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0))),
+    )
+    resolved = resolve(state)
+    with pytest.raises(NotStatedError, match="twist of 'm'"):
+        resolved.twist("m")
+    with pytest.raises(NotStatedError, match="pose of 'm::l'"):
+        resolved.pose("m::l")
+    with pytest.raises(NotStatedError, match="wrench of 'm::k'"):
+        resolved.wrench("m::k")
+    with pytest.raises(NotStatedError, match="twist of 'f'"):
+        resolved.twist("g", "f")
+    assert resolved.twist("g") == (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert np.isnan(resolved.relative_twists(("m",))).all()
+
+
+def test_a_missing_pose_is_the_identity_with_a_warning_at_its_place() -> None:
+    text = "<world_state>\n <model_state name='m'><parent>f</parent></model_state>\n <frame name='f'/></world_state>"
+    document = parse_document(text, "w.usdf")
+    diagnostics = Diagnostics()
+    resolved = resolve(document.state, diagnostics=diagnostics, places=document.places)
+    np.testing.assert_array_equal(resolved.pose("m"), np.eye(4))
+    assert [(item.code, item.place.line, item.place.column) for item in diagnostics] == [
+        ("missing-pose", 2, 2),
+        ("missing-pose", 3, 2),
+    ]
+
+
+def test_a_graph_that_does_not_lead_to_the_world_is_refused() -> None:
+    frames = (Frame("a", "b"), Frame("b", "a"), Frame("c", "odmo"), Frame("odom"))
+    with pytest.raises(DescriptionError) as caught:
+        resolve(WorldState(frames=frames))
+    assert sorted(item.code for item in caught.value.diagnostics) == ["parent-cycle", "unknown-parent"]
+    far = Pose((1.7e308, 0.0, 0.0, 0.0, 0.0, 0.0))
+    with pytest.raises(DescriptionError, match="beyond the range"):
+        resolve(WorldState(frames=(Frame("a", "b", far), Frame("b", "world", far))))
+
+
+def test_unknown_names_are_answered_with_the_nearest() -> None:
+    resolved = resolve(WorldState(frames=(Frame("odom"),)))
+    with pytest.raises(UnknownNameError, match="odom"):
+        resolved.pose("odon")
+    with pytest.raises(ValueError, match="read-only"):
+        resolved.T_world_body[0] = 0.0
