@@ -142,12 +142,12 @@ def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old:
 
 def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | None, child_at: int) -> Joint | None:
     values = part.values
-    for name in _JOINT_ATTRIBUTES:
-        if not values.get(name):
-            scanner.error("missing-attribute", f"<joint> has no attribute '{name}'", part.at)
+    named = scanner.named("joint", values, part.at)
+    if not values.get("type"):
+        scanner.error("missing-attribute", "<joint> has no attribute 'type'", part.at)
     if not part.good or parent is None or not parent.good:
         scanner.complete = False
-    if not values.get("name") or not values.get("type") or parent is None or not parent.link or not child:
+    if not named or not values.get("type") or parent is None or not parent.link or child is None:
         scanner.complete = False
         return None
     if parent.origin is not None:
@@ -203,7 +203,7 @@ def _axis(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     if good:
         part.values["axis"] = values["xyz"]
         part.values["axis_at"] = at
-    elif part.values.get("type") not in ("fixed", "floating"):
+    elif element.get("xyz") is not None and part.values.get("type") not in ("fixed", "floating"):
         part.good = False
     return good
 

@@ -21,16 +21,15 @@ _INERTIA: Attributes = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
 def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, list[Joint]]:
     """Read `<link>`, None when it has no name, and the joints inside it, which are in the original proposal's form."""
     part = scanner.composite(element, {"name": str}, _LINK, _REPEATED)
-    name = part.values.get("name")
-    if not name:
-        scanner.error("missing-attribute", "<link> has no attribute 'name'", part.at)
+    name: str | None = part.values.get("name")
+    if not scanner.named("link", part.values, part.at):
         scanner.complete = False
     nested: list[Joint] = []
     for joint_part in part.values.get("joint", ()):
         joint = read_nested_joint(scanner, joint_part, name or "", part.values.get("parent"))
         if joint is not None:
             nested.append(joint)
-    if not name:
+    if name is None:
         return None, nested
     order = [tag for tag in part.order if tag in _WRITTEN]
     return (

@@ -66,8 +66,7 @@ def _read(scanner: Scanner) -> Robot:
     part = Part(root, scanner.enter())
     scanner.attributes(part, root, 0, {"name": str, "version": str}, part.values)
     _read_version(scanner, part)
-    if not part.values.get("name"):
-        scanner.error("missing-attribute", "<robot> has no attribute 'name'", 0)
+    scanner.named("robot", part.values, 0)
     content: list[Link | Joint | Material] = []
     if scanner.has_text:
         scanner.check_text(root, 0)

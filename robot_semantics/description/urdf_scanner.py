@@ -230,6 +230,15 @@ class Scanner:
                 self.error("bad-number", f"attribute '{key}' of <{element.tag}> {error}", at, key)
         return good
 
+    def named(self, tag: str, values: Mapping[str, Any], at: int, attribute: str = "name") -> bool:
+        """Report a missing or empty name; tell whether there is one, which may be empty."""
+        name = values.get(attribute)
+        if name is None:
+            self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)
+        elif not name:
+            self.error("empty-name", f"attribute '{attribute}' of <{tag}> is empty", at, attribute)
+        return name is not None
+
     def keep(
         self,
         part: Part,

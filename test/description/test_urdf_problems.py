@@ -129,6 +129,12 @@ ERRORS = [
         "/robot/joint",
     ),
     Case(
+        "empty-name",
+        "attribute 'name' of <joint> is empty",
+        robot(joint(name="").replace("name", "§name")),
+        "/robot/joint[@name='']/@name",
+    ),
+    Case(
         "missing-attribute",
         "<joint> has no attribute 'type'",
         robot("§" + joint(kind="")),
