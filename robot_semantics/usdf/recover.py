@@ -1,0 +1,200 @@
+"""Joints from links: the positions and velocities that the poses and twists of a state's links tell.
+
+A joint is observable where the poses of the two links that it joins are known: stated, the root link's own, or rigidly
+tied to one that is by fixed joints and joints whose positions are known. Of angles that differ by whole turns the one
+inside the limits is found, and without limits the one nearest to zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.transforms import invert, transport_twist
+from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_values
+from robot_semantics.usdf.poses import pose_matrices, pose_matrix
+from robot_semantics.usdf.world_state import JointState, ModelState
+
+RESIDUAL_TOLERANCE = 1e-6
+"""How far a joint may be from explaining the poses of its links [m, rad]."""
+
+
+class UnobservableError(RobotSemanticsError):
+    """Joint positions do not follow from a state.
+
+    Attributes:
+        reasons: why not, by joint.
+    """
+
+    def __init__(self, model: str, reasons: dict[str, str]) -> None:
+        self.reasons = reasons
+        listed = "; ".join(f"'{joint}' {reason}" for joint, reason in reasons.items())
+        super().__init__(f"the joint positions of '{model}' do not follow from its state: {listed}")
+
+
+def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
+    """Return (size,) the joint-space positions of a robot from its state [rad, m].
+
+    What joint states say wins; the other joints are recovered from the poses of their links, a moving virtual joint
+    from the pose of the model. Mimic joints follow their leaders.
+
+    Raises:
+        UnobservableError: a joint's position is neither stated nor observable, or no position of it makes the poses
+            that are stated; every such joint is named.
+    """
+    recovery = _Recovery(state, robot)
+    reasons = recovery.run()
+    root = robot.root_joint
+    if root.position_count:
+        if state.pose is None:
+            reasons[root.name] = "has no pose of the model to be seen from"
+        else:
+            recovery.observe([root], np.array([pose_matrix(state.pose)]), reasons)
+    if reasons:
+        raise UnobservableError(state.name, reasons)
+    return recovery.space.with_mimics(recovery.q)
+
+
+def recover_joints(state: ModelState, robot: RobotModel) -> tuple[ModelState, dict[str, str]]:
+    """Return `state` with the positions and velocities of joints that it does not state and its links tell.
+
+    Also returned is why the positions of the joints that are still missing could not be found, by joint.
+    """
+    recovery = _Recovery(state, robot)
+    reasons = recovery.run()
+    v, moving = recovery.velocities()
+    space = recovery.space
+    stated = {joint.name: joint for joint in state.joints}
+    joints: list[JointState] = []
+    for joint in space.joints:
+        if joint.virtual:
+            continue
+        said = stated.pop(joint.name, JointState(joint.name))
+        if said.positions is None and joint.name in recovery.known:
+            said = replace(said, positions=tuple(recovery.q[space.joint_positions[joint.name]].tolist()))
+        if said.velocities is None and joint.name in moving:
+            said = replace(said, velocities=tuple(v[space.joint_velocities[joint.name]].tolist()))
+        if said != JointState(joint.name):
+            joints.append(said)
+    return replace(state, joints=(*joints, *stated.values())), reasons
+
+
+class _Recovery:
+    """The links and joints that are known, growing until nothing more follows."""
+
+    def __init__(self, state: ModelState, robot: RobotModel) -> None:
+        self._state = state
+        self._robot = robot
+        self.space = JointSpace.of(robot)
+        values: JointValues = joint_values(state, self.space)
+        self.q = np.array(values.q)
+        self.known = {joint.name for joint in self.space.joints if joint.name in values.positions_of}
+        self._placed: dict[int, FloatArray] = {0: np.eye(4)}
+        posed = [link for link in state.links if link.pose is not None and link.name in robot.link_index]
+        matrices = pose_matrices([link.pose for link in posed])
+        self._placed.update((robot.link_index[link.name], T) for link, T in zip(posed, matrices, strict=True))
+
+    def run(self) -> dict[str, str]:
+        """Find all positions that can be found; return why the others cannot."""
+        reasons: dict[str, str] = {}
+        while True:
+            before = (len(self.known), len(self._placed))
+            self._place_links()
+            joints = [joint for joint in self._missing() if self._between_placed(joint) and joint.name not in reasons]
+            if joints:
+                self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
+            self._follow()
+            if (len(self.known), len(self._placed)) == before:
+                break
+        for joint in self._missing():
+            reasons.setdefault(joint.name, "is neither stated nor between two links whose poses are known")
+        return reasons
+
+    def observe(self, joints: list[JointModel], T_parent_child: FloatArray, reasons: dict[str, str]) -> None:
+        """Take the positions of `joints` from their transforms (n, 4, 4)."""
+        observer = JointObserver(self._robot, [joint.name for joint in joints])
+        found = observer.observe(T_parent_child, self.q)
+        for row, joint in enumerate(joints):
+            off, turned = float(found.distance[row]), float(found.angle[row])
+            if not max(off, turned) <= RESIDUAL_TOLERANCE:
+                reasons[joint.name] = f"comes no nearer to the poses of its links than {off:.3g} m and {turned:.3g} rad"
+                continue
+            where = self.space.joint_positions[joint.name]
+            self.q[where] = found.q[where]
+            self.known.add(joint.name)
+
+    def velocities(self) -> tuple[FloatArray, frozenset[str]]:
+        """Return (velocity_size,) velocities, and the joints whose velocities both links' twists tell."""
+        robot = self._robot
+        twists: dict[int, FloatArray] = {0: np.zeros(6)}
+        for said in self._state.links:
+            if said.twist is not None and said.name in robot.link_index:
+                twists[robot.link_index[said.name]] = np.array(said.twist)
+        local = LocalTransforms(robot, follow_mimics=False).matrices(self.q)
+        # A link that is fixed to one that is known moves with it.
+        for link in robot.links[1:]:
+            if link.index not in twists and link.parent in twists and not robot.joints[link.index].position_count:
+                twists[link.index] = transport_twist(local[link.index], twists[link.parent])
+        joints = [
+            joint
+            for joint in self.space.joints
+            if not joint.virtual
+            and joint.name in self.known
+            and joint.index in twists
+            and robot.links[joint.index].parent in twists
+        ]
+        if not joints:
+            return np.zeros(self.space.velocity_size), frozenset()
+        relative = np.array(
+            [
+                twists[joint.index] - transport_twist(local[joint.index], twists[robot.links[joint.index].parent])
+                for joint in joints
+            ]
+        )
+        names = [joint.name for joint in joints]
+        return JointObserver(robot, names).velocities(self.q, relative), frozenset(names)
+
+    def _missing(self) -> list[JointModel]:
+        return [joint for joint in self.space.joints if not joint.virtual and joint.name not in self.known]
+
+    def _between_placed(self, joint: JointModel) -> bool:
+        return joint.index in self._placed and self._robot.links[joint.index].parent in self._placed
+
+    def _motion(self, joint: JointModel) -> FloatArray:
+        T: FloatArray = invert(self._placed[self._robot.links[joint.index].parent]) @ self._placed[joint.index]
+        return T
+
+    def _place_links(self) -> None:
+        """Place the links that fixed and known joints tie to placed ones, down the tree and up."""
+        local = LocalTransforms(self._robot, follow_mimics=False).matrices(self.q)
+        tied = [
+            link
+            for link, joint in zip(self._robot.links[1:], self._robot.joints[1:], strict=True)
+            if not joint.position_count or joint.name in self.known
+        ]
+        for link in tied:
+            if link.parent in self._placed and link.index not in self._placed:
+                self._placed[link.index] = self._placed[link.parent] @ local[link.index]
+        for link in reversed(tied):
+            if link.index in self._placed and link.parent not in self._placed:
+                self._placed[link.parent] = self._placed[link.index] @ invert(local[link.index])
+
+    def _follow(self) -> None:
+        """Let mimic joints follow known leaders, and leaders follow known mimic joints."""
+        for joint in self.space.joints:
+            mimic = joint.mimic
+            if mimic is None or (joint.name in self.known) == (mimic.joint in self.known):
+                continue
+            own, leader = self.space.joint_positions[joint.name], self.space.joint_positions[mimic.joint]
+            if mimic.joint in self.known:
+                self.q[own] = mimic.multiplier * self.q[leader] + mimic.offset
+                self.known.add(joint.name)
+            elif mimic.multiplier != 0.0 and joint.position_count == 1:
+                self.q[leader] = (self.q[own] - mimic.offset) / mimic.multiplier
+                self.known.add(mimic.joint)

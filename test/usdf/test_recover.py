@@ -1,0 +1,145 @@
+"""Joints recovered from links alone, for every type of joint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_semantics.examples import example
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import quat_angle
+from robot_semantics.usdf.recover import UnobservableError, recover_joints, to_joint_positions
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.world_state import JointState, ModelState, Pose
+
+LIMIT = '<limit lower="-3" upper="3" effort="1" velocity="1"/>'
+TYPES = {
+    "turn": f'type="revolute"><axis xyz="1 2 3"/>{LIMIT}',
+    "spin": 'type="continuous"><axis xyz="0 1 0"/>',
+    "slide": f'type="prismatic"><axis xyz="1 0 1"/>{LIMIT}',
+    "plane": 'type="planar"><axis xyz="0 1 1"/>',
+    "free": 'type="floating">',
+    "stiff": 'type="fixed">',
+    "copy": f'type="revolute"><axis xyz="0 0 1"/>{LIMIT}<mimic joint="turn" multiplier="-0.5" offset="0.2"/>',
+}
+
+
+def chain() -> RobotModel:
+    links = "".join(f'<link name="{name}_link"/>' for name in ("base", *TYPES))
+    parents = ["base", *TYPES]
+    joints = "".join(
+        f'<joint name="{name}" {text}<parent link="{parent}_link"/><child link="{name}_link"/>'
+        '<origin xyz="0.1 0.2 0.3" rpy="0.3 0.2 0.1"/></joint>'
+        for (name, text), parent in zip(TYPES.items(), parents, strict=False)
+    )
+    return robot_from_text(f'<robot name="chain">{links}{joints}</robot>')
+
+
+@pytest.fixture(scope="module")
+def robot() -> RobotModel:
+    return chain()
+
+
+def same(robot: RobotModel, first: np.ndarray, second: np.ndarray) -> bool:
+    """Tell whether two positions are the same, q and -q being one rotation."""
+    for joint in ForwardKinematics(robot).space.joints:
+        where = ForwardKinematics(robot).space.joint_positions[joint.name]
+        a, b = first[where], second[where]
+        if joint.type is JointType.FLOATING:
+            if quat_angle(a[3:], b[3:]) > 1e-9:
+                return False
+            a, b = a[:3], b[:3]
+        if np.abs(a - b).max() > 1e-9:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_type_of_joint_is_recovered_from_link_poses_alone(robot: RobotModel, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kinematics = ForwardKinematics(robot)
+    q, v = kinematics.space.random(rng), rng.normal(size=kinematics.space.velocity_size)
+    full = from_joint_positions(kinematics, q, v)
+    bare = replace(full, joints=())
+    assert same(robot, to_joint_positions(bare, robot), q)
+    recovered, reasons = recover_joints(bare, robot)
+    assert reasons == {}
+    for joint in full.joints:
+        found = recovered.joint(joint.name)
+        np.testing.assert_allclose(np.array(found.velocities), np.array(joint.velocities), atol=1e-9)
+    # Without the root link too, whose pose is the model's own, and without links that are fixed to others.
+    fewer = replace(bare, links=tuple(link for link in full.links if link.name not in ("base_link", "stiff_link")))
+    assert same(robot, to_joint_positions(fewer, robot), q)
+
+
+def test_a_virtual_joint_is_recovered_from_the_models_pose() -> None:
+    rover = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
+    kinematics = ForwardKinematics(rover)
+    q = kinematics.space.random(np.random.default_rng(0))
+    state = replace(from_joint_positions(kinematics, q), joints=())
+    assert same(rover, to_joint_positions(state, rover), q)
+    with pytest.raises(UnobservableError, match="has no pose of the model"):
+        to_joint_positions(replace(state, pose=None), rover)
+
+
+def test_what_is_stated_wins_and_places_links_that_are_not(robot: RobotModel) -> None:
+    kinematics = ForwardKinematics(robot)
+    q = kinematics.space.random(np.random.default_rng(1))
+    full = from_joint_positions(kinematics, q)
+    # `turn_link` is known by the stated joint alone, and so `spin` is observable.
+    state = replace(
+        full,
+        links=tuple(link for link in full.links if link.name != "turn_link"),
+        joints=(full.joint("turn"),),
+    )
+    assert same(robot, to_joint_positions(state, robot), q)
+
+
+def test_a_leader_is_recovered_from_the_joint_that_mimics_it(robot: RobotModel) -> None:
+    q = ForwardKinematics(robot).space.random(np.random.default_rng(2))
+    full = from_joint_positions(robot, q)
+    state = replace(
+        full,
+        links=tuple(link for link in full.links if link.name not in ("turn_link", "base_link")),
+        joints=tuple(joint for joint in full.joints if joint.name in ("slide", "plane", "free")),
+    )
+    recovered, reasons = recover_joints(state, robot)
+    assert reasons == {}
+    assert recovered.joint("turn").positions == pytest.approx(full.joint("turn").positions)
+    assert recovered.joint("spin").positions == pytest.approx(full.joint("spin").positions)
+
+
+def test_joints_that_cannot_be_observed_are_all_named(robot: RobotModel) -> None:
+    full = from_joint_positions(robot, ForwardKinematics(robot).space.random(np.random.default_rng(3)))
+    hidden = replace(full, joints=(), links=tuple(link for link in full.links if link.name != "slide_link"))
+    with pytest.raises(UnobservableError) as caught:
+        to_joint_positions(hidden, robot)
+    assert set(caught.value.reasons) == {"slide", "plane"}
+    assert "'slide' is neither stated nor between two links whose poses are known" in str(caught.value)
+    recovered, reasons = recover_joints(hidden, robot)
+    assert set(reasons) == {"slide", "plane"}
+    assert {joint.name for joint in recovered.joints} == {"turn", "spin", "free", "copy"}
+    with pytest.raises(UnobservableError):
+        to_joint_positions(ModelState("chain"), robot)
+
+
+def test_poses_that_no_position_makes_are_refused_with_the_distance(robot: RobotModel) -> None:
+    full = from_joint_positions(robot, ForwardKinematics(robot).space.neutral())
+    links = []
+    for link in full.links:
+        assert link.pose is not None
+        x, *rest = link.pose.xyz_rpy
+        links.append(replace(link, pose=Pose((x + 0.25, *rest))) if link.name == "spin_link" else link)  # type: ignore[arg-type]
+    with pytest.raises(UnobservableError, match=r"'spin' comes no nearer to the poses of its links than 0\.25 m"):
+        to_joint_positions(replace(full, links=tuple(links), joints=()), robot)
+
+
+def test_joint_states_the_robot_does_not_have_are_kept(robot: RobotModel) -> None:
+    full = from_joint_positions(robot, ForwardKinematics(robot).space.neutral())
+    strange = JointState("strange", (1.0,))
+    assert recover_joints(replace(full, joints=(strange,)), robot)[0].joints[-1] == strange
