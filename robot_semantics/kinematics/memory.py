@@ -12,6 +12,9 @@ import numpy as np
 
 from robot_semantics.transforms.arrays import FloatArray
 
+_LINE = 8
+"""Numbers in a cache line."""
+
 
 class Recycler:
     """Hands out arrays; the memory of one whose last view is gone goes to the next that is asked for with its shape.
@@ -48,3 +51,16 @@ class _Lease:
 
     def __del__(self) -> None:
         self._free.append(self._memory)
+
+
+def aligned(shape: tuple[int, ...]) -> FloatArray:
+    """Return zeros that start at a cache line, which numpy's own need not: unaligned, every wide access touches two."""
+    size = int(np.prod(shape, dtype=np.intp))
+    memory = np.zeros(size + _LINE)
+    skip = -(memory.__array_interface__["data"][0] // memory.itemsize) % _LINE
+    return memory[skip : skip + size].reshape(shape)
+
+
+def whole_lines(count: int) -> int:
+    """Return `count` rounded up to a number that fills whole cache lines."""
+    return -(-count // _LINE) * _LINE

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.memory import Recycler
+from robot_semantics.kinematics.memory import Recycler, aligned, whole_lines
 from robot_semantics.kinematics.motions import TURNING, Variables
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -24,8 +24,8 @@ from robot_semantics.transforms import matrix_from_quat, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
 # Measured: few enough configurations and angles at a time for the second-level cache, enough to make calls worth it.
-CHUNK = 2560
-GROUP = 16
+CHUNK = 2504
+GROUP = 8
 ROOT = -1
 BENT = -1
 
@@ -79,11 +79,13 @@ class Sweep:
     def run(self, q: FloatArray) -> FloatArray:
         """Return (n, links, 4, 4) poses at `q` (n, size), finite; a view of memory in another order."""
         count = len(q)
-        # Rows a power of two apart would all compete for the same few cache lines.
-        padded = count + 8 if count % 512 == 0 else count
+        # Rows a power of two apart would all compete for the same few places in the caches.
+        padded = whole_lines(count)
+        padded = whole_lines(padded + 1) if padded % 512 == 0 else padded
         store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
-        size = -(-count // max(1, -(-count // CHUNK)))
-        scratch = _Scratch(size, self._hidden)
+        chunks = max(1, -(-count // CHUNK))
+        size = whole_lines(-(-count // chunks))
+        scratch = _Scratch(min(size, count), self._hidden)
         with _unbuffered():
             for start in range(0, count, max(1, size)):
                 stop = min(start + size, count)
@@ -98,7 +100,7 @@ class Sweep:
 
     def _new_memory(self, shape: tuple[int, ...]) -> FloatArray:
         """Return memory (links, 4, 4, n) in which all that no step writes is in place."""
-        store = np.zeros(shape)
+        store = aligned(shape)
         store[:, 3, 3] = 1.0
         for row, link in enumerate(self._links):
             if link == 0:
@@ -181,13 +183,13 @@ class _Scratch:
     """Memory for intermediate results of chunks of up to `size` configurations."""
 
     def __init__(self, size: int, hidden: int) -> None:
-        self.hidden = np.empty((hidden, 4, 3, size))
-        self.pair = np.empty((2, 3, size))
-        self.half = np.empty((GROUP, size))
-        self.cosines = np.empty((GROUP, size))
-        self.sines = np.empty((GROUP, 2, 1, size))
-        self.column = np.empty((3, size))
-        self.bent = np.empty((4, 3, size))
+        self.hidden = aligned((hidden, 4, 3, size))
+        self.pair = aligned((2, 3, size))
+        self.half = aligned((GROUP, size))
+        self.cosines = aligned((GROUP, size))
+        self.sines = aligned((GROUP, 2, 1, size))
+        self.column = aligned((3, size))
+        self.bent = aligned((4, 3, size))
 
     def cut(self, size: int) -> _Scratch:
         """Return the same memory for `size` configurations."""

@@ -189,3 +189,14 @@ def test_positions_and_velocities_that_cannot_be_used_are_refused(random_robot: 
             forward.link_twists(np.zeros((*shape, 3)), np.zeros((*shape, 4)))
         with pytest.raises(ArrayError, match="v: not finite: nan at index"):
             forward.link_twists(np.zeros((*shape, 3)), np.full((*shape, 3), np.nan))
+
+
+@pytest.mark.parametrize("count", [12, 511, 512, 2503, 2504, 2505, 5009])
+def test_batches_of_any_length_are_right_to_their_last(
+    random_robot: Robots, rng: np.random.Generator, count: int
+) -> None:
+    forward = ForwardKinematics(random_robot(6))
+    q = forward.space.random(rng, (count,))
+    poses = forward.link_poses(q)
+    for at in (0, count // 2, count - 1):
+        np.testing.assert_allclose(poses[at], forward.link_poses(q[at]), rtol=1e-12, atol=1e-12)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.memory import Recycler
+from robot_semantics.kinematics.memory import Recycler, aligned, whole_lines
 from robot_semantics.model.robot_model import RobotModel
 
 
@@ -58,3 +58,12 @@ def test_what_no_joint_writes_is_right_in_recycled_memory(random_robot: Callable
         np.testing.assert_array_equal(poses[:, :, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (64, 12, 4)))
         np.testing.assert_array_equal(poses[:, 0], np.broadcast_to(np.eye(4), (64, 4, 4)))
         del poses
+
+
+def test_memory_starts_at_a_cache_line() -> None:
+    for shape in ((3,), (2, 3, 5), (7, 1001), (0, 4)):
+        array = aligned(shape)
+        assert array.shape == shape
+        assert address(array) % 64 == 0
+        assert not array.any()
+    assert [whole_lines(count) for count in (0, 1, 8, 9)] == [0, 8, 8, 16]
