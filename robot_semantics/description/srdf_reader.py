@@ -38,7 +38,7 @@ def parse_srdf(
         DescriptionError: the text is not well-formed XML or its root is not ``<robot>``; without `diagnostics`, also
             any other error.
     """
-    return _read(parse_xml(text, source), diagnostics)
+    return _read(parse_xml(text, source, forgiving=True), diagnostics)
 
 
 def srdf_from_file(
@@ -83,6 +83,7 @@ class _Reader:
     def read(self) -> tree.Semantic:
         """Return the tree."""
         root = self._document.root
+        self._report_oddities()
         if root.prefix or etree.QName(root).localname != "robot":
             self._diagnostics.error(
                 "not-an-srdf", f"the root element is <{_tag_text(root)}>, not <robot>", self._document.place(root)
@@ -110,6 +111,18 @@ class _Reader:
             places=self._document.places,
             at=self._document.at(root),
         )
+
+    def _report_oddities(self) -> None:
+        """Report what the peers' XML readers let pass, and XML does not."""
+        document = self._document
+        if document.odd_declaration is not None:
+            message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
+            self._diagnostics.warning("odd-declaration", message, document.odd_declaration)
+        for place in document.odd_comments:
+            self._diagnostics.warning("odd-comment", "'--' may not stand inside a comment; it is passed over", place)
+        for prefix in document.undeclared_prefixes:
+            message = f"the namespace prefix '{prefix}' is not declared"
+            self._diagnostics.warning("undeclared-prefix", message, document.places.place(0))
 
     # --- what is common to all elements
 

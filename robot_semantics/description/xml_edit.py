@@ -63,9 +63,10 @@ class XmlText:
             DescriptionError: it is not well-formed XML.
         """
         self.source = source
-        self.document = parse_xml(text, source)
+        self.document = parse_xml(text, source, forgiving=True)
         self.places = self.document.places
-        self.utf8 = self.places.text
+        # What the parser forgave stands otherwise, in as many bytes, in the text that the places are of.
+        self.utf8 = text.removeprefix("\ufeff").encode() if isinstance(text, str) else _decoded(text).encode()
         self.original = _encoded(self.utf8, self.utf8) if isinstance(text, str) else text
 
     @property
@@ -103,7 +104,7 @@ class XmlText:
         return XmlText(_encoded(b"".join((*parts, self.utf8[last:])), self.original), self.source)
 
     def attribute(self, at: int, name: str, value: str) -> Edit:
-        """Return the edit that gives element `at` the attribute, in its old quotes, or as a new one at the tag's end."""
+        """Return the edit that gives element `at` the attribute, in its old quotes or new at the tag's end."""
         start, _ = self.places.span(at)
         tag = self._start_tag(at)
         name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
@@ -192,10 +193,22 @@ class XmlText:
         return found.group() if found else b""
 
 
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+def _decoded(original: bytes) -> str:
+    """Return a text that has been parsed, so can be decoded, without its byte-order mark."""
+    for mark, encoding in _MARKS:
+        if original.startswith(mark):
+            return original[len(mark) :].decode(encoding)
+    declared = _DECLARED_ENCODING.match(original)
+    return original.decode(declared.group(1).decode() if declared else "utf-8").removeprefix("\ufeff")
+
+
 def _encoded(utf8: bytes, like: bytes) -> bytes:
     """Return a UTF-8 text in the encoding, and with the byte-order mark, that another text declares or has."""
     text = utf8.decode()
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+    for mark, encoding in _MARKS:
         if like.startswith(mark):
             return mark + text.encode(encoding)
     declared = _DECLARED_ENCODING.match(like)

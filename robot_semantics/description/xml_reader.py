@@ -27,6 +27,7 @@ UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 
 _UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
 _DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
+_COMMENT = re.compile(rb"(?<=<!--)(.*?)(?=-->)", re.DOTALL)
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 
 
@@ -38,6 +39,8 @@ class XmlDocument:
             In the tree they stand for namespaces that begin with `UNDECLARED_NAMESPACE`.
         odd_declaration: where the XML declaration stands, if it is not as XML has it; only where `parse_xml` was
             forgiving. The text of `places` has spaces instead.
+        odd_comments: where a comment holds ``--``, which XML forbids; only where `parse_xml` was forgiving. The text
+            of `places` has other characters instead, as many.
 
     """
 
@@ -47,11 +50,13 @@ class XmlDocument:
         places: SourceMap,
         undeclared_prefixes: tuple[str, ...] = (),
         odd_declaration: Place | None = None,
+        odd_comments: tuple[Place, ...] = (),
     ) -> None:
         self.root = root
         self.places = places
         self.undeclared_prefixes = undeclared_prefixes
         self.odd_declaration = odd_declaration
+        self.odd_comments = odd_comments
 
     @cached_property
     def _ordinals(self) -> dict[etree._Element, int]:
@@ -70,9 +75,9 @@ class XmlDocument:
 def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:
     """Parse `text`, called `source` in every message.
 
-    Entity declarations, external entities, network access and recovery from errors are off. When `forgiving`, two
-    things pass as the C++ readers let them pass: prefixes without a declaration, as in ``<gazebo:x/>``, and an XML
-    declaration that does not come first or has another version.
+    Entity declarations, external entities, network access and recovery from errors are off. When `forgiving`,
+    three things pass as the C++ readers let them pass: prefixes without a declaration, as in ``<gazebo:x/>``, an XML
+    declaration that does not come first or has another version, and comments that hold ``--``.
 
     Raises:
         DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
@@ -89,6 +94,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     if b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
     odd_declaration: Place | None = None
+    odd_comments: list[Place] = []
     try:
         root = _parse(utf8)
         undeclared: tuple[str, ...] = ()
@@ -102,10 +108,15 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
             if "eclaration" in str(error.msg) or "version" in str(error.msg):
                 odd_declaration = Place(source, *_line_column(utf8, at))
             utf8 = utf8[:at] + spaces + utf8[end:]
+        for found in _COMMENT.finditer(utf8):
+            if b"--" in found.group() or found.group().endswith(b"-"):
+                odd_comments.append(Place(source, *_line_column(utf8, found.start() - len(b"<!--"))))
+        if odd_comments:
+            utf8 = _COMMENT.sub(lambda comment: re.sub(rb"-(?=-|$)", b"~", comment.group()), utf8)
         root, undeclared = _parse_undeclared(utf8, source)
     if b"<!DOCTYPE" in utf8:
         _refuse_references(utf8, source)
-    return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration)
+    return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
 
 
 def _parse(utf8: bytes) -> etree._Element:

@@ -207,6 +207,22 @@ def test_ten_thousand_pairs_are_written_and_read_back() -> None:
     assert len(text.replace_disabled(half).semantic.disabled_collisions) == len(half)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n<?xml version='1.0'?>\n<robot name='r'><group name='a'/></robot>",
+        "<?xml version='1.0'?><robot name='r'><x:y/><group name='a'/></robot>",
+        "<robot name='r'><!-- a -- b ---><group name='a'/><!----------></robot>",
+        "<robot name='r' x:y='1'><group name='a'/></robot>",
+        "\ufeff<robot name='r'><group name='a'/></robot>",
+    ],
+)
+def test_what_the_peers_xml_readers_let_pass_is_kept_in_an_edit(text: str) -> None:
+    assert str(SrdfText(text).rename("group", "a", "é")) == text.replace("'a'", "'é'").removeprefix("\ufeff")
+    there_and_back = SrdfText(text.encode()).rename("group", "a", "é").rename("group", "é", "a")
+    assert bytes(there_and_back) == text.encode()
+
+
 def test_a_text_that_is_no_srdf_is_refused() -> None:
     for text in ("", "<robot name='r'>", "<sdf/>"):
         with pytest.raises(DescriptionError):

@@ -43,6 +43,7 @@ KINDS: list[tuple[str, str, str, str]] = [
     ("unknown-attribute", "warning", "'nmae'", '<passive_joint name="j1" §nmae="x"/>'),
     ("unknown-element", "warning", "<grup> inside <robot> is not known", '§<grup name="g"/>'),
     ("misplaced-element", "error", "<passive_joint> has no meaning inside <group>", '<group name="g"><joint name="j1"/>§<passive_joint name="j1"/></group>'),
+    ("odd-comment", "warning", "'--' may not stand inside a comment", '§<!-- a -- b --><passive_joint name="j1"/>'),
     ("stray-text", "warning", "holds text that has no meaning: 'oops'", '§<passive_joint name="j1">oops</passive_joint>'),
     ("unknown-joint-type", "error", "'flaoting' is no type of virtual joint", '<virtual_joint name="v" §type="flaoting" parent_frame="w" child_link="base"/>'),
     ("not-a-number", "error", "'abc' is not one or several finite numbers", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="abc"/><joint name="j2" value="0"/></group_state>'),
@@ -138,7 +139,8 @@ def test_every_kind_that_the_code_reports_is_tested() -> None:
     for file in files:
         if file.stem == "srdf_reader" or file.stem in modules.split():
             known.update(re.findall(r'(?:error|warning)\(\s*"([a-z-]+)"', file.read_text()))
-    tested = {kind[0] for kind in KINDS} | {"robot-name-differs", "not-an-srdf", "group-left-out"}
+    elsewhere = {"robot-name-differs", "not-an-srdf", "group-left-out", "odd-declaration", "undeclared-prefix"}
+    tested = {kind[0] for kind in KINDS} | elsewhere
     assert len(known) >= 30
     assert known <= tested
 
@@ -163,6 +165,15 @@ def test_another_robots_name_is_a_warning_at_the_name() -> None:
     assert (found.place.line, found.place.column) == (3, 3)
     assert "'pr2'" in found.message
     assert "'r'" in found.message
+
+
+def test_what_the_peers_xml_readers_let_pass_is_a_warning() -> None:
+    text, places = place_of_mark('\n §<?xml version="1.0"?>\n§<robot name="r"><x:note/></robot>')
+    found = problems(text)
+    assert [item.code for item in found] == ["odd-declaration", "undeclared-prefix"]
+    assert [(item.place.line, item.place.column) for item in found] == places
+    assert "at the very start" in found[0].message
+    assert "prefix 'x' is not declared" in found[1].message
 
 
 @pytest.mark.parametrize(
