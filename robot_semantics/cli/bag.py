@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.cli.progress import print_all
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             force=arguments.force,
         )
     finally:
-        print_diagnostics(problems)
+        print_all(problems)
     count = len(loaded.states)
     print(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
     for topic, messages in sorted(written.messages.items()):

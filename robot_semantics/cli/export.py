@@ -11,8 +11,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robot_semantics.cli.inputs import add_json_argument, print_diagnostics, print_json
-from robot_semantics.cli.progress import Bar
+from robot_semantics.cli.inputs import add_json_argument, print_json
+from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         shown = Diagnostics()
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
-        print_diagnostics(shown)
+        print_all(shown)
     if arguments.json:
         print_json(_report_json(report, request, problems))
     else:

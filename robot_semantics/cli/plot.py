@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.cli.progress import print_all
 from robot_semantics.diagnostics import Diagnostics
 
 
@@ -44,6 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
             finally:
                 picture.unlink(missing_ok=True)
     finally:
-        print_diagnostics(problems)
+        print_all(problems)
     print(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
     return 1 if problems.failed() else 0

@@ -1,10 +1,18 @@
-"""A progress bar with rate and time left, drawn on stderr where that is a terminal."""
+"""What long commands show on stderr: a progress bar with rate and time left on a terminal, and all problems."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
 from typing import Any
+
+from robot_semantics.diagnostics import Diagnostics
+
+
+def print_all(problems: Diagnostics) -> None:
+    """Print every problem to stderr, however many there are: nothing else will show them again."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
 
 
 class Bar:

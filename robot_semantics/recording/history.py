@@ -301,20 +301,30 @@ class _Walk:
 def _linear(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
     where = bracket(edge.timeline.stamps_ns, times_ns)
     size = len(edge.timeline)
-    usable = (where.before >= 0) & ((where.after < size) | hold)
-    before, after = where.before[usable], np.minimum(where.after[usable], size - 1)
-    poses = np.full((len(times_ns), 7), np.nan)
-    parents = np.full(len(times_ns), -1, dtype=np.int64)
+    usable = np.flatnonzero((where.before >= 0) & ((where.after < size) | hold))
+    everywhere = len(usable) == len(times_ns)
+    before, after, shares = where.at(usable)
+    after = np.minimum(after, size - 1)
     first = np.array(edge.timeline.take(before), dtype=np.float64)
+    parents = edge.parent_at(before)
     # Where the parent changes between two samples there is nothing between them: the earlier one holds.
-    between = (where.share[usable] > 0.0) & (edge.parent_at(before) == edge.parent_at(after))
+    between = shares > 0.0
+    if not isinstance(edge.parents, int):
+        between &= parents == edge.parent_at(after)
     if between.any():
-        share = where.share[usable][between]
-        a, b = first[between], np.asarray(edge.timeline.take(after[between]), dtype=np.float64)
-        first[between, :3] = a[:, :3] * (1.0 - share[:, np.newaxis]) + b[:, :3] * share[:, np.newaxis]
-        first[between, 3:] = _slerp(a[:, 3:], b[:, 3:], share)
-    poses[usable], parents[usable] = first, edge.parent_at(before)
-    return LocalPose(parents, poses, _age(edge, times_ns, usable, where.before, np.minimum(where.after, size - 1)))
+        rows = slice(None) if between.all() else np.flatnonzero(between)
+        share, a = shares[rows], first[rows]
+        b = np.asarray(edge.timeline.take(after[rows]), dtype=np.float64)
+        turned = _slerp(a[:, 3:], b[:, 3:], share)
+        first[rows, :3] = a[:, :3] * (1.0 - share[:, np.newaxis]) + b[:, :3] * share[:, np.newaxis]
+        first[rows, 3:] = turned
+    now, stamps = (times_ns if everywhere else times_ns[usable]), edge.timeline.stamps_ns
+    age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
+    if everywhere:
+        return LocalPose(parents, first, age)
+    result = LocalPose(np.full(len(times_ns), -1), np.full((len(times_ns), 7), np.nan), np.full(len(times_ns), -1))
+    result.parent[usable], result.poses[usable], result.age_ns[usable] = parents, first, age
+    return result
 
 
 def _previous(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
@@ -336,14 +346,9 @@ def _stepped(edge: Edge, times_ns: IntArray, usable: BoolArray, chosen: IntArray
     parents = np.full(len(times_ns), -1, dtype=np.int64)
     poses[usable] = edge.timeline.take(chosen[usable])
     parents[usable] = edge.parent_at(chosen[usable])
-    return LocalPose(parents, poses, _age(edge, times_ns, usable, chosen, chosen))
-
-
-def _age(edge: Edge, times_ns: IntArray, usable: BoolArray, first: IntArray, second: IntArray) -> IntArray:
     age = np.full(len(times_ns), -1, dtype=np.int64)
-    stamps, times = edge.timeline.stamps_ns, times_ns[usable]
-    age[usable] = np.minimum(np.abs(times - stamps[first[usable]]), np.abs(times - stamps[second[usable]]))
-    return age
+    age[usable] = np.abs(times_ns[usable] - edge.timeline.stamps_ns[chosen[usable]])
+    return LocalPose(parents, poses, age)
 
 
 _LOCAL: dict[str, Callable[[Edge, IntArray, bool], LocalPose]] = {

@@ -125,8 +125,8 @@ class JointHistory:
         """
         index = {name: i for i, name in enumerate(joints)}
         turning = np.zeros(len(joints), bool) if turns is None else turns
-        results = {quantity: np.full((len(times_ns), len(joints)), np.nan) for quantity in QUANTITIES}
-        age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64)
+        results: dict[str, FloatArray] = {}
+        age: IntArray | None = None
         brackets: dict[tuple[int, ...], Bracket] = {}
         for quantity in QUANTITIES:
             for family in self._families[quantity]:
@@ -139,19 +139,36 @@ class JointHistory:
                 where = brackets[family.places]
                 angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
                 values, ages = _MODES[mode](self, family, quantity, where, times_ns, mine, angles)
-                _put(results[quantity], out, values)
+                everything = len(out) == len(joints)
+                if everything and (out == np.arange(len(out))).all():
+                    results[quantity] = values
+                else:
+                    results.setdefault(quantity, _unknown(len(times_ns), len(joints)))[:, out] = values
                 if quantity == "position":
-                    _put(age, out, np.repeat(ages[:, np.newaxis], len(out), axis=1))
-        return JointSamples(results["position"], results["velocity"], results["effort"], age)
+                    if everything:
+                        # One age for all of them, seen as one for each.
+                        age = np.broadcast_to(ages[:, np.newaxis], (len(times_ns), len(joints)))
+                    else:
+                        age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64) if age is None else age
+                        age[:, out] = ages[:, np.newaxis]
+        if age is None:
+            age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64)
+        found = [results.get(quantity) for quantity in QUANTITIES]
+        position, velocity, effort = (_unknown(len(times_ns), len(joints)) if v is None else v for v in found)
+        return JointSamples(position, velocity, effort, age)
 
     def gather(self, family: _Family, quantity: str, samples: IntArray, mine: IntArray) -> FloatArray:
         """Return the values (n, asked) of some of a family's joints at some of its samples."""
-        result = np.empty((len(samples), len(mine)))
+        result: FloatArray | None = None
         for place, here, rows in family.timeline.locate(samples):
             values = np.asarray(take_rows(self._places[family.places[place]].arrays[quantity], rows), dtype=np.float64)
             columns = family.columns[place][mine]
-            result[here] = values if _whole(columns, values.shape[1]) else values[:, columns]
-        return result
+            some = values if _whole(columns, values.shape[1]) else values[:, columns]
+            if isinstance(here, slice):
+                return some
+            result = np.empty((len(samples), len(mine))) if result is None else result
+            result[here] = some
+        return np.empty((len(samples), len(mine))) if result is None else result
 
 
 def _linear(
@@ -164,22 +181,28 @@ def _linear(
     angles: npt.NDArray[np.bool_],
 ) -> tuple[FloatArray, IntArray]:
     last = len(family.timeline) - 1
-    values, ages = _empty(len(times_ns), len(mine))
     known = np.flatnonzero(where.before >= 0)
-    before = where.before[known]
-    after = np.minimum(where.after[known], last)
+    everywhere = len(known) == len(times_ns)
+    before, after, shares = where.at(known)
+    after = np.minimum(after, last)
     first = history.gather(family, quantity, before, mine)
-    between = np.flatnonzero(where.share[known] > 0.0)
+    between = np.flatnonzero(shares > 0.0)
     if len(between):
-        share = where.share[known][between, np.newaxis]
+        share = shares[between, np.newaxis]
         low, high = first[between], history.gather(family, quantity, after[between], mine)
         step = high - low
         if angles.any():
             step[:, angles] -= 2.0 * np.pi * np.round(step[:, angles] / (2.0 * np.pi))
+        # What was gathered may be the recording itself, so it is not written into.
+        first = first.copy()
         first[between] = low + share * step
-    values[known] = first
     stamps = family.timeline.stamps_ns
-    ages[known] = np.minimum(np.abs(times_ns[known] - stamps[before]), np.abs(times_ns[known] - stamps[after]))
+    now = times_ns[known]
+    age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
+    if everywhere:
+        return first, age
+    values, ages = _unknown(len(times_ns), len(mine)), np.full(len(times_ns), -1, dtype=np.int64)
+    values[known], ages[known] = first, age
     return values, ages
 
 
@@ -211,7 +234,7 @@ def _nearest(
 def _stepped(
     history: JointHistory, family: _Family, quantity: str, chosen: IntArray, times_ns: IntArray, mine: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    values, ages = _empty(len(times_ns), len(mine))
+    values, ages = _unknown(len(times_ns), len(mine)), np.full(len(times_ns), -1, dtype=np.int64)
     known = np.flatnonzero(chosen >= 0)
     values[known] = history.gather(family, quantity, chosen[known], mine)
     ages[known] = np.abs(times_ns[known] - family.timeline.stamps_ns[chosen[known]])
@@ -225,16 +248,9 @@ _Mode = Callable[
 _MODES: dict[str, _Mode] = {"linear": _linear, "previous": _previous, "nearest": _nearest}
 
 
-def _empty(times: int, joints: int) -> tuple[FloatArray, IntArray]:
-    return np.full((times, joints), np.nan), np.full(times, -1, dtype=np.int64)
+def _unknown(times: int, joints: int) -> FloatArray:
+    return np.full((times, joints), np.nan)
 
 
 def _whole(columns: IntArray, width: int) -> bool:
     return len(columns) == width and bool((columns == np.arange(width)).all())
-
-
-def _put(target: Array, columns: IntArray, values: Array) -> None:
-    if _whole(columns, target.shape[1]):
-        target[:] = values
-    else:
-        target[:, columns] = values

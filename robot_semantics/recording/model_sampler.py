@@ -12,6 +12,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.base_track import BaseTrack
+from robot_semantics.recording.columns import Array
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import Robot
@@ -121,7 +122,7 @@ class ModelSampler:
                 if joint.speed == len(joint.inputs):
                     efforts[:, speed_where] = samples.effort[:, joint.inputs]
                 at, speed = where.stop, speed_where.stop
-        self._fill_mimics(positions, velocities, ages)
+        positions, velocities, ages = self._fill_mimics(positions, velocities, ages)
         poses, twists = self._links(positions, velocities)
         model = self.robot.model
         return ModelSeries(
@@ -179,8 +180,10 @@ class ModelSampler:
             moving = np.asarray(twist_line.take(nearest), dtype=np.float64)
             velocities[known] = moving if joint.speed == 6 else moving[:, (0, 1, 5)]
 
-    def _fill_mimics(self, positions: FloatArray, velocities: FloatArray, ages: IntArray) -> None:
-        """Give a mimic joint that no message named the value that its leader gives it."""
+    def _fill_mimics(
+        self, positions: FloatArray, velocities: FloatArray, ages: IntArray
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Return the values with those of mimic joints that no message named, as their leaders give them."""
         column = {joint.name: i for i, joint in enumerate(self._joints)}
         if any(joint.width != 1 for joint in self._joints):
             starts = np.cumsum([0, *(joint.width for joint in self._joints)]).tolist()
@@ -194,9 +197,11 @@ class ModelSampler:
             leader = column[mimic.joint]
             missing = np.isnan(positions[:, starts[i]])
             if missing.any():
+                positions, velocities, ages = (_own(values) for values in (positions, velocities, ages))
                 positions[missing, starts[i]] = positions[missing, starts[leader]] * mimic.multiplier + mimic.offset
                 velocities[missing, speeds[i]] = velocities[missing, speeds[leader]] * mimic.multiplier
                 ages[missing, i] = ages[missing, leader]
+        return positions, velocities, ages
 
     def _links(self, positions: FloatArray, velocities: FloatArray) -> tuple[FloatArray | None, FloatArray | None]:
         if self._fk is None or self.robot.model is None:
@@ -224,6 +229,11 @@ class ModelSampler:
         poses[~known] = np.nan
         twists[~moving_known] = np.nan
         return poses, twists
+
+
+def _own(values: Array) -> Array:
+    """Return values that may be written into: not the recording's, nor one column seen as many."""
+    return values if values.flags.writeable and values.base is None else values.copy()
 
 
 def _multi_dof(recording: Recording, joint: _Joint) -> tuple[Timeline, Timeline | None] | None:

@@ -239,9 +239,13 @@ def series_arrays(series: Series) -> tuple[dict[str, Array], dict[str, Array]]:
 
 def seconds(age_ns: Array) -> Array:
     """Return ages in seconds, NaN for -1 (never seen); single precision is plenty for them."""
+    if age_ns.ndim == 2 and age_ns.strides[1] == 0 and age_ns.shape[1]:
+        # One column that is seen as many.
+        return np.broadcast_to(seconds(age_ns[:, 0])[:, np.newaxis], age_ns.shape)
     age = age_ns.astype(np.float32)
     age *= np.float32(1e-9)
-    age[age_ns < 0] = np.nan
+    if age.size and age_ns.min() < 0:
+        age[age_ns < 0] = np.nan
     return age
 
 

@@ -119,9 +119,12 @@ class WorldSampler:
             return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
         local = history.local(history.index[name], times_ns, self.sampling.mode, hold=True)
         pose = local.poses
-        for above in np.unique(local.parent).tolist():
-            if above < 0:
-                continue
+        above = history.edges[history.index[name]].parents
+        if isinstance(above, int) and history.frames[above] not in self._links and local.parent.min() >= 0:
+            # Nearly every frame: one parent throughout, which is no robot.
+            parent[:] = self._index[history.frames[above]]
+            return parent, pose, local.age_ns
+        for above in np.unique(local.parent[local.parent >= 0]).tolist():
             rows = np.flatnonzero(local.parent == above)
             frame = history.frames[above]
             parent[rows] = self._named(frame)

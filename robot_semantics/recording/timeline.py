@@ -28,6 +28,12 @@ class Bracket(NamedTuple):
     after: IntArray
     share: FloatArray
 
+    def at(self, rows: IntArray) -> Bracket:
+        """Return those of some of the times (k,), in order; of all of them it is this one."""
+        if len(rows) == len(self.before):
+            return self
+        return Bracket(self.before[rows], self.after[rows], self.share[rows])
+
 
 def bracket(stamps_ns: IntArray, times_ns: IntArray) -> Bracket:
     """Return where `times_ns` (n,) fall among `stamps_ns` (m,), which are strictly increasing [ns]."""

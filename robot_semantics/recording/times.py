@@ -65,12 +65,13 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
         return np.arange(start, stop + 1, step, dtype=np.int64)
     if request.at_topic is not None:
         stamps = recording.topic_stamps(request.at_topic)
-        inside = np.unique(stamps[(stamps >= start) & (stamps <= stop)])
+        each = stamps if (np.diff(stamps) > 0).all() else np.unique(stamps)
+        inside = each[np.searchsorted(each, start) : np.searchsorted(each, stop, side="right")]
         if len(stamps) and not len(inside):
             raise RequestError(f"topic '{request.at_topic}' has no message between the chosen times")
         if not len(stamps):
             raise RequestError(f"topic '{request.at_topic}' has no message in this run of the recording")
-        again = len(stamps) - len(np.unique(stamps))
+        again = len(stamps) - len(each)
         if again:
             text = f"topic '{request.at_topic}': {again} messages have a stamp that was there before; it counts once"
             problems.warning("duplicate-stamps", text, place)
