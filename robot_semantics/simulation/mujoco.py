@@ -164,7 +164,14 @@ class MujocoSimulator:
         motion = self._forward()
         placed = self._placed(motion)
         states = tuple(
-            capture_model(layout, self._scratch, motion, placed[layout.spec.parent_frame].T, self._digests[layout.name])
+            capture_model(
+                layout,
+                self._scratch,
+                motion,
+                placed[layout.spec.parent_frame].T,
+                self._digests[layout.name],
+                links=not motion_only,
+            )
             for layout in chosen
         )
         whole = models is None and not motion_only

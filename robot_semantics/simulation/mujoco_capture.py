@@ -13,6 +13,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.transforms import (
     invert,
+    matrix_from_quat,
     matrix_from_rotation,
     quat_conjugate,
     quat_from_matrix,
@@ -157,6 +158,10 @@ def _joint(place: JointPlace, data: Any) -> JointState:
     torques = data.qfrc_actuator[place.qvel] + data.qfrc_applied[place.qvel]
     if place.joint.type is JointType.FLOATING:
         positions = positions[[0, 1, 2, 4, 5, 6, 3]]
+        # MuJoCo's ball turns in the child's axes, a floating joint in the joint frame's.
+        R = matrix_from_quat(positions[3:])
+        velocities = np.concatenate((velocities[:3], R @ velocities[3:]))
+        torques = np.concatenate((torques[:3], R @ torques[3:]))
     return JointState(place.joint.name, tuple(positions.tolist()), tuple(velocities.tolist()), tuple(torques.tolist()))
 
 

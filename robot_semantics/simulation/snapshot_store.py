@@ -176,13 +176,16 @@ class SnapshotStore:
         if not self.allow_paths and path.is_symlink():
             raise SnapshotError(f"'{path.name}' is a symbolic link; it is not followed")
         descriptor = os.open(path, flags)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise SnapshotError(f"'{path.name}' is no file")
             if status.st_size > self.max_bytes:
                 raise SnapshotError(f"'{path.name}' is longer than the {self.max_bytes} bytes allowed")
-            return file.read(self.max_bytes + 1)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(self.max_bytes + 1)
+        finally:
+            os.close(descriptor)
 
     def _by_age(self) -> list[tuple[int, str]]:
         found = []

@@ -12,12 +12,18 @@ from pathlib import Path
 def replace_file(path: str | Path, data: bytes) -> None:
     """Put `data` in the place of a file, atomically: a reader sees the old file or the whole new one.
 
+    What is there and is no regular file, ``/dev/null`` or a pipe, is written to, never replaced.
+
     Raises:
         OSError: the file cannot be written; what was there before is untouched.
 
     """
     # A symbolic link stays one: the file that it names is replaced.
     target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as device:
+            device.write(data)
+        return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:

@@ -1,0 +1,105 @@
+"""`robot_semantics sim run`: no ROS, bit for bit through files, and plain words where it cannot."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.cli.main import main
+from robot_semantics.examples import example
+from robot_semantics.usdf.reader import read_world
+
+WORLD = str(example("rover_arm.usdf"))
+
+
+def test_the_example_world_continues_through_a_file_bit_for_bit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    straight, half, whole = (str(tmp_path / f"{name}.usdf") for name in ("straight", "half", "whole"))
+    assert main(["sim", "run", WORLD, "--steps", "600", "-o", straight]) == 0
+    assert "started from positions and velocities" in capsys.readouterr().err
+    assert main(["sim", "run", WORLD, "--steps", "300", "-o", half]) == 0
+    capsys.readouterr()
+    assert main(["sim", "run", half, "--steps", "300", "-o", whole]) == 0
+    assert "continued bit for bit; 300 steps to 1.200 s" in capsys.readouterr().err
+    assert Path(whole).read_bytes() == Path(straight).read_bytes()
+
+
+def test_a_file_moved_together_with_its_descriptions_still_runs(tmp_path: Path) -> None:
+    for name in ("rover_arm.usdf", "rover_arm.urdf", "rover_arm.srdf", "block.urdf", "block.srdf"):
+        (tmp_path / "a").mkdir(exist_ok=True)
+        (tmp_path / "a" / name).write_bytes(example(name).read_bytes())
+    assert (
+        main(["sim", "run", str(tmp_path / "a/rover_arm.usdf"), "--steps", "5", "-o", str(tmp_path / "a/o.usdf")]) == 0
+    )
+    assert read_world(tmp_path / "a/o.usdf").models[0].description == "rover_arm.urdf"
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert main(["sim", "run", str(tmp_path / "b/o.usdf"), "--steps", "5", "-o", str(tmp_path / "o.usdf")]) == 0
+
+
+def test_models_may_be_given_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "w.usdf"
+    path.write_text(
+        '<world_state name="w"><model_state name="cube"><pose>0 0 1 0 0 0</pose></model_state></world_state>'
+    )
+    assert main(["sim", "run", str(path), "--steps", "1"]) == 1
+    assert "model 'cube' has no rs:description: give its files as cube=URDF[,SRDF]" in capsys.readouterr().err
+    files = f"cube={example('block.urdf')},{example('block.srdf')}"
+    assert main(["sim", "run", str(path), "--steps", "100", "--model", files]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r'<world_state [^>]*name="w"', out)
+    assert 'rs:time="0.200000000"' in out
+
+
+def test_an_unrestorable_world_is_refused_unless_a_part_will_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "w.usdf"
+    text = Path(WORLD).read_text().replace("<positions>0.1</positions>", "<positions>7</positions>")
+    folder = example("block.urdf").parent
+    path.write_text(re.sub(r'"(\w+\.[us]rdf)"', rf'"{folder}/\1"', text))
+    assert main(["sim", "run", str(path), "--steps", "1"]) == 1
+    errors = capsys.readouterr().err
+    assert (
+        "not restored: model 'rover_arm': joint 'lift_joint': the position 7 lies outside the limits 0 to 0.2" in errors
+    )
+    assert main(["sim", "run", str(path), "--steps", "1", "--partial", "-o", str(tmp_path / "o.usdf")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["sim", "run", "nowhere.usdf", "--steps", "1"], 1, "nowhere.usdf"),
+        (["sim", "run", WORLD, "--steps", "1", "--model", "x"], 1, "'x' is not of the form NAME=URDF[,SRDF]"),
+        (["sim", "run", WORLD, "--steps", "1", "--timestep", "-1"], 1, "the time step must be positive"),
+        (["sim", "example", "rover_am.usdf"], 1, "did you mean 'rover_arm.usdf'"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_negative_number_of_steps_is_wrong_usage() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["sim", "run", WORLD, "--steps", "-1"])
+    assert caught.value.code == 2
+
+
+def test_the_example_is_where_the_command_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "example"]) == 0
+    assert capsys.readouterr().out.strip() == WORLD
+
+
+def test_the_command_needs_no_ros(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['rclpy'] = None; from robot_semantics.cli.main import main;"
+        f"sys.exit(main(['sim', 'run', {WORLD!r}, '--steps', '2', '-o', {str(tmp_path / 'o.usdf')!r}]))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
