@@ -51,7 +51,6 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
     }
     disabled = collision_pairs.resolve_pairs(scope, semantic.disabled_collisions, "disable_collisions")
     enabled = collision_pairs.resolve_pairs(scope, semantic.enabled_collisions, "enable_collisions")
-    collision_pairs.check_spheres(scope)
     semantics = Semantics(
         groups=MappingProxyType(groups),
         states=MappingProxyType(states),
@@ -61,6 +60,7 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
         disabled_collisions=MappingProxyType(disabled),
         enabled_collisions=frozenset(enabled),
         default_disabled_links=collision_pairs.resolve_default_disabled(scope),
+        link_spheres=MappingProxyType(collision_pairs.resolve_spheres(scope)),
         joint_properties=collision_pairs.resolve_properties(scope),
         srdf=semantic,
     )

@@ -88,6 +88,7 @@ class Semantics:
         disabled_collisions: pair → reason, as written.
         enabled_collisions: pairs that enable_collisions names.
         default_disabled_links: links of disable_default_collisions.
+        link_spheres: link → spheres that stand for it in collision checks; one of radius 0 means that it has none.
         joint_properties: joint → property name → value text.
         srdf: the tree of the text, None where no SRDF was given.
     """
@@ -100,6 +101,7 @@ class Semantics:
     disabled_collisions: Mapping[LinkPair, str] = field(default_factory=lambda: MappingProxyType({}))
     enabled_collisions: frozenset[LinkPair] = frozenset()
     default_disabled_links: tuple[str, ...] = ()
+    link_spheres: Mapping[str, tuple[srdf_tree.Sphere, ...]] = field(default_factory=lambda: MappingProxyType({}))
     joint_properties: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
     srdf: srdf_tree.Semantic | None = None
 

@@ -160,13 +160,12 @@ def compare_tree(model: RobotModel, expected: dict[str, Any], case: str) -> None
 
 def compare_default_positions(model: RobotModel, expected: dict[str, Any]) -> None:
     """Compare the default position of every joint that moves by itself; MoveIt's of mimic joints follow no leader."""
-    if len(model.joint_index) < len(model.joints):
-        # A virtual joint that is called like a joint of the robot: no position array can be made of both.
-        return
     space = JointSpace.of(model)
     neutral = space.neutral()
-    for theirs in expected["joints"]:
-        joint = model.joint(theirs["name"])
+    for joint, theirs in zip(model.joints, expected["joints"], strict=True):
+        if model.joint(joint.name) is not joint:
+            # A virtual joint that is called like a joint of the robot.
+            continue
         soft = joint.urdf is not None and joint.urdf.safety_controller is not None
         if joint.is_active and not theirs["is_mimic"] and not soft and joint.limits.lower <= joint.limits.upper:
             assert neutral[space.joint_positions[joint.name]] == pytest.approx(theirs["default"]), joint.name
