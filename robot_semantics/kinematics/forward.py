@@ -15,7 +15,7 @@ from robot_semantics.model.robot_model import LinkModel, RobotModel
 from robot_semantics.transforms import rotate_twist
 from robot_semantics.transforms.arrays import FloatArray
 
-_FEW = 12
+_FEW = 20
 
 
 class ForwardKinematics:

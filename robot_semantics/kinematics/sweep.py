@@ -43,6 +43,7 @@ class Sweep:
         self._links = tuple(links)
         self._hidden = plan.hidden
         self._memory = Recycler(self._new_memory)
+        self._scratch = Recycler(aligned)
         self._again = [(row, plan.body[link]) for row, link in enumerate(links) if link and plan.body[link] != row]
         self._steps: list[_Step] = []
         turns: list[tuple[int, float]] = []
@@ -85,11 +86,11 @@ class Sweep:
         store = self._memory.take((len(self._links), 4, 4, padded))[..., :count]
         chunks = max(1, -(-count // CHUNK))
         size = whole_lines(-(-count // chunks))
-        scratch = _Scratch(min(size, count), self._hidden)
+        block = self._scratch.take((_Scratch.ROWS + 12 * self._hidden, size))
         with _unbuffered():
             for start in range(0, count, max(1, size)):
                 stop = min(start + size, count)
-                chunk = _Chunk(q[start:stop].T, store[:, :, :3, start:stop], scratch.cut(stop - start))
+                chunk = _Chunk(q[start:stop].T, store[:, :, :3, start:stop], _Scratch(block[:, : stop - start]))
                 self._slide_and_float(q[start:stop], chunk)
                 for step in self._steps:
                     step.run(chunk)
@@ -180,25 +181,29 @@ class _Gather:
 
 
 class _Scratch:
-    """Memory for intermediate results of chunks of up to `size` configurations."""
+    """Memory for intermediate results of a chunk, all in one block of rows over configurations.
 
-    def __init__(self, size: int, hidden: int) -> None:
-        self.hidden = aligned((hidden, 4, 3, size))
-        self.pair = aligned((2, 3, size))
-        self.half = aligned((GROUP, size))
-        self.cosines = aligned((GROUP, size))
-        self.sines = aligned((GROUP, 2, 1, size))
-        self.column = aligned((3, size))
-        self.bent = aligned((4, 3, size))
+    Attributes:
+        pair: (2, 3, m) two columns of a body.
+        column: (3, m) one column of a body.
+        bent: (4, 3, m) the turned frame in which an oblique joint moves.
+        half: (GROUP, m) for a group of angles.
+        cosines: (GROUP, m) of a group of angles.
+        sines: (GROUP, 2, 1, m) of a group of angles, the sine and its negative.
+        hidden: (h, 4, 3, m) bodies that are computed but were not asked for.
+    """
 
-    def cut(self, size: int) -> _Scratch:
-        """Return the same memory for `size` configurations."""
-        if self.column.shape[-1] == size:
-            return self
-        part = object.__new__(_Scratch)
-        for name, array in vars(self).items():
-            setattr(part, name, array[..., :size])
-        return part
+    ROWS = 6 + 3 + 12 + 4 * GROUP
+
+    def __init__(self, block: FloatArray) -> None:
+        size = block.shape[-1]
+        self.pair = block[:6].reshape(2, 3, size)
+        self.column = block[6:9]
+        self.bent = block[9:21].reshape(4, 3, size)
+        angles = block[21 : self.ROWS].reshape(4, GROUP, size)
+        self.half, self.cosines = angles[:2]
+        self.sines = angles[2:].reshape(GROUP, 2, 1, size)
+        self.hidden = block[self.ROWS :].reshape(-1, 4, 3, size)
 
 
 class _Chunk:

@@ -191,7 +191,7 @@ def test_positions_and_velocities_that_cannot_be_used_are_refused(random_robot: 
             forward.link_twists(np.zeros((*shape, 3)), np.full((*shape, 3), np.nan))
 
 
-@pytest.mark.parametrize("count", [12, 511, 512, 2503, 2504, 2505, 5009])
+@pytest.mark.parametrize("count", [19, 20, 511, 512, 2503, 2504, 2505, 5009])
 def test_batches_of_any_length_are_right_to_their_last(
     random_robot: Robots, rng: np.random.Generator, count: int
 ) -> None:
