@@ -47,6 +47,7 @@ COMMANDS: dict[str, Command] = {
     "collisions": Command("collisions", "generate, audit and compare self-collision matrices"),
     "export": Command("export", "make world states from recordings: rosbag2, mcap, ROS 1 bags"),
     "bag": Command("bag", "make a recording (rosbag2, mcap) from world states"),
+    "view": Command("view", "see robots, worlds and series: on a page, or as a picture without a display"),
     "plot": Command("plot", "draw joint positions, velocities and base path of a series"),
     "sim": Command("sim", "simulate a world, and continue it bit for bit from its file"),
     "snapshot": Command("snapshot", "save, restore, list and delete snapshots of a running node"),

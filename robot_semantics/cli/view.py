@@ -1,0 +1,122 @@
+"""`robot_semantics view`: see robots, worlds and series; on a page, in a file, or as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from robot_semantics.cli import inputs
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError
+
+EXAMPLES = """\
+  robot_semantics view robot.urdf robot.srdf
+  robot_semantics view robot.urdf robot.srdf --group arm --state arm/stowed --png arm.png
+  robot_semantics view world.usdf --html world.html
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("files", metavar="FILE", nargs="*", help="URDF, SRDF, USDF; a series: folder, .npz, .jsonl")
+    inputs.add_loading_arguments(parser)
+    out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
+    out.add_argument("--png", metavar="OUT.png", help="write a picture; needs no display")
+    out.add_argument("--html", metavar="OUT.html", help="write one page that opens anywhere, offline too")
+    out.add_argument("--port", type=int, default=0, metavar="N", help="port of the served page (any free one)")
+    out.add_argument("--no-browser", action="store_true", help="only print the page's address")
+    out.add_argument("--live", action="store_true", help="follow the running node: its robots, TF, snapshots")
+    out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
+    what = parser.add_argument_group("what")
+    what.add_argument(
+        "--group", action="append", default=[], metavar="NAME", help="colour this group, fade the rest; repeatable"
+    )
+    what.add_argument(
+        "--state", action="append", default=[], metavar="GROUP/STATE", help="take up this named state; repeatable"
+    )
+    what.add_argument(
+        "--positions", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="joint positions [rad, m]"
+    )
+    what.add_argument("--model", metavar="NAME", help="the model that --state and --positions mean")
+    what.add_argument("--collision", action="store_true", help="show collision geometry instead of visuals")
+    how = parser.add_argument_group("pictures")
+    how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
+    how.add_argument("--azimuth", type=float, default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
+    how.add_argument("--elevation", type=float, default=20.0, metavar="DEG", help="seen from how high (20)")
+    how.add_argument("--zoom", type=float, default=1.0, metavar="F", help="larger than 1 is nearer (1)")
+    how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show; 0 done, 1 a problem in the files."""
+    from robot_semantics.viewer.opening import Opening, open_files
+    from robot_semantics.viewer.posing import posed
+
+    if arguments.live:
+        return _live(arguments)
+    if not arguments.files:
+        print("error: give a file to show, or --live", file=sys.stderr)
+        return 2
+    opening = Opening(
+        tuple(arguments.package_path),
+        arguments.collision,
+        arguments.strict,
+        arguments.implicit_links,
+        arguments.xacro_arguments,
+    )
+    diagnostics = Diagnostics()
+    try:
+        stage = open_files([Path(file) for file in arguments.files], opening, diagnostics)
+    finally:
+        inputs.print_diagnostics(diagnostics)
+    stage = posed(stage, arguments.state, arguments.positions, arguments.model)
+    done = False
+    if arguments.png:
+        _picture(stage, arguments)
+        done = True
+    if arguments.html:
+        from robot_semantics.usdf.files import replace_file
+        from robot_semantics.viewer.page import page
+
+        replace_file(Path(arguments.html), page(stage, groups=arguments.group).encode())
+        print(f"wrote {arguments.html}")
+        done = True
+    if not done:
+        from robot_semantics.viewer.server import serve
+
+        serve(stage, groups=arguments.group, port=arguments.port, open_browser=not arguments.no_browser)
+    return 0
+
+
+def _picture(stage: object, arguments: argparse.Namespace) -> None:
+    from robot_semantics.usdf.files import replace_file
+    from robot_semantics.viewer.picture import View, render, with_legend
+    from robot_semantics.viewer.png import png_bytes
+    from robot_semantics.viewer.stage import Stage
+
+    assert isinstance(stage, Stage)
+    legend = () if arguments.no_legend else tuple(arguments.group)
+    view = View(
+        size=arguments.size,
+        azimuth=arguments.azimuth,
+        elevation=arguments.elevation,
+        zoom=arguments.zoom,
+        groups=tuple(arguments.group),
+        left_margin=0.18 if legend else 0.0,
+    )
+    image = with_legend(render(stage, view), legend)
+    replace_file(Path(arguments.png), png_bytes(image))
+    print(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
+
+
+def _live(arguments: argparse.Namespace) -> int:
+    raise RobotSemanticsError("--live is not there yet")
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if not match or not all(16 <= int(side) <= 8192 for side in match.groups()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no WIDTHxHEIGHT from 16x16 to 8192x8192")
+    return int(match[1]), int(match[2])

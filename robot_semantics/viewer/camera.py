@@ -1,0 +1,93 @@
+"""Where a picture is taken from: a camera that looks at what there is and just fits it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_semantics.transforms.arrays import FloatArray
+
+FIELD_OF_VIEW = 0.38
+"""How tall a thing fills the picture's smaller side, as a share of its distance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """A pinhole camera: x right, y down, z forward.
+
+    Attributes:
+        T_camera_world: (4, 4) [m].
+        focal: focal length [pixels].
+        size: width and height [pixels].
+    """
+
+    T_camera_world: FloatArray
+    focal: float
+    size: tuple[int, int]
+
+    @property
+    def eye(self) -> FloatArray:
+        """(3,) where the camera is in the world [m]."""
+        R = self.T_camera_world[:3, :3]
+        position: FloatArray = -R.T @ self.T_camera_world[:3, 3]
+        return position
+
+    def scaled(self, factor: int) -> Camera:
+        """Return the same view with more pixels."""
+        return Camera(self.T_camera_world, self.focal * factor, (self.size[0] * factor, self.size[1] * factor))
+
+    def project(self, points: FloatArray) -> FloatArray:
+        """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""
+        at = points @ self.T_camera_world[:3, :3].T + self.T_camera_world[:3, 3]
+        depth = np.maximum(at[:, 2], 1e-9)
+        width, height = self.size
+        x = self.focal * at[:, 0] / depth + 0.5 * width
+        y = self.focal * at[:, 1] / depth + 0.5 * height
+        return np.column_stack([x, y, at[:, 2]])
+
+
+def fit_camera(
+    points: FloatArray,
+    size: tuple[int, int],
+    azimuth: float,
+    elevation: float,
+    zoom: float = 1.0,
+    margins: tuple[float, float] = (0.0, 0.0),
+) -> Camera:
+    """Return a camera that sees all points with a little room around them.
+
+    Args:
+        points: (n, 3) in the world [m]; at least one.
+        size: width and height [pixels].
+        azimuth: direction it looks from, about z from x [rad].
+        elevation: above the horizon [rad].
+        zoom: larger than 1 is nearer.
+        margins: share of the width kept free on the left and on the right.
+    """
+    back = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+    R = np.stack([right, np.cross(right, back), -back])
+    width, height = size
+    free = width * (1.0 - sum(margins))
+    focal = max(min(free, height) / FIELD_OF_VIEW, 1.0)
+    turned = points @ R.T
+    # The four planes of the view through the points: their intersection gives the nearest place that sees everything.
+    slopes = np.array([0.47 * free / focal, 0.47 * height / focal]) * zoom
+    centre = np.empty(3)
+    backs = []
+    for axis in (0, 1):
+        slope = slopes[axis]
+        high = (turned[:, axis] - slope * turned[:, 2]).max()
+        low = (-turned[:, axis] - slope * turned[:, 2]).max()
+        centre[axis] = 0.5 * (high - low)
+        backs.append(-0.5 * (high + low) / slope)
+    # Never inside of what it looks at, and never on it.
+    extent = max(float(np.ptp(turned, axis=0).max()), 1e-6)
+    centre[2] = min(*backs, float(turned[:, 2].min()) - 0.05 * extent / zoom)
+    offset = 0.5 * (margins[0] - margins[1]) * width / focal * (float(turned[:, 2].mean()) - centre[2])
+    centre[0] -= offset
+    T = np.eye(4)
+    T[:3, :3] = R
+    T[:3, 3] = -centre
+    return Camera(T, focal, size)

@@ -1,0 +1,97 @@
+"""Mesh files as surfaces, with the colours that the file itself gives."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.viewer.triangles import Bytes, Surface
+
+_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+
+
+class MeshError(RobotSemanticsError):
+    """A mesh file cannot be shown; the message says why."""
+
+
+def load_surface(path: Path) -> Surface:
+    """Return the surface of a mesh file in metres; the same object as long as the file stays the same.
+
+    A COLLADA file's unit is obeyed and its up axis is not, as RViz reads it.
+
+    Raises:
+        MeshError: the file cannot be read as a mesh.
+        MissingExtraError: trimesh is not installed.
+        OSError: there is no such file.
+    """
+    return _load(str(path), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2048)
+def _load(path: str, modified_ns: int) -> Surface:
+    del modified_ns  # renews the answer when the file changes
+    try:
+        import trimesh
+    except ImportError as error:
+        raise MissingExtraError("trimesh", "view", "reading meshes") from error
+    try:
+        pieces: list[Any] = [
+            piece
+            for piece in trimesh.load_scene(path).dump()
+            if isinstance(piece, trimesh.Trimesh) and len(piece.faces)
+        ]
+        surface = _joined(pieces)
+    except Exception as error:
+        raise MeshError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+    if surface is None:
+        raise MeshError(f"{path} has no triangles with finite vertices")
+    return surface.scaled(_unit(Path(path)))
+
+
+def _joined(pieces: list[Any]) -> Surface | None:
+    if not pieces or not all(np.isfinite(piece.vertices).all() for piece in pieces):
+        return None
+    starts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
+    faces = np.concatenate([piece.faces + start for piece, start in zip(pieces, starts[:-1], strict=True)])
+    vertices = np.concatenate([np.asarray(piece.vertices, dtype=np.float64) for piece in pieces])
+    colours = [_colours(piece) for piece in pieces]
+    if all(of_piece is None for of_piece in colours):
+        return Surface(vertices, faces.astype(np.int32))
+    grey = np.array([178, 178, 178, 255], dtype=np.uint8)
+    filled = [
+        np.broadcast_to(grey, (len(piece.faces), 4)) if of_piece is None else of_piece
+        for piece, of_piece in zip(pieces, colours, strict=True)
+    ]
+    return Surface(vertices, faces.astype(np.int32), np.concatenate(filled))
+
+
+def _colours(piece: Any) -> Bytes | None:
+    """Return (faces, 4) colours, or None where the file gives none."""
+    visual = piece.visual
+    if not visual.defined:
+        return None
+    if visual.kind == "texture":
+        image = getattr(visual.material, "image", None) or getattr(visual.material, "baseColorTexture", None)
+        if image is None or visual.uv is None:
+            return np.broadcast_to(np.asarray(visual.material.main_color, dtype=np.uint8), (len(piece.faces), 4))
+        visual = visual.to_color()
+    if visual.kind == "vertex":
+        corners = np.asarray(visual.vertex_colors)[piece.faces]
+        return np.asarray(corners.mean(axis=1).round(), dtype=np.uint8)
+    return np.asarray(visual.face_colors, dtype=np.uint8)
+
+
+def _unit(path: Path) -> tuple[float, float, float] | None:
+    if path.suffix.lower() != ".dae":
+        return None
+    found = _UNIT.search(path.read_bytes()[:100_000])
+    try:
+        metres = float(found[1]) if found else 1.0
+    except ValueError:
+        return None
+    return (metres, metres, metres) if 0.0 < metres < 1e6 else None

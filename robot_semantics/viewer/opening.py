@@ -1,0 +1,227 @@
+"""Files as a stage: descriptions, semantics, world states and series of them, told apart by what is in them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from lxml import etree
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.series_input import load_states
+from robot_semantics.transforms import invert
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.descriptions import robots_of
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.joint_values import joint_values
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.viewer.parts import Part, robot_parts
+from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
+
+_SEMANTIC_TAGS = {
+    *("group", "group_state", "virtual_joint", "passive_joint", "end_effector", "joint_property"),
+    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
+}
+
+
+class UnknownFileError(RobotSemanticsError):
+    """A file is none of the kinds that can be shown, or the files together show nothing."""
+
+
+class Kind(enum.Enum):
+    """What a file holds."""
+
+    URDF = "URDF"
+    SRDF = "SRDF"
+    USDF = "USDF"
+    SERIES = "series"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How files are opened.
+
+    Attributes:
+        package_paths: folders of packages, for ``package://``.
+        collision: show collision geometry instead of visuals.
+        strict: refuse descriptions that have any problem.
+    """
+
+    package_paths: tuple[str, ...] = ()
+    collision: bool = False
+    strict: bool = False
+    implicit_links: bool = False
+    xacro_arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+def kind_of(path: Path) -> Kind:
+    """Return what a file or folder holds, by its content rather than by its name.
+
+    Raises:
+        UnknownFileError: it is no XML document of a known kind.
+        OSError: it cannot be read.
+    """
+    if path.is_dir() or path.suffix in (".npz", ".jsonl"):
+        return Kind.SERIES
+    text = path.read_bytes()
+    try:
+        root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True, recover=True))
+    except etree.XMLSyntaxError as error:
+        raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
+    if root is None or etree.QName(root).localname not in ("robot", "world_state"):
+        raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF")
+    if etree.QName(root).localname == "world_state":
+        return Kind.USDF
+    tags = {child.tag for child in root if isinstance(child.tag, str)}
+    return Kind.SRDF if "link" not in tags and tags & _SEMANTIC_TAGS else Kind.URDF
+
+
+def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Stage:
+    """Return what the files show together: a robot with its semantics, or worlds, one moment for each state.
+
+    A URDF beside world states is the robot of the model with its name, or of the only model.
+
+    Raises:
+        UnknownFileError: nothing can be shown of a file, or there are two descriptions.
+        DescriptionError: a description gives no tree, or a state has errors.
+        SeriesError: a series cannot be read.
+        MissingExtraError: meshes are to be shown and trimesh is not installed.
+        OSError: a file cannot be read.
+    """
+    kinds = [(kind_of(path), path) for path in paths]
+    urdf, srdf = (_only(kind, kinds) for kind in (Kind.URDF, Kind.SRDF))
+    robot = None
+    if urdf is not None:
+        found = Diagnostics()
+        robot = load_robot(
+            urdf,
+            srdf,
+            strict=False,
+            implicit_links=opening.implicit_links,
+            xacro_arguments=dict(opening.xacro_arguments),
+            diagnostics=found,
+        )
+        if opening.strict:
+            found.raise_if_failed(strict=True)
+        diagnostics.extend(found)
+    worlds = [path for kind, path in kinds if kind in (Kind.USDF, Kind.SERIES)]
+    looks = _Looks(opening, diagnostics)
+    if worlds:
+        return _worlds(worlds, robot, urdf, srdf, looks)
+    if robot is None or urdf is None:
+        raise UnknownFileError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
+    semantic = None if srdf is None else str(srdf)
+    actor = Actor(robot.name, robot, looks.of(robot, urdf), description=str(urdf), semantic=semantic)
+    return alone(actor)
+
+
+def _only(kind: Kind, kinds: Sequence[tuple[Kind, Path]]) -> Path | None:
+    found = [path for of_path, path in kinds if of_path is kind]
+    if len(found) > 1:
+        raise UnknownFileError(f"{found[1]}: there is another {kind.value}, {found[0]}: give one")
+    return found[0] if found else None
+
+
+class _Looks:
+    """The parts of robots, made once for each."""
+
+    def __init__(self, opening: Opening, diagnostics: Diagnostics) -> None:
+        self.resolver = PackageResolver(opening.package_paths)
+        self.collision = opening.collision
+        self.diagnostics = diagnostics
+        self._parts: dict[int, tuple[Part, ...]] = {}
+
+    def of(self, robot: RobotModel, urdf: Path | None) -> tuple[Part, ...]:
+        if id(robot) not in self._parts:
+            self._parts[id(robot)] = robot_parts(robot, self.resolver, urdf, self.diagnostics, collision=self.collision)
+        return self._parts[id(robot)]
+
+
+def _worlds(
+    paths: Sequence[Path], robot: RobotModel | None, urdf: Path | None, srdf: Path | None, looks: _Looks
+) -> Stage:
+    states = _states(paths, looks.diagnostics)
+    actors: dict[str, Actor] = {}
+    moments = []
+    for path, state in states:
+        unknown = any(model.name not in actors for model in state.models)
+        known: dict[str, RobotModel] = {}
+        if unknown:
+            find = partial(looks.resolver.resolve, relative_to=path)
+            known = robots_of(state, robot=robot, find=find, diagnostics=looks.diagnostics)
+        for model in state.models:
+            described = known.get(model.name)
+            if model.name in actors or described is None:
+                continue
+            source = urdf
+            if described is not robot and model.description is not None:
+                source = looks.resolver.resolve(model.description, path)
+            semantic = model.semantic or (None if srdf is None else str(srdf))
+            actors[model.name] = Actor(
+                model.name,
+                described,
+                looks.of(described, source),
+                model.parent,
+                model.description or (None if urdf is None else str(urdf)),
+                semantic,
+            )
+        moments.append(_moment(path, state, actors))
+    if not actors and not any(moment.frames for moment in moments):
+        raise UnknownFileError(
+            f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
+        )
+    return Stage(states[0][1].name or paths[0].stem, tuple(actors.values()), tuple(moments))
+
+
+def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path, WorldState]]:
+    """Return the states in the order given; those of one series in the order of time."""
+    found: list[tuple[Path, WorldState]] = []
+    for path in paths:
+        if kind_of(path) is Kind.USDF:
+            found.append((path, read_world(path)))
+        else:
+            loaded = load_states([path], diagnostics)
+            inside = path / "states" if path.is_dir() else path
+            found += [(inside, state) for state in loaded.states]
+    if not found:
+        raise UnknownFileError(f"{paths[0]}: the series is empty")
+    return found
+
+
+def _moment(path: Path, state: WorldState, actors: Mapping[str, Actor]) -> Moment:
+    world = resolve(state)
+    stances: dict[str, Stance] = {}
+    parents: dict[str, FloatArray] = {}
+    for model in state.models:
+        actor = actors.get(model.name)
+        if actor is None:
+            continue
+        stances[model.name] = _stance(
+            actor, joint_values(model, actor.kinematics.space).q, world.pose(model.parent), world.pose(model.name)
+        )
+        parents[model.name] = world.pose(model.parent)
+    label = path.name if state.time_ns is None else f"{state.time_ns / 1e9:.3f} s"
+    frames = {frame.name: world.pose(frame.name) for frame in state.frames}
+    frames |= {model.name: world.pose(model.name) for model in state.models if model.name not in actors}
+    return Moment(label, stances, state.time_ns, frames, parents)
+
+
+def _stance(actor: Actor, q: FloatArray, T_world_parent: FloatArray, T_world_root: FloatArray) -> Stance:
+    """Return positions in which the virtual joint explains as much of the pose as it can, the base being the rest."""
+    root, kinematics = actor.model.root_joint, actor.kinematics
+    if root.position_count:
+        observed = JointObserver(actor.model, (root.name,)).observe((invert(T_world_parent) @ T_world_root)[None])
+        where = kinematics.space.positions_of(root)
+        q = np.array(q)
+        q[where] = observed.q[where]
+    return Stance(q, T_world_root @ invert(kinematics.T_parent_root(q)))

@@ -1,0 +1,119 @@
+"""What a robot looks like: one coloured surface for each visual of each link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.description import urdf_tree
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.mesh_files import load_surface
+from robot_semantics.viewer.triangles import Surface, primitive
+
+Rgba = tuple[float, float, float, float]
+
+PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
+"""The colour of what has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One visual (or collision) of a link.
+
+    Attributes:
+        link: index of the link.
+        surface: its triangles; the same object where several parts show the same thing.
+        T_link_part: (4, 4) [m].
+        rgba: the colour that the description gives; None where it gives none and the surface's own count, if any.
+    """
+
+    link: int
+    surface: Surface
+    T_link_part: FloatArray
+    rgba: Rgba | None
+
+
+def robot_parts(
+    model: RobotModel,
+    resolver: PackageResolver,
+    relative_to: Path | None,
+    diagnostics: Diagnostics,
+    *,
+    collision: bool = False,
+) -> tuple[Part, ...]:
+    """Return the parts of all links; a link without visuals is shown by its collision geometry.
+
+    A mesh that cannot be found or read is a warning, and what it belongs to is not shown.
+
+    Args:
+        model: the robot.
+        resolver: finds the mesh files.
+        relative_to: the description's file, for relative paths.
+        diagnostics: takes the warnings.
+        collision: show collision geometry instead of visuals.
+
+    Raises:
+        MissingExtraError: the description names mesh files, and trimesh is not installed.
+    """
+    named = _named_colours(model.urdf)
+    parts = []
+    for link in model.links:
+        visuals: tuple[urdf_tree.Visual | urdf_tree.Collision, ...] = link.urdf.visuals
+        if collision or not visuals:
+            visuals = link.urdf.collisions
+        for visual in visuals:
+            surface = _surface(model.urdf, visual.geometry, resolver, relative_to, diagnostics)
+            if surface is not None:
+                material = visual.material if isinstance(visual, urdf_tree.Visual) else None
+                parts.append(Part(link.index, surface, _pose(visual.origin), _colour(material, named)))
+    return tuple(parts)
+
+
+def _surface(
+    robot: urdf_tree.Robot,
+    geometry: urdf_tree.Geometry,
+    resolver: PackageResolver,
+    relative_to: Path | None,
+    diagnostics: Diagnostics,
+) -> Surface | None:
+    if not isinstance(geometry, urdf_tree.Mesh):
+        return primitive(geometry)
+    try:
+        return load_surface(resolver.resolve(geometry.filename, relative_to)).scaled(geometry.scale)
+    except MissingExtraError:
+        raise
+    except (RobotSemanticsError, OSError) as error:
+        diagnostics.warning("unshown-mesh", f"not shown: {error}", robot.places.place(geometry.at, "filename"))
+        return None
+
+
+def _pose(origin: urdf_tree.Origin | None) -> FloatArray:
+    if origin is None:
+        return np.eye(4)
+    if origin.quat_xyzw is not None:
+        return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
+    return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
+
+
+def _named_colours(robot: urdf_tree.Robot) -> dict[str, Rgba]:
+    """Return the colours by name: those of the robot first, then those that a visual gives a name to."""
+    materials = list(robot.materials)
+    materials += [visual.material for link in robot.links for visual in link.visuals if visual.material is not None]
+    found: dict[str, Rgba] = {}
+    for material in materials:
+        if material.name and material.rgba is not None:
+            found.setdefault(material.name, material.rgba)
+    return found
+
+
+def _colour(material: urdf_tree.Material | None, named: dict[str, Rgba]) -> Rgba | None:
+    if material is None:
+        return None
+    return material.rgba if material.rgba is not None else named.get(material.name or "")

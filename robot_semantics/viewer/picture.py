@@ -1,0 +1,235 @@
+"""A picture of a stage, made without a display or a graphics card."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.errors import UnknownNameError
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.camera import Camera, fit_camera
+from robot_semantics.viewer.colours import FADED, group_colour
+from robot_semantics.viewer.parts import PLAIN
+from robot_semantics.viewer.raster import edge_weights, visible_triangles
+from robot_semantics.viewer.shading import corner_normals, lit
+from robot_semantics.viewer.stage import Stage, groups_of_links, link_poses
+
+Bytes = npt.NDArray[np.uint8]
+
+_SKY, _HAZE = np.array([0.985, 0.988, 0.992]), np.array([0.86, 0.88, 0.905])
+
+
+@dataclass(frozen=True)
+class View:
+    """How a picture is taken.
+
+    Attributes:
+        size: width and height [pixels].
+        azimuth: direction the camera looks from, about z from x [deg].
+        elevation: above the horizon [deg].
+        zoom: larger than 1 is nearer.
+        groups: groups to colour, one colour each; the rest is faded. A link in several has the last one's colour.
+        supersampling: how many times more columns and rows are computed than shown.
+        left_margin: share of the width kept free for a legend.
+        floor: draw a soft shadow on the floor below.
+    """
+
+    size: tuple[int, int] = (1200, 900)
+    azimuth: float = 35.0
+    elevation: float = 20.0
+    zoom: float = 1.0
+    groups: tuple[str, ...] = ()
+    supersampling: int = 2
+    left_margin: float = 0.0
+    floor: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class _Mesh:
+    """All triangles of a stage: (m, 3, 3) corners in the world, normals at them, (m, 4) colours in 0…1."""
+
+    corners: FloatArray
+    normals: FloatArray
+    rgba: FloatArray
+
+
+def render(stage: Stage, view: View = View()) -> Bytes:
+    """Return the first moment of a stage as a picture, (height, width, 3) bytes.
+
+    Raises:
+        UnknownNameError: a group to be coloured does not exist in any of the robots.
+    """
+    mesh = _triangles(stage, view.groups)
+    width, height = (side * view.supersampling for side in view.size)
+    image = np.linspace(_SKY, _HAZE, height)[:, None, :].repeat(width, axis=1)
+    if len(mesh.corners):
+        points = mesh.corners.reshape(-1, 3)
+        plain = fit_camera(
+            points,
+            view.size,
+            math.radians(view.azimuth),
+            math.radians(view.elevation),
+            view.zoom,
+            (view.left_margin, 0.0),
+        )
+        camera = plain.scaled(view.supersampling)
+        if view.floor and view.elevation > 3.0:
+            light = _floor(plain, mesh).repeat(view.supersampling, axis=0).repeat(view.supersampling, axis=1)
+            image *= light[..., None]
+        solid = mesh.rgba[:, 3] > 0.99
+        nearness = _draw(image, camera, mesh, np.flatnonzero(solid), np.zeros((height, width), dtype=np.float32))
+        if not solid.all():
+            _draw(image, camera, mesh, np.flatnonzero(~solid), nearness)
+    k = view.supersampling
+    small = image.reshape(view.size[1], k, view.size[0], k, 3).mean(axis=(1, 3))
+    return np.asarray((small * 255.0).round(), dtype=np.uint8)
+
+
+def _triangles(stage: Stage, groups: Sequence[str]) -> _Mesh:
+    corners: list[FloatArray] = [np.empty((0, 3, 3))]
+    normals: list[FloatArray] = [np.empty((0, 3, 3))]
+    colours: list[FloatArray] = [np.empty((0, 4))]
+    known = {name for actor in stage.actors for name in actor.model.semantics.groups}
+    for name in groups:
+        if name not in known:
+            raise UnknownNameError("group", name, known)
+    moment = stage.moments[0]
+    for actor in stage.actors:
+        if actor.name not in moment.stances:
+            continue
+        poses = link_poses(actor, moment.stances[actor.name])
+        wanted = [name for name in groups if name in actor.model.semantics.groups]
+        in_group = groups_of_links(actor.model, wanted)
+        for part in actor.parts:
+            T = poses[part.link] @ part.T_link_part
+            surface = part.surface
+            corners.append((surface.vertices @ T[:3, :3].T + T[:3, 3])[surface.faces])
+            normals.append(corner_normals(surface) @ T[:3, :3].T)
+            rgba = np.empty((len(surface.faces), 4))
+            if groups:
+                number = in_group[part.link]
+                rgba[:] = FADED if number < 0 else group_colour(list(groups).index(wanted[number]))
+            elif part.rgba is None and surface.colours is not None:
+                rgba[:] = surface.colours / 255.0
+            else:
+                rgba[:] = part.rgba or PLAIN
+            colours.append(rgba)
+    return _Mesh(np.concatenate(corners), np.concatenate(normals), np.clip(np.concatenate(colours), 0.0, 1.0))
+
+
+def _draw(
+    image: FloatArray, camera: Camera, mesh: _Mesh, chosen: npt.NDArray[np.intp], before: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Put the chosen triangles into the picture where they are nearer than `before`; return how near things are."""
+    if not len(chosen):
+        return before
+    corners = camera.project(mesh.corners[chosen].reshape(-1, 3)).reshape(-1, 3, 3)
+    extent = max(float(np.ptp(corners[..., 2])), 1e-9)
+    index, nearness = visible_triangles(corners, camera.size, 1e-4 * extent)
+    rows, columns = np.nonzero((index >= 0) & (nearness > before))
+    which = index[rows, columns]
+    x, y = columns + 0.5, rows + 0.5
+    weights, area = edge_weights(corners[which], x, y)
+    weights = weights / area[:, None] / corners[which][..., 2]
+    weights /= weights.sum(axis=-1, keepdims=True)
+    R = camera.T_camera_world[:3, :3]
+    normals = (weights[..., None] * mesh.normals[chosen[which]]).sum(axis=1) @ R.T
+    normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-9)
+    width, height = camera.size
+    rays = np.column_stack([(x - 0.5 * width) / camera.focal, (y - 0.5 * height) / camera.focal, np.ones(len(x))])
+    rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
+    rgba = mesh.rgba[chosen[which]]
+    seen = lit(rgba[:, :3], normals, rays)
+    image[rows, columns] = rgba[:, 3:] * seen + (1.0 - rgba[:, 3:]) * image[rows, columns]
+    after: npt.NDArray[np.float32] = before.copy()
+    after[rows, columns] = nearness[rows, columns]
+    return after
+
+
+def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
+    """Return (height, width) how bright the floor below the lowest point is: darker where things stand near it."""
+    low, high = mesh.corners.reshape(-1, 3).min(axis=0), mesh.corners.reshape(-1, 3).max(axis=0)
+    cells = 192
+    cell = 1.5 * max(high[0] - low[0], high[1] - low[1], 1e-6) / cells
+    corner = 0.5 * (low[:2] + high[:2]) - 0.5 * cells * cell
+    tall = max(high[2] - low[2], 1e-9)
+    # Seen from below, the nearest thing over each cell of the floor.
+    flat = np.concatenate(
+        [(mesh.corners[..., :2] - corner) / cell, mesh.corners[..., 2:] - low[2] + 0.05 * tall], axis=2
+    )
+    index, nearness = visible_triangles(flat, (cells, cells), 0.0)
+    clearance = np.where(index >= 0, 1.0 / np.maximum(nearness, 1e-12) - 0.05 * tall, np.inf)
+    shade = _blurred(np.exp(-clearance / (0.18 * tall)), 7)
+    width, height = camera.size
+    rows, columns = np.mgrid[0:height, 0:width]
+    rays = (
+        np.stack(
+            [
+                (columns + 0.5 - 0.5 * width) / camera.focal,
+                (rows + 0.5 - 0.5 * height) / camera.focal,
+                np.ones_like(rows),
+            ],
+            axis=-1,
+        )
+        @ camera.T_camera_world[:3, :3]
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        far = (low[2] - camera.eye[2]) / rays[..., 2]
+    at = (camera.eye[:2] + far[..., None] * rays[..., :2] - corner) / cell - 0.5
+    below = (far > 0.0) & (at >= 0.0).all(axis=-1) & (at < cells - 1.001).all(axis=-1)
+    x, y = at[below].T
+    i, j = y.astype(np.int64), x.astype(np.int64)
+    u, v = x - j, y - i
+    dark = (shade[i, j] * (1 - u) + shade[i, j + 1] * u) * (1 - v)
+    dark += (shade[i + 1, j] * (1 - u) + shade[i + 1, j + 1] * u) * v
+    light = np.ones((height, width))
+    light[below] = 1.0 - 0.38 * dark
+    return light
+
+
+def _blurred(field: FloatArray, radius: int) -> FloatArray:
+    """Return the field, three times averaged over a square; it fades to nothing at the border."""
+    for _ in range(3):
+        for axis in (0, 1):
+            pads = [(radius + 1, radius) if a == axis else (0, 0) for a in (0, 1)]
+            sums = np.cumsum(np.pad(field, pads), axis=axis)
+            upper = np.take(sums, range(2 * radius + 1, sums.shape[axis]), axis=axis)
+            lower = np.take(sums, range(sums.shape[axis] - 2 * radius - 1), axis=axis)
+            field = (upper - lower) / (2 * radius + 1)
+    return field
+
+
+def with_legend(image: Bytes, groups: Sequence[str], title: str = "") -> Bytes:
+    """Return the picture with the names of the groups beside their colours, in its upper left corner.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+    """
+    if not groups and not title:
+        return image
+    from robot_semantics.errors import MissingExtraError
+
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError as error:
+        raise MissingExtraError("PIL", "view", "writing into pictures") from error
+    picture = Image.fromarray(image)
+    draw: Any = ImageDraw.Draw(picture)
+    size = max(11, image.shape[0] // 40)
+    font: Any = ImageFont.load_default(size)
+    margin = line = int(1.6 * size)
+    y = margin
+    if title:
+        draw.text((margin, y), title, fill=(40, 44, 52), font=ImageFont.load_default(int(1.3 * size)))
+        y += int(1.5 * line)
+    for number, name in enumerate(groups):
+        colour = tuple(round(255 * part) for part in group_colour(number)[:3])
+        draw.rounded_rectangle((margin, y, margin + size, y + size), radius=size // 4, fill=colour)
+        draw.text((margin + int(1.6 * size), y + size // 2), name, fill=(60, 64, 72), font=font, anchor="lm")
+        y += line
+    return np.asarray(picture, dtype=np.uint8)

@@ -1,0 +1,73 @@
+"""Robots put into named states and given positions before they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.viewer.stage import Actor, Stage, Stance
+
+
+class PoseError(RobotSemanticsError):
+    """A state or position that is asked for cannot be understood."""
+
+
+def posed(stage: Stage, states: Sequence[str], positions: Sequence[str], model: str | None = None) -> Stage:
+    """Return the stage with its first moment changed, and no other moments, where anything is to be changed.
+
+    Args:
+        stage: what is shown.
+        states: named states, each ``GROUP/STATE``, taken up one after the other.
+        positions: each ``NAME=VALUE``, a position variable or joint and its value [rad, m], after the states.
+        model: the robot that is meant; needed where there are several.
+
+    Raises:
+        UnknownNameError: there is no such robot, group, state or joint.
+        PoseError: a text has another form, or it is not clear which robot is meant.
+        ArrayError: a value does not fit its joint.
+    """
+    if not states and not positions:
+        return stage
+    actor = _actor(stage, model)
+    moment = stage.moments[0]
+    if actor.name not in moment.stances:
+        raise PoseError(f"'{actor.name}' is not in the first of the states")
+    space = actor.kinematics.space
+    stance = moment.stances[actor.name]
+    q = stance.q
+    for text in states:
+        group, separator, name = text.partition("/")
+        if not separator:
+            raise PoseError(f"'{text}' is no GROUP/STATE")
+        q = with_state(space, group, name, q)
+    values: dict[str, float] = {}
+    for text in positions:
+        name, separator, number = text.rpartition("=")
+        try:
+            values[name] = float(number)
+        except ValueError:
+            raise PoseError(f"'{text}' is no NAME=VALUE with a number") from None
+        if not separator or not math.isfinite(values[name]):
+            raise PoseError(f"'{text}' is no NAME=VALUE with a finite number")
+    if values:
+        joints = {name: value for name, value in values.items() if name in space.index}
+        if len(joints) < len(values):
+            unknown = next(name for name in values if name not in joints)
+            raise UnknownNameError("joint variable", unknown, space.names)
+        q = space.pack(joints, q)
+    stances = {**moment.stances, actor.name: Stance(q, stance.T_world_base)}
+    return stage.with_moment(replace(moment, stances=stances))
+
+
+def _actor(stage: Stage, name: str | None) -> Actor:
+    if name is None:
+        if len(stage.actors) != 1:
+            raise PoseError(f"which of {', '.join(actor.name for actor in stage.actors)} is meant? say --model")
+        return stage.actors[0]
+    for actor in stage.actors:
+        if actor.name == name:
+            return actor
+    raise UnknownNameError("model", name, [actor.name for actor in stage.actors])

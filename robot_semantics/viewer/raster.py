@@ -1,0 +1,95 @@
+"""Which triangle is seen at each pixel: a z-buffer in whole-array operations, for machines without a display."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.transforms.arrays import FloatArray
+
+_CANDIDATES = 2_000_000
+"""How many pixels are looked at in one go; bounds the memory."""
+
+IntArray = npt.NDArray[np.int64]
+
+
+def visible_triangles(
+    corners: FloatArray, size: tuple[int, int], near: float
+) -> tuple[IntArray, npt.NDArray[np.float32]]:
+    """Return what each pixel shows: (height, width) index of the nearest triangle, -1 where there is none, and 1/depth.
+
+    Triangles are seen from both sides. One that reaches nearer than `near` is left out.
+
+    Args:
+        corners: (m, 3, 3) pixel x, pixel y, depth [m] of the corners; the first pixel has its centre at (0.5, 0.5).
+        size: width and height.
+        near: nearest depth [m] that is shown.
+    """
+    width, height = size
+    seen = np.zeros(width * height, dtype=np.uint64)
+    x, y = corners[..., 0], corners[..., 1]
+    inside = (corners[..., 2] > near).all(axis=1) & np.isfinite(corners).all(axis=(1, 2))
+    _, area = edge_weights(corners, x[:, 0], y[:, 0])
+    inside &= np.abs(area) > 0.0
+    inside &= (x.max(axis=1) > 0.0) & (x.min(axis=1) < width) & (y.max(axis=1) > 0.0) & (y.min(axis=1) < height)
+    chosen = np.flatnonzero(inside)
+    x, y = x[chosen], y[chosen]
+    # First and last pixel whose centre may be inside.
+    left = np.clip(np.ceil(x.min(axis=1) - 0.5), 0, width).astype(np.int64)
+    right = np.clip(np.floor(x.max(axis=1) - 0.5), -1, width - 1).astype(np.int64)
+    top = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int64)
+    bottom = np.clip(np.floor(y.max(axis=1) - 0.5), -1, height - 1).astype(np.int64)
+    some = (right >= left) & (bottom >= top)
+    chosen, left, top, right, bottom = chosen[some], left[some], top[some], right[some], bottom[some]
+    # Triangles of like size go together: their pixels make one array.
+    columns, rows = _power_of_two(right - left + 1), _power_of_two(bottom - top + 1)
+    for kind in np.unique(np.stack([columns, rows]), axis=1).T:
+        same = np.flatnonzero((columns == kind[0]) & (rows == kind[1]))
+        step = max(1, _CANDIDATES // int(kind[0] * kind[1]))
+        for start in range(0, len(same), step):
+            few = same[start : start + step]
+            box = (left[few], top[few], right[few], bottom[few])
+            _draw(seen, corners[chosen[few]], chosen[few], box, (int(kind[0]), int(kind[1])), width)
+    index = (seen & np.uint64(0xFFFFFFFF)).astype(np.int64) - 1
+    nearness = (seen >> np.uint64(32)).astype(np.uint32).view(np.float32)
+    return index.reshape(height, width), nearness.reshape(height, width)
+
+
+def _power_of_two(lengths: IntArray) -> IntArray:
+    powers: IntArray = np.left_shift(1, np.ceil(np.log2(lengths)).astype(np.int64))
+    return powers
+
+
+def _draw(
+    seen: npt.NDArray[np.uint64],
+    corners: FloatArray,
+    numbers: IntArray,
+    box: tuple[IntArray, IntArray, IntArray, IntArray],
+    grid: tuple[int, int],
+    width: int,
+) -> None:
+    """Let `seen` know of triangles whose pixels lie in boxes of at most `grid` columns and rows."""
+    left, top, right, bottom = (side[:, None, None] for side in box)
+    column = left + np.arange(grid[0])
+    row = top + np.arange(grid[1])[:, None]
+    weights, area = edge_weights(corners[:, None, None], column + 0.5, row + 0.5)
+    weights = weights / area[..., None]
+    inside = (weights >= 0.0).all(axis=-1) & (column <= right) & (row <= bottom)
+    nearness = (weights / corners[:, None, None, :, 2]).sum(axis=-1)[inside].astype(np.float32)
+    at = np.broadcast_to(row * width + column, inside.shape)[inside]
+    who = np.broadcast_to((numbers + 1)[:, None, None], inside.shape)[inside]
+    # Positive floats are ordered as their bits are; the triangle's number rides along and settles ties.
+    key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
+    np.maximum.at(seen, at, key)
+
+
+def edge_weights(corners: FloatArray, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return (..., 3) areas opposite to the corners (..., 3, 3) as seen from pixel positions, and their (...) sum."""
+    x, y = np.asarray(x), np.asarray(y)
+    ax, ay = corners[..., 0, 0], corners[..., 0, 1]
+    bx, by = corners[..., 1, 0], corners[..., 1, 1]
+    cx, cy = corners[..., 2, 0], corners[..., 2, 1]
+    of_a = (bx - x) * (cy - y) - (by - y) * (cx - x)
+    of_b = (cx - x) * (ay - y) - (cy - y) * (ax - x)
+    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return np.stack([of_a, of_b, np.broadcast_to(area, of_a.shape) - of_a - of_b], axis=-1), area

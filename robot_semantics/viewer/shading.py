@@ -1,0 +1,70 @@
+"""From triangles to light: normals that are smooth where the surface is, and what colour a pixel gets."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.triangles import Surface
+
+_CREASE = 0.8
+"""Cosine of the angle between a face and its largest neighbour from which on an edge is meant to be one."""
+
+_SIDES = 3
+"""How many smooth sides may meet at a corner; what is left over is flat."""
+
+# Two lamps that move with the camera (x right, y down, z forward): one above on the left, a weak one on the right.
+_LAMPS = ((np.array([-0.45, -0.75, -0.6]), 0.58), (np.array([0.8, 0.1, -0.4]), 0.24))
+_AMBIENT = 0.40
+
+
+@lru_cache(maxsize=4096)
+def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
+    """Return (m, 3, 3) unit normals at the corners of each face, the face's own where it meets others at an edge."""
+    a, b, c = (surface.vertices[surface.faces[:, corner]] for corner in range(3))
+    areas = np.cross(b - a, c - a)
+    # A file may give each face its own vertices: those that lie on one place are one.
+    extent = max(float(np.ptp(surface.vertices, axis=0).max()), 1e-12)
+    cells = np.round((surface.vertices - surface.vertices.min(axis=0)) * (1e5 / extent)).astype(np.int64)
+    _, same = np.unique((cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2], return_inverse=True)
+    at = same[surface.faces].ravel()
+    weights, flat = np.repeat(areas, 3, axis=0), np.repeat(_unit(areas), 3, axis=0)
+    normals = flat.copy()
+    rest = np.argsort(np.linalg.norm(weights, axis=-1), kind="stable")
+    # At each place the largest face gathers those that run on smoothly; of the others again the largest, and so on.
+    for _ in range(_SIDES):
+        leader = np.zeros(at.max() + 1, dtype=np.int64)
+        leader[at[rest]] = rest
+        along = (flat[rest] * flat[leader[at[rest]]]).sum(axis=-1) > _CREASE
+        one = rest[along]
+        sums = np.stack([np.bincount(at[one], weights[one, axis], at.max() + 1) for axis in range(3)], axis=-1)
+        normals[one] = _unit(sums)[at[one]]
+        rest = rest[~along]
+    result: npt.NDArray[np.float32] = normals.reshape(-1, 3, 3).astype(np.float32)
+    result.setflags(write=False)
+    return result
+
+
+def lit(rgb: FloatArray, normals: FloatArray, rays: FloatArray) -> FloatArray:
+    """Return (n, 3) how (n, 3) colours look, with (n, 3) normals and directions of sight in the camera's axes."""
+    # Seen from inside, a surface is lit as if it were turned round: many meshes are.
+    facing = (normals * rays).sum(axis=-1, keepdims=True)
+    normals = np.where(facing > 0.0, -normals, normals)
+    light = np.full(len(rgb), _AMBIENT)
+    for direction, strength in _LAMPS:
+        light += strength * np.maximum(normals @ (direction / np.linalg.norm(direction)), 0.0)
+    half = _LAMPS[0][0] / np.linalg.norm(_LAMPS[0][0]) - rays
+    half /= np.linalg.norm(half, axis=-1, keepdims=True)
+    shine = 0.16 * np.maximum((normals * half).sum(axis=-1), 0.0) ** 24
+    colours: FloatArray = np.clip(rgb * light[:, None] + shine[:, None], 0.0, 1.0)
+    return colours
+
+
+def _unit(vectors: npt.NDArray[Any]) -> FloatArray:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    units: FloatArray = vectors / np.where(lengths > 0.0, lengths, 1.0)
+    return units

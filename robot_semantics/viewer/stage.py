@@ -1,0 +1,109 @@
+"""What is to be seen: robots with their parts, where they stand at one or more moments, and the frames around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.parts import Part
+
+
+@dataclass(frozen=True, eq=False)
+class Actor:
+    """One robot of the world.
+
+    Attributes:
+        name: the model's name in the world, which may differ from its description's.
+        parts: what it looks like.
+        parent: what it stands in: the world, a frame or another model.
+        description: where its URDF is, as a world state is to name it.
+        semantic: where its SRDF is.
+    """
+
+    name: str
+    model: RobotModel
+    parts: tuple[Part, ...]
+    parent: str = "world"
+    description: str | None = None
+    semantic: str | None = None
+
+    @cached_property
+    def kinematics(self) -> ForwardKinematics:
+        """The robot's forward kinematics."""
+        return ForwardKinematics(self.model)
+
+
+class Stance(NamedTuple):
+    """How a robot stands at one moment.
+
+    Attributes:
+        q: (size,) joint positions [rad, m].
+        T_world_base: (4, 4) pose that the root link has where its virtual joint is in its zero position [m].
+    """
+
+    q: FloatArray
+    T_world_base: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One moment of a world.
+
+    Attributes:
+        label: what it is called: the time, or the file's name.
+        stances: how each robot stands, by its name; one that is not there then is not in it.
+        frames: (4, 4) T_world_frame [m] by name.
+        T_world_parent: (4, 4) pose of what each robot stands in, by the robot's name.
+    """
+
+    label: str
+    stances: Mapping[str, Stance]
+    time_ns: int | None = None
+    frames: Mapping[str, FloatArray] = field(default_factory=dict)
+    T_world_parent: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """All that a picture or a page shows; there is at least one moment."""
+
+    title: str
+    actors: tuple[Actor, ...]
+    moments: tuple[Moment, ...]
+
+    def with_moment(self, moment: Moment) -> Stage:
+        """Return the stage with this one moment."""
+        return Stage(self.title, self.actors, (moment,))
+
+
+def link_poses(actor: Actor, stance: Stance) -> FloatArray:
+    """Return (links, 4, 4) T_world_link [m]."""
+    kinematics = actor.kinematics
+    poses: FloatArray = stance.T_world_base @ kinematics.T_parent_root(stance.q) @ kinematics.link_poses(stance.q)
+    return poses
+
+
+def groups_of_links(model: RobotModel, groups: Sequence[str]) -> list[int]:
+    """Return for each link the number of the last of `groups` that has it, -1 where none has it.
+
+    Raises:
+        UnknownNameError: the robot has no group of such a name.
+    """
+    found = [-1] * len(model.links)
+    for number, name in enumerate(groups):
+        for link in model.semantics.group(name).links:
+            found[model.link_index[link]] = number
+    return found
+
+
+def alone(actor: Actor, q: FloatArray | None = None) -> Stage:
+    """Return a stage with one robot at the world's origin, by default in its default positions."""
+    stance = Stance(actor.kinematics.space.neutral() if q is None else q, np.eye(4))
+    return Stage(actor.name, (actor,), (Moment("", {actor.name: stance}),))

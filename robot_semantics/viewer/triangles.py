@@ -1,0 +1,98 @@
+"""Surfaces as triangles: the primitives of a description, made of as few triangles as look round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.description import urdf_tree
+from robot_semantics.transforms.arrays import FloatArray
+
+IntArray = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+
+SEGMENTS = 32
+"""How many corners a circle has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A surface: (n, 3) vertices [m], (m, 3) faces seen from where they turn left.
+
+    Attributes:
+        colours: (m, 4) red, green, blue, alpha of each face, or None where the file says nothing about colour.
+    """
+
+    vertices: FloatArray
+    faces: IntArray
+    colours: Bytes | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.vertices, self.faces, self.colours):
+            if array is not None:
+                array.setflags(write=False)
+
+    def scaled(self, scale: urdf_tree.Vec3 | None) -> Surface:
+        """Return the surface stretched along its axes; a mirrored one is turned right side out again."""
+        if scale is None or scale == (1.0, 1.0, 1.0):
+            return self
+        faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
+        return Surface(self.vertices * np.asarray(scale), faces, self.colours)
+
+
+def primitive(geometry: urdf_tree.Box | urdf_tree.Cylinder | urdf_tree.Capsule | urdf_tree.Sphere) -> Surface:
+    """Return the surface of a primitive, centred on its frame, cylinders and capsules along z."""
+    surface: Surface = _PRIMITIVES[type(geometry)](geometry)
+    return surface
+
+
+def _box(box: urdf_tree.Box) -> Surface:
+    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
+    quads = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+    faces = [half for a, b, c, d in quads for half in ((a, b, c), (a, c, d))]
+    return Surface(0.5 * signs * np.asarray(box.size), np.array(faces, dtype=np.int32))
+
+
+def _turned(radii: list[float], heights: list[float]) -> Surface:
+    """Return what a line of (radius, height) points, from top to bottom, sweeps when it turns about z."""
+    angles = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    rows = [np.column_stack([radius * ring, np.full(SEGMENTS, z)]) for radius, z in zip(radii, heights, strict=True)]
+    here = np.arange(SEGMENTS)
+    there = (here + 1) % SEGMENTS
+    faces = []
+    for row in range(len(rows) - 1):
+        above, below = row * SEGMENTS, (row + 1) * SEGMENTS
+        faces.append(np.column_stack([above + here, below + here, below + there]))
+        faces.append(np.column_stack([above + here, below + there, above + there]))
+    vertices, triangles = np.concatenate(rows), np.concatenate(faces)
+    # Where a row has shrunk to a point, one of the two triangles of each piece has no area.
+    a, b, c = (vertices[triangles[:, corner]] for corner in range(3))
+    solid = np.linalg.norm(np.cross(b - a, c - a), axis=-1) > 0.0
+    return Surface(vertices, triangles[solid].astype(np.int32))
+
+
+def _cylinder(cylinder: urdf_tree.Cylinder) -> Surface:
+    r, h = cylinder.radius, 0.5 * cylinder.length
+    return _turned([0.0, r, r, 0.0], [h, h, -h, -h])
+
+
+def _capsule(capsule: urdf_tree.Capsule) -> Surface:
+    r, h = capsule.radius, 0.5 * capsule.length
+    quarter = np.linspace(0.0, 0.5 * np.pi, SEGMENTS // 4 + 1)
+    top = [(r * float(np.sin(angle)), h + r * float(np.cos(angle))) for angle in quarter]
+    line = top + [(radius, -height) for radius, height in reversed(top)]
+    line[0], line[-1] = (0.0, h + r), (0.0, -h - r)
+    return _turned([radius for radius, _ in line], [height for _, height in line])
+
+
+_PRIMITIVES: dict[type, Callable[[Any], Surface]] = {
+    urdf_tree.Box: _box,
+    urdf_tree.Cylinder: _cylinder,
+    urdf_tree.Capsule: _capsule,
+    urdf_tree.Sphere: lambda sphere: _capsule(urdf_tree.Capsule(sphere.radius, 0.0)),
+}
