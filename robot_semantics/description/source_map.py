@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
 from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.diagnostics import Place
 
 START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _NAME = re.compile(rb"[^\s/>]+")
-_MARKUP = re.compile(
-    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|\[.*?\]\s*(?=>)|[^>"'\[])*>"""
-    rb"""|(?P<end>/)[^>]*>"""
-    rb"""|[^\s/>!?](?:"[^"]*"|'[^']*'|[^>"'/]|/(?!>))*(?:(?P<empty>/>)|(?P<start>>)))""",
-    re.DOTALL,
+_SKIPPED = re.compile(
+    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|\[.*?\]\s*(?=>)|[^>"'\[])*>)""", re.DOTALL
 )
+_LESS, _GREATER, _SLASH, _NEWLINE = b"<>/\n"
+
+_Bytes = npt.NDArray[np.uint8]
+_Places = npt.NDArray[np.intp]
 
 
 class SourceMap:
@@ -72,39 +75,52 @@ class SourceMap:
 
 
 class ElementIndex:
-    """What one pass over a well-formed text finds: offset, end tag and parent of every element.
+    """Offset, end tag and parent of every element of a well-formed text.
 
-    A regular expression over the text does it in half the time of an XML parser that calls back for each tag.
+    All are found by whole-array operations on the places of ``<`` and ``>``, which takes a tenth of what an XML parser
+    takes that calls back for each tag: ``<`` stands in no attribute, and comments and the like are cut out before.
     """
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self.offset: list[int] = []
-        self._parent: list[int] = []
-        self._end_tag: list[int] = []
-        offsets, parents, end_tags = self.offset, self._parent, self._end_tag
-        parent = -1
-        for found in _MARKUP.finditer(text):
-            kind = found.lastgroup
-            if kind == "end":
-                end_tags[parent] = found.start()
-                parent = parents[parent]
-            elif kind is not None:
-                at = len(offsets)
-                offsets.append(found.start())
-                parents.append(parent)
-                end_tags.append(-1)
-                if kind == "start":
-                    parent = at
+        array = np.frombuffer(text, np.uint8)
+        self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
+        skipped = np.array([found.span() for found in _SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
+        opening, closing = (_outside(np.flatnonzero(array == mark), skipped) for mark in (_LESS, _GREATER))
+        is_end = array[opening + 1] == _SLASH if len(opening) else np.zeros(0, bool)
+        starts = opening[~is_end]
+        empty = self._empty(array, starts, np.append(opening, len(text))[1:][~is_end], closing)
+        steps = np.where(is_end, -1, 1)
+        steps[np.flatnonzero(~is_end)[empty]] = 0
+        depth_before = np.cumsum(steps) - steps
+        depths, end_depths, ends = depth_before[~is_end], depth_before[is_end], opening[is_end]
+        parents = np.full(len(starts), -1, np.intp)
+        end_tags = np.full(len(starts), -1, np.intp)
+        for depth in range(int(depths.max(initial=-1)) + 1):
+            here = np.flatnonzero(depths == depth)
+            with_end = here[~empty[here]]
+            # On one level, the nth start that is not empty goes with the nth end.
+            end_tags[with_end] = ends[end_depths == depth + 1]
+            below = np.flatnonzero(depths == depth + 1)
+            parents[below] = here[np.searchsorted(here, below) - 1]
+        self.offset: list[int] = starts.tolist()
+        self._end_tag: list[int] = end_tags.tolist()
+        self._parents = parents
 
-    @cached_property
-    def _lines(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer(b"\n", self._text))]
+    def _empty(self, array: _Bytes, starts: _Places, following: _Places, closing: _Places) -> npt.NDArray[np.bool_]:
+        """Tell which of the tags at `starts` are empty-element tags; `following` are the next ``<`` after each."""
+        first, last = np.searchsorted(closing, starts), np.searchsorted(closing, following)
+        empty = array[closing[first] - 1] == _SLASH if len(starts) else np.zeros(0, bool)
+        # More than one ">" before the next "<": one of an attribute's or of the text after the tag.
+        for index in np.flatnonzero(last - first > 1):
+            tag = START_TAG.match(self._text, int(starts[index]))
+            empty[index] = tag is not None and tag.group().endswith(b"/>")
+        return empty
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1, columns in characters, of a byte of the text."""
-        line = bisect_right(self._lines, offset)
-        return line, len(self._text[self._lines[line - 1] : offset].decode()) + 1
+        line = int(np.searchsorted(self._lines, offset, "right"))
+        return line, len(self._text[int(self._lines[line - 1]) : offset].decode()) + 1
 
     def attribute(self, at: int, name: bytes) -> int:
         """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
@@ -139,18 +155,23 @@ class ElementIndex:
         labels: list[str] = []
         while at >= 0:
             labels.append(self._label(at))
-            at = self._parent[at]
+            at = int(self._parents[at])
         return "/" + "/".join(reversed(labels))
 
     def _label(self, at: int) -> str:
         tag, name = self._tag_and_name(at)
-        parent = self._parent[at]
+        parent = int(self._parents[at])
         if parent < 0:
             return tag
         if name is not None:
             return f"{tag}[@name='{name}']"
-        before = [other for other in range(parent + 1, at) if self._parent[other] == parent]
-        nth = 1 + sum(self._tag_and_name(other) == (tag, None) for other in before)
+        before = parent + 1 + np.flatnonzero(self._parents[parent + 1 : at] == parent)
+        alike = tag.encode()
+        nth = 1
+        for other in before.tolist():
+            start = self.offset[other] + 1
+            if self._text.startswith(alike, start) and self._tag_and_name(other) == (tag, None):
+                nth += 1
         return tag if nth == 1 else f"{tag}[{nth}]"
 
     def _tag_and_name(self, at: int) -> tuple[str, str | None]:
@@ -161,3 +182,12 @@ class ElementIndex:
             if found.group(1) == b"name":
                 return tag.group().decode() if tag else "", html.unescape(found.group(2)[1:-1].decode())
         return tag.group().decode() if tag else "", None
+
+
+def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:
+    """Return those of the sorted `places` that are in none of the sorted `spans`."""
+    if not len(spans):
+        return places
+    last = np.searchsorted(spans[:, 0], places, "right") - 1
+    kept: _Places = places[(last < 0) | (places >= spans[last, 1])]
+    return kept

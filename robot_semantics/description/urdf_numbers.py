@@ -18,6 +18,13 @@ def number(text: str) -> float:
     Raises:
         ValueError: with the reason, fit to stand after the attribute's name.
     """
+    if text.isascii() and "_" not in text:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            return value
     if not _NUMBER.fullmatch(text):
         raise ValueError(f"should be a number, not '{shown(text)}'")
     value = float(text)
@@ -33,6 +40,14 @@ def vec3(text: str) -> tuple[float, ...]:
     Raises:
         ValueError: as `number`.
     """
+    # Python's own conversion takes underscores, infinities and digits of every script; the rest it takes as C does.
+    if text.isascii() and "_" not in text:
+        try:
+            x, y, z = map(float, text.split())
+        except ValueError:
+            return _numbers(text, 3)
+        if math.isfinite(x) and math.isfinite(y) and math.isfinite(z):
+            return (x, y, z)
     return _numbers(text, 3)
 
 

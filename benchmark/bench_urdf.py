@@ -1,0 +1,166 @@
+"""Reading URDF: 50 and 2,000 links, beside bare lxml and the other readers; and what a problem's place costs.
+
+Run: python -m benchmark.bench_urdf [--repeats N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import io
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio
+import yourdfpy
+from lxml import etree
+from rich.console import Console
+from rich.table import Table
+from urdf_parser_py.urdf import URDF
+
+from robot_semantics.description.urdf_numbers import number, vec3, vec4
+from robot_semantics.description.urdf_reader import parse_urdf
+from robot_semantics.description.urdf_writer import write_urdf
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.loading import robot_from_text
+
+
+def robot_text(links: int, *, typo: bool = False) -> str:
+    """Return a robot as exporters write them: every link with inertial, visual and collision, numbers all different."""
+    rng = np.random.default_rng(links)
+
+    def numbers(count: int) -> str:
+        return " ".join(f"{value:.6g}" for value in rng.uniform(0.01, 1, count))
+
+    lines = [
+        '<?xml version="1.0"?>',
+        '<robot name="bench">',
+        '  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>',
+    ]
+    for index in range(links):
+        lines.append(f"""  <link name="link_{index}">
+    <inertial>
+      <origin xyz="{numbers(3)}" rpy="0 0 0"/>
+      <mass value="{numbers(1)}"/>
+      <inertia ixx="1.{index}" ixy="0" ixz="0" iyy="1.5" iyz="0" izz="2"/>
+    </inertial>
+    <visual>
+      <origin xyz="{numbers(3)}" rpy="{numbers(3)}"/>
+      <geometry>
+        <mesh filename="package://bench/meshes/link_{index}.dae"/>
+      </geometry>
+      <material name="grey"/>
+    </visual>
+    <collision>
+      <origin xyz="0 0 0" rpy="0 0 0"/>
+      <geometry>
+        <cylinder radius="{numbers(1)}" length="{numbers(1)}"/>
+      </geometry>
+    </collision>
+  </link>""")
+        if index:
+            # Chains of ten, so that no reader's recursion is what is measured.
+            parent = index - 1 if index % 10 else 0
+            lines.append(f"""  <joint name="joint_{index}" type="revolute">
+    <origin xyz="{numbers(3)}" rpy="{numbers(3)}"/>
+    <parent link="link_{parent}"/>
+    <child link="link_{index}"/>
+    <axis xyz="0 0 1"/>
+    <limit lower="-{numbers(1)}" upper="{numbers(1)}" effort="100" velocity="2"/>
+    <dynamics damping="0.1" friction="0"/>
+  </joint>""")
+    return "\n".join([*lines, "  <lonk/>" if typo else "", "</robot>\n"])
+
+
+def check_equal(text: str, links: int) -> None:
+    """Prove that all readers find the same robot."""
+    model = robot_from_text(text)
+    assert len(model.links) == links
+    joints = {joint.name: joint.limits for joint in model.joints[1:]}
+    peer = quiet(lambda: pinocchio.buildModelFromXML(text))
+    assert set(peer.names[1:]) == set(joints)
+    for index, name in enumerate(peer.names[1:]):
+        assert (peer.lowerPositionLimit[index], peer.upperPositionLimit[index]) == (
+            joints[name].lower,
+            joints[name].upper,
+        )
+    python = URDF.from_xml_string(text.encode())
+    assert {joint.name for joint in python.joints} == set(joints)
+    assert {link.name for link in python.links} == set(model.link_names)
+    meshless = yourdfpy.URDF(robot=yourdf(text).robot, build_scene_graph=False, load_meshes=False)
+    assert {joint.name for joint in meshless.robot.joints} == set(joints)
+    assert parse_urdf(write_urdf(model.urdf)) == model.urdf
+
+
+def yourdf(text: str) -> Any:
+    """Parse with yourdfpy, which reads files only: through its own parser of a tree, without scene and meshes."""
+    return yourdfpy.URDF.load(io.BytesIO(text.encode()), build_scene_graph=False, load_meshes=False)
+
+
+def quiet(call: Callable[[], Any]) -> Any:
+    """Call without what C++ writes to the terminal."""
+    kept = os.dup(2)
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        return call()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
+
+
+def median_time(call: Callable[[], object], repeats: int) -> float:
+    """Return the median time of a call [s]; what one call leaves behind is not paid for by the next."""
+    times = []
+    for _ in range(repeats):
+        for numbers in (number, vec3, vec4):
+            # Nobody reads the same robot twice: number texts must not be known from the last time.
+            numbers.cache_clear()
+        gc.collect()
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def readers(text: str, with_typo: str) -> list[tuple[str, Callable[[], object]]]:
+    """Return what is timed, bare lxml first."""
+    utf8 = text.encode()
+    return [
+        ("bare lxml: etree.fromstring", lambda: etree.fromstring(utf8)),
+        ("parse_urdf: the text as a tree", lambda: parse_urdf(text)),
+        ("robot_from_text: the checked robot", lambda: robot_from_text(text)),
+        ("parse_urdf, one warning with its place", lambda: parse_urdf(with_typo, diagnostics=Diagnostics())),
+        ("yourdfpy (no meshes, no scene)", lambda: yourdf(text)),
+        ("urdf_parser_py", lambda: URDF.from_xml_string(utf8)),
+        ("pinocchio (urdfdom, C++)", lambda: quiet(lambda: pinocchio.buildModelFromXML(text))),
+    ]
+
+
+def main() -> None:
+    """Prove, time, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=15, help="timed calls of each reader")
+    repeats = parser.parse_args().repeats
+    for links in (50, 2000):
+        text, with_typo = robot_text(links), robot_text(links, typo=True)
+        check_equal(text, links)
+        rows = readers(text, with_typo)
+        table = Table(title=f"{links} links, {len(text) / 1000:,.0f} kB, median of {repeats}")
+        for column in ("reader", "ms", "times bare lxml"):
+            table.add_column(column, justify="left" if column == "reader" else "right")
+        bare = 0.0
+        for name, call in rows:
+            seconds = median_time(call, repeats if "py" not in name or links < 100 else max(3, repeats // 4))
+            bare = bare or seconds
+            table.add_row(name, f"{seconds * 1e3:.2f}", f"{seconds / bare:.1f}")
+        Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
