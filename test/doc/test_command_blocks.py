@@ -1,0 +1,116 @@
+"""Every block of README.md and doc/ marked ``bash`` or ``python`` runs; ``console``, ``text`` and others are only shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from robot_semantics.examples import FOLDER
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "doc").glob("**/*.md")])
+FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
+SHOWN = {
+    "",
+    "console",
+    "sh",
+    "text",
+    "xml",
+    "yaml",
+    "json",
+    "urdf",
+    "srdf",
+    "usdf",
+    "diff",
+    "cmake",
+    "toml",
+    "ini",
+    "msg",
+}
+
+
+class Block(NamedTuple):
+    """A fenced block: in which line it starts, its language and its text."""
+
+    line: int
+    language: str
+    text: str
+
+
+def blocks(document: Path) -> list[Block]:
+    text = document.read_text(encoding="utf-8")
+    return [
+        Block(text.count("\n", 0, match.start()) + 1, match["language"], match["text"])
+        for match in FENCE.finditer(text)
+    ]
+
+
+def name(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_runnable_blocks_run_in_order(document: Path, tmp_path: Path) -> None:
+    """All of a document in one folder, which has the example robots in it, also as robot and world."""
+    for file in FOLDER.iterdir():
+        if file.suffix in {".urdf", ".srdf", ".usdf"}:
+            shutil.copy(file, tmp_path)
+            if file.stem == "rover_arm":
+                # What documents call "robot" and "world".
+                shutil.copy(file, tmp_path / f"{'world' if file.suffix == '.usdf' else 'robot'}{file.suffix}")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    python = ""
+    for block in blocks(document):
+        if block.language in RUNNERS:
+            # Python goes on where the block before it ended.
+            python += block.text if block.language == "python" else ""
+            done = subprocess.run(
+                [*RUNNERS[block.language], python if block.language == "python" else block.text],
+                cwd=tmp_path,
+                env={**os.environ, "PATH": path, "COLUMNS": "120"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=100,
+                check=False,
+            )
+            assert done.returncode == 0, f"{name(document)}:{block.line}:\n{block.text}\n{done.stdout[-3000:]}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_every_block_says_what_it_is(document: Path) -> None:
+    wrong = [
+        f"line {block.line}: '{block.language}'"
+        for block in blocks(document)
+        if block.language not in {*RUNNERS, *SHOWN}
+    ]
+    assert not wrong, "mark what is to be run 'bash' or 'python', what is shown 'console' or 'text'"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    text = FENCE.sub("", document.read_text(encoding="utf-8"))
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
+            path = document.parent / target.partition("#")[0]
+            if not path.exists():
+                broken.append(target)
+    assert not broken
+
+
+def test_the_index_names_every_document() -> None:
+    index = ROOT / "doc" / "index.md"
+    text = index.read_text(encoding="utf-8")
+    pages = [page for page in (ROOT / "doc").glob("*.md") if page != index]
+    assert [page.name for page in pages if f"({page.name})" not in text] == []
+    assert len(pages) > 4
