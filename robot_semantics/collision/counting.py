@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -16,46 +16,56 @@ from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.errors import RobotSemanticsError
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+NONE = np.iinfo(np.int64).max
+"""The sample number that stands for no sample."""
 Progress = Callable[[int], None]
 """Called with the number of samples done since the last call."""
 
 
 @dataclass(slots=True)
-class Witness:
-    """A configuration in which a pair collides: the sample's number, its positions q, and the penetration [m]."""
-
-    sample: int
-    q: FloatArray
-    depth: float
-
-
-@dataclass(slots=True)
-class PairCount:
-    """How often one pair collided, with the first and the deepest configuration."""
-
-    hits: int
-    first: Witness
-    deepest: Witness
-
-
-@dataclass(slots=True)
 class Counts:
-    """What a number of samples showed: (link index, link index), the lower first → count."""
+    """What a number of samples showed, for every pair of links (a, b) with a < b at place ``a * links + b``.
 
-    samples: int = 0
-    pairs: dict[tuple[int, int], PairCount] = field(default_factory=dict)
+    Attributes:
+        links: number of links.
+        samples: configurations looked at.
+        hits: (links²,) in how many of them the pair collided.
+        first: (links²,) number of the first one that did, `NONE` where there is none.
+        deepest: (links²,) number of the one with the deepest penetration, the first of equals.
+        depth: (links²,) that penetration [m], -inf where there is none.
+    """
+
+    links: int
+    samples: int
+    hits: IntArray
+    first: IntArray
+    deepest: IntArray
+    depth: FloatArray
+
+    @classmethod
+    def none(cls, links: int) -> Counts:
+        """Return the counts of no samples."""
+        size = links * links
+        missing = np.full(size, NONE)
+        return cls(links, 0, np.zeros(size, dtype=np.int64), missing, missing.copy(), np.full(size, -np.inf))
 
     def add(self, other: Counts) -> None:
         """Take in the counts of other samples; the result does not depend on the order."""
         self.samples += other.samples
-        for pair, count in other.pairs.items():
-            mine = self.pairs.get(pair)
-            if mine is None:
-                self.pairs[pair] = count
-                continue
-            mine.hits += count.hits
-            mine.first = min(mine.first, count.first, key=lambda witness: witness.sample)
-            mine.deepest = min(mine.deepest, count.deepest, key=lambda witness: (-witness.depth, witness.sample))
+        self.hits += other.hits
+        np.minimum(self.first, other.first, out=self.first)
+        deeper = (other.depth > self.depth) | ((other.depth == self.depth) & (other.deepest < self.deepest))
+        self.deepest[deeper] = other.deepest[deeper]
+        self.depth[deeper] = other.depth[deeper]
+
+    def place(self, a: int, b: int) -> int:
+        """Return the place of the pair of links a and b."""
+        return min(a, b) * self.links + max(a, b)
+
+    def pairs(self) -> dict[tuple[int, int], int]:
+        """Return the hits of every pair that collided at all."""
+        return {divmod(int(at), self.links): int(self.hits[at]) for at in np.flatnonzero(self.hits)}
 
 
 class InterruptedCountError(RobotSemanticsError):
@@ -79,7 +89,7 @@ def count_blocks(
 
     """
     stop = stop or threading.Event()
-    total = Counts()
+    total = Counts.none(scene.links)
     local = threading.local()
 
     def work(block: int) -> Counts:
@@ -111,47 +121,45 @@ def count_blocks(
 def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data: mujoco.MjData) -> Counts:
     """Count the collisions in configurations q (n, size), the first of which is sample number `first`."""
     model, qpos = scene.model, data.qpos
+    kinematics, collision = mujoco.mj_kinematics, mujoco.mj_collision
     geoms: list[npt.NDArray[np.int32]] = []
     distances: list[FloatArray] = []
-    owners: list[int] = []
-    for row, position in enumerate(scene.qpos(q)):
+    contacts: list[int] = []
+    for position in scene.qpos(q):
         qpos[:] = position
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        if data.ncon:
+        kinematics(model, data)
+        collision(model, data)
+        found = data.ncon
+        contacts.append(found)
+        if found:
             contact = data.contact
             geoms.append(contact.geom.copy())
             distances.append(contact.dist.copy())
-            owners.append(row)
-    counts = Counts(len(q))
-    if not owners:
-        return counts
-    links = np.sort(scene.geom_link[np.concatenate(geoms)], axis=1)
-    rows = np.repeat(owners, [len(found) for found in distances])
-    _merge(counts, links, rows, np.concatenate(distances), q, first)
+    counts = Counts.none(scene.links)
+    counts.samples = len(q)
+    if geoms:
+        links = scene.geom_link[np.concatenate(geoms)]
+        _take(counts, links, np.repeat(np.arange(len(q)), contacts), np.concatenate(distances), first)
     return counts
 
 
-def _merge(
-    counts: Counts,
-    links: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int64],
-    distances: FloatArray,
-    q: FloatArray,
-    first: int,
-) -> None:
-    """Add contacts, each with its links, row of q and distance; several contacts of a pair in one row are one hit."""
-    # Sorted by pair, then depth, then row: the head of each pair's run is its deepest contact.
-    order = np.lexsort((rows, distances, links[:, 1], links[:, 0]))
-    links, rows, distances = links[order], rows[order], distances[order]
-    starts = np.flatnonzero(np.r_[True, (links[1:] != links[:-1]).any(axis=1)])
-    for start, end in zip(starts, np.r_[starts[1:], len(links)], strict=True):
-        hit_rows = np.unique(rows[start:end])
-        lead = int(hit_rows[0])
-        depth_of_lead = -float(distances[start:end][rows[start:end] == lead].min())
-        deepest = int(rows[start])
-        counts.pairs[int(links[start, 0]), int(links[start, 1])] = PairCount(
-            len(hit_rows),
-            Witness(first + lead, q[lead].copy(), depth_of_lead),
-            Witness(first + deepest, q[deepest].copy(), -float(distances[start])),
-        )
+def _take(counts: Counts, links: IntArray, rows: IntArray, distances: FloatArray, first: int) -> None:
+    """Enter contacts, each with its two links, row and distance; several contacts of a pair in one row are one hit."""
+    places = links.min(axis=1) * counts.links + links.max(axis=1)
+    # One sort groups the contacts by pair and, within it, by row.
+    keys = places * counts.samples + rows
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    hit_starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
+    depth_of_hit = -np.minimum.reduceat(distances[order], hit_starts)
+    place_of_hit, row_of_hit = np.divmod(keys[hit_starts], counts.samples)
+    pair_starts = np.flatnonzero(np.r_[True, place_of_hit[1:] != place_of_hit[:-1]])
+    where = place_of_hit[pair_starts]
+    hits = np.diff(np.r_[pair_starts, len(place_of_hit)])
+    deepest = np.maximum.reduceat(depth_of_hit, pair_starts)
+    is_deepest = np.flatnonzero(depth_of_hit == np.repeat(deepest, hits))
+    _, first_deepest = np.unique(place_of_hit[is_deepest], return_index=True)
+    counts.hits[where] = hits
+    counts.first[where] = first + row_of_hit[pair_starts]
+    counts.deepest[where] = first + row_of_hit[is_deepest[first_deepest]]
+    counts.depth[where] = deepest

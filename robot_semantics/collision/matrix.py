@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
@@ -16,8 +17,8 @@ import mujoco
 import numpy as np
 
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import PairCount, Progress, Witness, count_blocks, count_configurations
-from robot_semantics.collision.sampling import BLOCK, block_sampler
+from robot_semantics.collision.counting import Counts, Progress, count_blocks, count_configurations
+from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
 from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -25,6 +26,18 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witness:
+    """A configuration in which a pair collides: the sample's number, its positions q (size,), and the penetration [m].
+
+    The default pose, which is no sample, has the number -1.
+    """
+
+    sample: int
+    q: FloatArray
+    depth: float | None
 
 
 class Reason(enum.Enum):
@@ -161,9 +174,10 @@ def generate_matrix(
     scene = build_scene(robot, pieces, excluded, settings.padding)
     data = mujoco.MjData(scene.model)
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
-    default = count_configurations(scene, neutral[None], 0, data)
+    default = count_configurations(scene, neutral[None], 0, data).pairs()
     blocks = range(-(-settings.total // BLOCK))
-    sampler = block_sampler(scene.space, settings.seed, settings.sampler)
+    # Witnesses are drawn again by number; nearly all fall into a few blocks.
+    sampler: BlockSampler = lru_cache(maxsize=64)(block_sampler(scene.space, settings.seed, settings.sampler))
     counts = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
     rigid = _rigid_contacts(robot, scene, neutral, settings.padding)
     evidence: dict[LinkPair, PairEvidence] = {}
@@ -176,7 +190,7 @@ def generate_matrix(
         if (a, b) in rigid:
             evidence[pair] = _rigid_evidence(pair, rigid[a, b], counts.samples, neutral)
         else:
-            evidence[pair] = _evidence(pair, counts.pairs.get((a, b)), counts.samples, (a, b) in default.pairs)
+            evidence[pair] = _evidence(pair, counts, counts.place(a, b), (a, b) in default, sampler)
     return CollisionMatrix(
         MappingProxyType(dict(sorted(evidence.items()))),
         counts.samples,
@@ -186,16 +200,31 @@ def generate_matrix(
     )
 
 
-def _evidence(pair: LinkPair, count: PairCount | None, samples: int, default_hit: bool) -> PairEvidence:
-    if count is None:
-        return PairEvidence(pair, 0, samples, default_hit)
-    return PairEvidence(pair, count.hits, samples, default_hit, first=count.first, deepest=count.deepest)
+def _evidence(pair: LinkPair, counts: Counts, at: int, default_hit: bool, sampler: BlockSampler) -> PairEvidence:
+    hits = int(counts.hits[at])
+    if not hits:
+        return PairEvidence(pair, 0, counts.samples, default_hit)
+    first, deepest = int(counts.first[at]), int(counts.deepest[at])
+    return PairEvidence(
+        pair,
+        hits,
+        counts.samples,
+        default_hit,
+        first=Witness(first, _sample(sampler, first), None),
+        deepest=Witness(deepest, _sample(sampler, deepest), float(counts.depth[at])),
+    )
+
+
+def _sample(sampler: BlockSampler, number: int) -> FloatArray:
+    block, row = divmod(number, BLOCK)
+    sample: FloatArray = sampler(block)[row]
+    return sample
 
 
 def _rigid_evidence(pair: LinkPair, distance: float, samples: int, q: FloatArray) -> PairEvidence:
     if distance > 0.0:
         return PairEvidence(pair, 0, samples, False, rigid=True)
-    witness = Witness(0, q, -distance)
+    witness = Witness(-1, q, -distance)
     return PairEvidence(pair, samples, samples, True, rigid=True, first=witness, deepest=witness)
 
 

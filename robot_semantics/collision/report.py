@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from robot_semantics.collision.counting import Witness
-from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason, Witness
 from robot_semantics.kinematics.joint_space import JointSpace
 
 

@@ -52,6 +52,11 @@ class CollisionScene:
     columns: npt.NDArray[np.int64]
     space: JointSpace
 
+    @property
+    def links(self) -> int:
+        """Number of links, with or without geometry."""
+        return len(self.space.model.links)
+
     def qpos(self, q: FloatArray) -> FloatArray:
         """Return MuJoCo's positions (..., nq) of joint positions q (..., size), mimic joints set by their leaders."""
         return np.ascontiguousarray(self.space.with_mimics(q)[..., self.columns])
@@ -72,6 +77,10 @@ def build_scene(
     compiler.discardvisual = False
     # Adjacent links are excluded by name; MuJoCo's own parent filter would hide pairs that are to be counted.
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
+    # One contact tells that a pair collides; the others of a contact patch are of use to dynamics only.
+    multiccd = getattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD", None)
+    if multiccd is not None:
+        spec.option.disableflags |= int(multiccd)
     bodies: list[Any] = []
     columns: list[int] = []
     space = JointSpace.of(robot)

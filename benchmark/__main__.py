@@ -1,0 +1,30 @@
+"""Run every benchmark, or those named: ``python -m benchmark [TOPIC...]``; each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+TOPICS = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
+
+
+def main() -> int:
+    """Run the benchmarks one after the other; 1 if one of them failed."""
+    chosen = sys.argv[1:] or TOPICS
+    unknown = [topic for topic in chosen if topic not in TOPICS]
+    if unknown:
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join(TOPICS)}", file=sys.stderr)
+        return 2
+    failed = []
+    for topic in chosen:
+        print(f"\n=== {topic}", flush=True)
+        if subprocess.run([sys.executable, "-m", f"benchmark.bench_{topic}"], check=False).returncode:
+            failed.append(topic)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

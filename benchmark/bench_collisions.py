@@ -1,0 +1,210 @@
+"""Counting self-collisions beside a bare MuJoCo loop, pinocchio with coal, and python-fcl: equal counts first.
+
+``python -m benchmark.bench_collisions``. All count the same pairs on the same convex hulls in the same configurations.
+The bare loop sets positions and runs ``mj_kinematics`` and ``mj_collision`` over the same model, and looks at nothing.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sysconfig
+import time
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import fcl
+import mujoco
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+
+from robot_semantics.collision.adjacency import adjacent_pairs
+from robot_semantics.collision.counting import Counts, count_blocks
+from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.collision.sampling import BLOCK, block_sampler
+from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+
+SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
+ROBOTS = {
+    "Panda": "panda_description/urdf/panda.urdf",
+    "PR2": "pr2_description/urdf/pr2.urdf",
+    "Talos": "talos_data/robots/talos_reduced.urdf",
+    "Tiago, two arms": "tiago_description/robots/tiago_dual.urdf",
+}
+SAMPLES = 10_000
+SLOW_SAMPLES = 100
+ROUNDS = 5
+FloatArray = npt.NDArray[np.float64]
+Pairs = list[tuple[int, int]]
+
+
+def seconds(run: Callable[..., object], *arguments: object, **options: object) -> float:
+    """Return how long one call takes."""
+    start = time.perf_counter()
+    run(*arguments, **options)
+    return time.perf_counter() - start
+
+
+def bare_loop(scene: CollisionScene, qpos: FloatArray) -> None:
+    """Do the least that any counter on MuJoCo has to do."""
+    data = mujoco.MjData(scene.model)
+    for position in qpos:
+        data.qpos[:] = position
+        mujoco.mj_kinematics(scene.model, data)
+        mujoco.mj_collision(scene.model, data)
+
+
+def tested_pairs(robot: RobotModel, pieces: tuple[Piece, ...], excluded: Pairs) -> Pairs:
+    """Return the pairs of pieces (by index) that MuJoCo tests: not excluded, and moved against each other."""
+    body = [0] * len(robot.links)
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index
+    out = {(min(pair), max(pair)) for pair in excluded}
+    return [
+        (a, b)
+        for a, b in combinations(range(len(pieces)), 2)
+        if body[pieces[a].link] != body[pieces[b].link]
+        and (min(pieces[a].link, pieces[b].link), max(pieces[a].link, pieces[b].link)) not in out
+    ]
+
+
+class Fcl:
+    """The same pairs with python-fcl."""
+
+    def __init__(self, pieces: tuple[Piece, ...], pairs: Pairs) -> None:
+        self.pieces, self.pairs = pieces, pairs
+        self.objects = [fcl.CollisionObject(self._geometry(piece)) for piece in pieces]
+
+    @staticmethod
+    def _geometry(piece: Piece) -> Any:
+        kind, size, hull = piece.shape
+        if hull is not None:
+            faces = np.column_stack([np.full(len(hull.faces), 3), hull.faces]).ravel()
+            return fcl.Convex(hull.vertices, len(hull.faces), faces)
+        if kind == mujoco.mjtGeom.mjGEOM_BOX:
+            return fcl.Box(*(2.0 * half for half in size))
+        if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+            return fcl.Sphere(size[0])
+        return (fcl.Cylinder if kind == mujoco.mjtGeom.mjGEOM_CYLINDER else fcl.Capsule)(size[0], 2.0 * size[1])
+
+    def count(self, T_root_link: FloatArray) -> dict[tuple[int, int], int]:
+        """Return the hits of each pair of links."""
+        hits: dict[tuple[int, int], int] = {}
+        request = fcl.CollisionRequest()
+        for poses in T_root_link:
+            for piece, item in zip(self.pieces, self.objects, strict=True):
+                T = poses[piece.link] @ piece.T_link_piece
+                item.setTransform(fcl.Transform(T[:3, :3], T[:3, 3]))
+            found = set()
+            for a, b in self.pairs:
+                if fcl.collide(self.objects[a], self.objects[b], request, fcl.CollisionResult()):
+                    first, second = self.pieces[a].link, self.pieces[b].link
+                    found.add((min(first, second), max(first, second)))
+            for pair in found:
+                hits[pair] = hits.get(pair, 0) + 1
+        return hits
+
+
+class Coal:
+    """The same pairs with the collision library of pinocchio, contacts on: without them it misses penetrations."""
+
+    def __init__(self, pieces: tuple[Piece, ...], pairs: Pairs) -> None:
+        import coal
+
+        self.coal, self.pieces, self.pairs = coal, pieces, pairs
+        self.objects = [coal.CollisionObject(self._geometry(piece)) for piece in pieces]
+
+    def _geometry(self, piece: Piece) -> Any:
+        kind, size, hull = piece.shape
+        coal = self.coal
+        if hull is not None:
+            points = coal.StdVec_Vec3s()
+            for vertex in hull.vertices:
+                points.append(vertex)
+            return coal.Convex.convexHull(points, False, "Qt")
+        if kind == mujoco.mjtGeom.mjGEOM_BOX:
+            return coal.Box(*(2.0 * half for half in size))
+        if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+            return coal.Sphere(size[0])
+        return (coal.Cylinder if kind == mujoco.mjtGeom.mjGEOM_CYLINDER else coal.Capsule)(size[0], 2.0 * size[1])
+
+    def count(self, T_root_link: FloatArray) -> int:
+        """Return how many pairs of pieces collide, all configurations together."""
+        coal, hits = self.coal, 0
+        request = coal.CollisionRequest()
+        request.enable_contact = True
+        for poses in T_root_link:
+            for piece, item in zip(self.pieces, self.objects, strict=True):
+                T = poses[piece.link] @ piece.T_link_piece
+                item.setTransform(coal.Transform3s(T[:3, :3], T[:3, 3]))
+            for a, b in self.pairs:
+                result = coal.CollisionResult()
+                hits += bool(coal.collide(self.objects[a], self.objects[b], request, result))
+        return hits
+
+
+def main() -> None:
+    """Prove equal counts, then time."""
+    table = Table(title=f"{SAMPLES:,} configurations, seconds (medians of {ROUNDS}); fcl and coal scaled up", box=None)
+    for column in ("robot", "pairs", "bare loop", "ours, 1 thread", "ours / bare", "2 threads", "python-fcl", "coal"):
+        table.add_column(column, justify="right")
+    for name, urdf in ROBOTS.items():
+        robot = load_robot(SHARE / "example-robot-data" / "robots" / urdf, strict=False)
+        pieces = pieces_of(robot, PackageResolver([SHARE]), Diagnostics())
+        names = {robot.link_names[piece.link] for piece in pieces}
+        excluded = [(robot.link_index[p.first], robot.link_index[p.second]) for p in adjacent_pairs(robot, names)]
+        scene = build_scene(robot, pieces, excluded)
+        draw = block_sampler(scene.space, 0)
+        pairs = tested_pairs(robot, pieces, excluded)
+        few = scene.space.with_mimics(draw(0)[:SLOW_SAMPLES])
+        T_root_link = ForwardKinematics(robot).link_poses(few)
+        others, coal = Fcl(pieces, pairs), Coal(pieces, pairs)
+        start = time.perf_counter()
+        expected = others.count(T_root_link)
+        fcl_seconds = (time.perf_counter() - start) * SAMPLES / SLOW_SAMPLES
+        start = time.perf_counter()
+        coal.count(T_root_link)
+        coal_seconds = (time.perf_counter() - start) * SAMPLES / SLOW_SAMPLES
+        ours = count_blocks(scene, draw, range(1), last=SLOW_SAMPLES)
+        check_equal(ours, expected)
+        qpos = np.concatenate([scene.qpos(draw(block)) for block in range(SAMPLES // BLOCK)])
+        blocks = range(SAMPLES // BLOCK)
+        bare, one, two = [], [], []
+        for _ in range(ROUNDS):  # in turn, so that a slow moment of the machine hits all alike
+            bare.append(seconds(bare_loop, scene, qpos))
+            one.append(seconds(count_blocks, scene, draw, blocks))
+            two.append(seconds(count_blocks, scene, draw, blocks, jobs=2))
+        ratio = statistics.median(a / b for a, b in zip(one, bare, strict=True))
+        table.add_row(
+            name,
+            str(len(pairs)),
+            *(f"{statistics.median(times):.2f}" for times in (bare, one)),
+            f"{ratio:.2f}",
+            f"{statistics.median(two):.2f}",
+            f"{fcl_seconds:.1f}",
+            f"{coal_seconds:.1f}",
+        )
+    Console().print(table)
+    print(f"largest memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+def check_equal(ours: Counts, expected: dict[tuple[int, int], int]) -> None:
+    """Stop where a pair's hits differ by more than one: a touch within rounding may fall either way."""
+    counted = ours.pairs()
+    for pair in {*counted, *expected}:
+        if abs(counted.get(pair, 0) - expected.get(pair, 0)) > 1:
+            raise SystemExit(f"links {pair}: {counted.get(pair, 0)} hits, python-fcl has {expected.get(pair, 0)}")
+
+
+if __name__ == "__main__":
+    main()
