@@ -1,4 +1,4 @@
-"""Every block of README.md and doc/ marked ``bash`` or ``python`` runs; ``console``, ``text`` and others are only shown."""
+"""Every block of README.md and doc/ marked ``bash`` or ``python`` runs; others are only shown."""
 
 from __future__ import annotations
 
