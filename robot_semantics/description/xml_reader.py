@@ -27,6 +27,7 @@ UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 
 _UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
 _DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
+_BEFORE_ROOT = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 _COMMENT = re.compile(rb"(?<=<!--)(.*?)(?=-->)", re.DOTALL)
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 
@@ -89,9 +90,10 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
             "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source)
         )
     utf8 = _as_utf8(text, source)
-    if not utf8.strip():
+    if not utf8 or utf8.isspace():
         raise _refusal("empty-document", "the text is empty", Place(source, 1, 1))
-    if b"<!ENTITY" in utf8:
+    has_doctype = _has_doctype(utf8)
+    if has_doctype and b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
     odd_declaration: Place | None = None
     odd_comments: list[Place] = []
@@ -114,7 +116,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
         if odd_comments:
             utf8 = _COMMENT.sub(lambda comment: re.sub(rb"-(?=-|$)", b"~", comment.group()), utf8)
         root, undeclared = _parse_undeclared(utf8, source)
-    if b"<!DOCTYPE" in utf8:
+    if has_doctype:
         _refuse_references(utf8, source)
     return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
 
@@ -172,6 +174,14 @@ def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, tuple[s
         return _parse(utf8[:cut] + declarations + utf8[cut:]), missing
     except etree.XMLSyntaxError as error:
         raise _not_well_formed(error, source) from None
+
+
+def _has_doctype(utf8: bytes) -> bool:
+    """Tell whether a document type stands before the root, the only place where one may."""
+    at = 0
+    while found := _BEFORE_ROOT.match(utf8, at):
+        at = found.end()
+    return utf8.startswith(b"<!DOCTYPE", at)
 
 
 def _refuse_entities(utf8: bytes, source: str) -> None:
@@ -239,6 +249,9 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
             return text.decode("utf-16").encode()
         declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
         encoding = declared.group(1).decode() if declared else "utf-8"
+        if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
+            # The bytes are themselves: large files are spared two copies.
+            return bytes(text)
         return text.decode(encoding).removeprefix("\ufeff").encode()
     except (UnicodeError, LookupError) as error:
         message = f"the text cannot be decoded: {error}"

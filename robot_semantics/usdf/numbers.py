@@ -20,6 +20,7 @@ Row = tuple[float, ...]
 
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ROW = re.compile(rf"[ \t\r\n]*(?:{_DOUBLE.pattern}(?:[ \t\r\n]+|$))*")
+_PIECE = 256
 _WORD = re.compile(r"[^ \t\r\n]+")
 
 
@@ -52,20 +53,22 @@ def parse_rows(texts: Sequence[str], count: int | None = None) -> list[Row] | No
 
 
 def _parse_rows_in_c(texts: Sequence[str], count: int | None) -> list[Row] | None:
-    """Return the rows by reading them as one JSON text, or None where that cannot be done."""
-    # A vertical bar is in no number, so that it and the commas can be trusted to be our own.
-    joined = "|".join(texts)
-    if "," in joined or joined.count("|") != max(len(texts) - 1, 0):
-        return None
-    joined = f"[[{joined.replace(' ', ',').replace('|', '],[')}]]" if texts else "[]"
-    # JSON reads -0 as an integer, which has no sign to keep.
-    if "-0," in joined or "-0]" in joined:
-        return None
-    try:
-        rows: list[Row] = _DECODERS[count].decode(joined)
-    except msgspec.DecodeError:
-        return None
-    return rows
+    """Return the rows by reading them as JSON texts, or None where that cannot be done."""
+    decode = _DECODERS[count].decode
+    rows: list[Row] = []
+    # In pieces that stay in the processor's cache, and in memory that need not be asked for anew.
+    for start in range(0, len(texts), _PIECE):
+        piece = texts[start : start + _PIECE]
+        joined = "".join([f"{text} |" for text in piece])
+        # A comma is in no number, so that all will be our own. JSON reads -0 as an integer, which has no sign to keep.
+        if "," in joined or "-0 " in joined:
+            return None
+        try:
+            rows += decode(f"[[{joined[:-2].replace(' |', '],[').replace(' ', ',')}]]")
+        except msgspec.DecodeError:
+            return None
+    # A bar in a text makes two rows of one.
+    return rows if len(rows) == len(texts) else None
 
 
 def parse_row(text: str) -> Row | BadNumber:

@@ -5,7 +5,9 @@ Where anything is wrong, `diagnosis` looks again, slowly, for every problem and 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,6 +23,7 @@ from robot_semantics.usdf.numbers import Row, parse_rows
 from robot_semantics.usdf.schema import structure_schema
 from robot_semantics.usdf.validity import XML_SPACE, problems
 from robot_semantics.usdf.vocabulary import (
+    NAMESPACE,
     OTHER_ROOT,
     RS_ARRAY,
     RS_DESCRIPTION,
@@ -28,6 +31,7 @@ from robot_semantics.usdf.vocabulary import (
     RS_QUATERNION,
     RS_SEMANTIC,
     RS_TIME,
+    SIX_NUMBERS,
 )
 from robot_semantics.usdf.world_state import (
     WORLD,
@@ -79,6 +83,23 @@ def parse_document(
     text: str | bytes, source: str = "<world_state>", diagnostics: Diagnostics | None = None
 ) -> WorldDocument:
     """Read the text of a USDF document with the places of its elements; see `parse_world`."""
+    with _no_collection():
+        return _parse(text, source, diagnostics)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep the garbage collector from going over the many new values again and again; none of them is garbage."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _parse(text: str | bytes, source: str, diagnostics: Diagnostics | None) -> WorldDocument:
     document = parse_xml(text, source)
     found = Diagnostics()
     schema = structure_schema()
@@ -87,16 +108,19 @@ def parse_document(
     if not sound:
         foreign = take_foreign(document)
         sound = schema.validate(document.root)
-    numbers = _Numbers.of(document.root) if sound else None
+    tree = _Elements.of(document.root)
+    extended = NAMESPACE.encode() in document.places.text
+    numbers = _Numbers.of(tree, extended) if sound else None
     pruned = numbers is None
     if numbers is None:
         diagnosis.report_and_prune(document, found)
-        numbers = _Numbers.of(document.root)
+        tree = _Elements.of(document.root)
+        numbers = _Numbers.of(tree, extended)
         if numbers is None:
             raise DescriptionError(found)
     # In an untouched tree the elements are met in the order of their numbers.
-    at = [document.at(element) for element in document.root.iter("*")] if pruned or foreign else None
-    state = _Walk(document.root, numbers, foreign, at).state()
+    at = [document.at(element) for element in tree.elements] if pruned or foreign else None
+    state = _Walk(tree, numbers, foreign, at).state()
     for problem in problems(state):
         diagnosis.add(problem, document, found)
     if document.root.tag == OTHER_ROOT:
@@ -108,6 +132,19 @@ def parse_document(
     return WorldDocument(state, document.places)
 
 
+class _Elements(NamedTuple):
+    """A tree as lists, in document order: each element is made once, its tag is read once."""
+
+    elements: list[etree._Element]
+    tags: list[str]
+
+    @classmethod
+    def of(cls, root: etree._Element) -> _Elements:
+        """Return the elements of a tree."""
+        elements = list(root.iter())
+        return cls(elements, [element.tag for element in elements])
+
+
 class _Numbers(NamedTuple):
     """All numbers of a document, in document order: of poses, twists and wrenches, of quaternions, of arrays."""
 
@@ -117,33 +154,35 @@ class _Numbers(NamedTuple):
     any_quaternions: bool
 
     @classmethod
-    def of(cls, root: etree._Element) -> _Numbers | None:
-        """Return the numbers of a tree of the right structure, None where a text is faulty."""
-        six = parse_rows([element.text or "" for element in root.iter("pose", "twist", "wrench")], 6)
-        quaternions = parse_rows(
-            [text for element in root.iter("pose") if (text := element.get(RS_QUATERNION)) is not None], 4
-        )
-        arrays = parse_rows(
-            [element.text or "" for element in root.iter("positions", "velocities", "torques", RS_ARRAY)]
-        )
+    def of(cls, tree: _Elements, extended: bool) -> _Numbers | None:
+        """Return the numbers of a tree of the right structure, None where a text is faulty.
+
+        Quaternions are only looked for where the document names the extension namespace at all (`extended`).
+        """
+        pairs = list(zip(tree.elements, tree.tags, strict=True))
+        six = parse_rows([element.text or "" for element, tag in pairs if tag in SIX_NUMBERS], 6)
+        arrays = parse_rows([element.text or "" for element, tag in pairs if tag in _ARRAYS])
+        poses = [element for element, tag in pairs if tag == "pose"] if extended else []
+        quaternions = parse_rows([text for pose in poses if (text := pose.get(RS_QUATERNION)) is not None], 4)
         if six is None or quaternions is None or arrays is None:
             return None
         return cls(iter(six), iter(quaternions), iter(arrays), bool(quaternions))
 
 
+_ARRAYS = frozenset(("positions", "velocities", "torques", RS_ARRAY))
+
+
 class _Walk:
-    """One walk along the flat list of a sound tree's elements, which takes the numbers as it meets their elements.
+    """One walk along the list of a sound tree's elements, which takes the numbers as it meets their elements.
 
     A link's or joint's children follow it in the list, and have none themselves. `at` gives the numbers that elements
     have in the document, None where these are their places in the list.
     """
 
     def __init__(
-        self, root: etree._Element, numbers: _Numbers, foreign: dict[int, tuple[str, ...]], at: list[int] | None
+        self, tree: _Elements, numbers: _Numbers, foreign: dict[int, tuple[str, ...]], at: list[int] | None
     ) -> None:
-        # Held in a list, each element is made once; its tag is read once.
-        self._elements = list(root.iter())
-        self._tags = [element.tag for element in self._elements]
+        self._elements, self._tags = tree
         self._at: Sequence[int] = range(len(self._elements)) if at is None else at
         self._numbers = numbers
         self._foreign = foreign
@@ -185,7 +224,7 @@ class _Walk:
 
     def _model(self, start: int) -> tuple[ModelState, int]:
         elements, tags, at, foreign = self._elements, self._tags, self._at, self._foreign
-        six, arrays = self._numbers.six, self._numbers.arrays
+        six, arrays, quaternions = self._numbers.six, self._numbers.arrays, self._numbers.any_quaternions
         parent, pose, twist = WORLD, None, None
         links: list[LinkState] = []
         joints: list[JointState] = []
@@ -196,28 +235,28 @@ class _Walk:
             number = at[here]
             if tag == "link_state":
                 link_pose = link_twist = wrench = None
-                for child in range(here + 1, here + 1 + len(element)):
-                    tag = tags[child]
+                end = here + 1 + len(element)
+                for tag in tags[here + 1 : end]:
+                    here += 1
                     if tag == "pose":
-                        link_pose = self._pose(child)
+                        link_pose = self._pose(here) if quaternions else Pose(next(six))
                     elif tag == "twist":
                         link_twist = next(six)
                     else:
                         wrench = next(six)
-                    here = child
                 name = element.get("name", "")
                 links.append(LinkState(name, link_pose, link_twist, wrench, foreign.get(number, ()), number))
             elif tag == "joint_state":
                 positions = velocities = torques = None
-                for child in range(here + 1, here + 1 + len(element)):
-                    tag = tags[child]
+                end = here + 1 + len(element)
+                for tag in tags[here + 1 : end]:
                     if tag == "positions":
                         positions = next(arrays)
                     elif tag == "velocities":
                         velocities = next(arrays)
                     else:
                         torques = next(arrays)
-                    here = child
+                here = end - 1
                 name = element.get("name", "")
                 joints.append(JointState(name, positions, velocities, torques, foreign.get(number, ()), number))
             elif tag == "pose":
