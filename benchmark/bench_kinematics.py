@@ -32,8 +32,8 @@ CASES = {
     "panda (7 + 2 joints, 13 links)": "panda_description/urdf/panda.urdf",
     "romeo (55 joints, 82 links)": "romeo_description/urdf/romeo.urdf",
 }
-BATCHES = (1, 100, 10_000)
-ROUNDS = 9
+BATCHES = (1, 100, 1000, 10_000)
+ROUNDS = 7
 BUDGET = 0.05
 
 
