@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from functools import cached_property
 
 import numpy as np
@@ -83,6 +84,7 @@ class ElementIndex:
 
     def __init__(self, text: bytes) -> None:
         self._text = text
+        self._numbers: dict[int, dict[int, int]] = {}
         array = np.frombuffer(text, np.uint8)
         self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
         skipped = np.array([found.span() for found in _SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
@@ -165,14 +167,21 @@ class ElementIndex:
             return tag
         if name is not None:
             return f"{tag}[@name='{name}']"
-        before = parent + 1 + np.flatnonzero(self._parents[parent + 1 : at] == parent)
-        alike = tag.encode()
-        nth = 1
-        for other in before.tolist():
-            start = self.offset[other] + 1
-            if self._text.startswith(alike, start) and self._tag_and_name(other) == (tag, None):
-                nth += 1
+        nth = self._numbers_below(parent)[at]
         return tag if nth == 1 else f"{tag}[{nth}]"
+
+    def _numbers_below(self, parent: int) -> dict[int, int]:
+        """Return, for every child without a name, which of its parent's nameless children of that tag it is."""
+        numbers = self._numbers.get(parent)
+        if numbers is None:
+            numbers = self._numbers[parent] = {}
+            seen: Counter[str] = Counter()
+            for child in (parent + 1 + np.flatnonzero(self._parents[parent + 1 :] == parent)).tolist():
+                tag, name = self._tag_and_name(child)
+                if name is None:
+                    seen[tag] += 1
+                    numbers[child] = seen[tag]
+        return numbers
 
     def _tag_and_name(self, at: int) -> tuple[str, str | None]:
         start = START_TAG.match(self._text, self.offset[at])

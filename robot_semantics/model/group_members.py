@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 
 from robot_semantics.description import srdf_tree as tree
@@ -17,22 +18,33 @@ def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:
     first that can be made is kept. A group without a joint is dropped, and so is every group that names a dropped one.
     """
     declared = declared_groups(scope.semantic)
-    direct = {group.at: _direct_members(scope, group) for group in scope.semantic.groups}
+    groups = scope.semantic.groups
     made: dict[str, tuple[int, ...]] = {}
-    waiting = list(scope.semantic.groups)
-    progress = True
-    while progress:
-        progress = False
-        for group in tuple(waiting):
-            if all(subgroup.name in made for subgroup in group.subgroups):
-                waiting.remove(group)
-                progress = True
-                members = direct[group.at].union(*(made[subgroup.name] for subgroup in group.subgroups))
-                if members:
-                    made.setdefault(group.name, tuple(sorted(members)))
-                else:
-                    scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
-    _report_left_out(scope, waiting, declared, made)
+    users: dict[str, list[int]] = {}
+    missing = [{subgroup.name for subgroup in group.subgroups} for group in groups]
+    for number, names in enumerate(missing):
+        for name in names:
+            users.setdefault(name, []).append(number)
+    # MoveIt passes over the groups again and again. A group is made in the pass, and at the place, at which its last
+    # sub-group has been; that decides which of several groups with one name comes first.
+    ready = [(0, number) for number, names in enumerate(missing) if not names]
+    left_out: set[int] = set(range(len(groups)))
+    while ready:
+        turn, number = heapq.heappop(ready)
+        group = groups[number]
+        left_out.discard(number)
+        members = _direct_members(scope, group).union(*(made[subgroup.name] for subgroup in group.subgroups))
+        if not members:
+            scope.warning("empty-group", f"group '{group.name}' has no joint and is left out", group.at, "name")
+        elif group.name not in made:
+            made[group.name] = tuple(sorted(members))
+            for user in users.get(group.name, ()):
+                missing[user].discard(group.name)
+                if not missing[user]:
+                    heapq.heappush(ready, (turn + (user < number), user))
+    for number in sorted(left_out):
+        _direct_members(scope, groups[number])
+    _report_left_out(scope, [groups[number] for number in sorted(left_out)], declared, made)
     return made
 
 

@@ -28,16 +28,37 @@ def check_empty_groups(reports: Reports) -> None:
 
 
 def subgroup_cycles(declared: Mapping[str, tree.Group]) -> dict[int, tuple[str, ...]]:
-    """Return the cycles of sub-groups, each once, by the number of the element that closes it."""
+    """Return cycles of sub-groups that have all groups in one, by the number of the element that closes each."""
     cycles: dict[int, tuple[str, ...]] = {}
     covered: set[str] = set()
-    for group in declared.values():
+    unsettled = _unsettled(declared)
+    for group in unsettled.values():
         for subgroup in group.subgroups:
-            cycle = _cycle_through(group.name, subgroup.name, declared)
-            if cycle and not covered.issuperset(cycle):
+            if subgroup.name == group.name:
+                cycles[subgroup.at] = (group.name,)
+            elif group.name not in covered:
+                # Another cycle through a covered group has a group of its own, and is found from there.
+                cycle = _cycle_through(group.name, subgroup.name, unsettled)
                 covered.update(cycle)
-                cycles[subgroup.at] = cycle
+                if cycle:
+                    cycles[subgroup.at] = cycle
     return cycles
+
+
+def _unsettled(declared: Mapping[str, tree.Group]) -> dict[str, tree.Group]:
+    """Return the groups that are in a cycle or depend on one: those that are never left without an open sub-group."""
+    open_names = {name: {sub.name for sub in group.subgroups} & declared.keys() for name, group in declared.items()}
+    users: dict[str, list[str]] = {}
+    for name, subgroups in open_names.items():
+        for subgroup in subgroups:
+            users.setdefault(subgroup, []).append(name)
+    settled = [name for name, subgroups in open_names.items() if not subgroups]
+    for name in settled:
+        for user in users.get(name, ()):
+            open_names[user].discard(name)
+            if not open_names[user]:
+                settled.append(user)
+    return {name: group for name, group in declared.items() if open_names[name]}
 
 
 def _cycle_through(name: str, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
