@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ else:
     from backports.zstd import ZstdError
 
 from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 READ_ERRORS = (
@@ -82,6 +83,29 @@ class Channel(NamedTuple):
     messages: int
 
 
+Batch = dict[Channel, tuple[list[int], list[bytes]]]
+"""Messages by channel: their log times and their bytes."""
+
+BATCH_MESSAGES = 4096
+
+
+def in_batches(messages: Iterable[tuple[Channel, int, bytes]]) -> Iterator[Batch]:
+    """Gather single messages."""
+    batch: Batch = {}
+    # By identity first: to hash a channel is to hash its whole definition. The channels are kept alive with them.
+    lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}
+    for count, (channel, log_ns, data) in enumerate(messages, start=1):
+        own = lists.get(id(channel))
+        if own is None:
+            own = lists[id(channel)] = (*batch.setdefault(channel, ([], [])), channel)
+        own[0].append(log_ns)
+        own[1].append(data)
+        if count % BATCH_MESSAGES == 0:
+            yield batch
+            batch, lists = {}, {}
+    yield batch
+
+
 class Source(Protocol):
     """An open bag."""
 
@@ -93,10 +117,8 @@ class Source(Protocol):
     def span_ns(self) -> tuple[int, int]:
         """Log time of the first and of the last message [ns]."""
 
-    def messages(
-        self, topics: Collection[str], start: int | None, stop: int | None
-    ) -> Iterator[tuple[Channel, int, bytes]]:
-        """Yield messages of some topics, logged from `start` to before `stop` [ns], as (channel, log time, bytes)."""
+    def batches(self, topics: Collection[str], start: int | None, stop: int | None) -> Iterator[Batch]:
+        """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time."""
 
 
 class RosbagsSource(AbstractContextManager["RosbagsSource"]):
@@ -127,17 +149,25 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
         """Log time of the first and of the last message [ns]."""
         return self._reader.start_time, self._reader.end_time - 1
 
-    def messages(
-        self, topics: Collection[str], start: int | None = None, stop: int | None = None
-    ) -> Iterator[tuple[Channel, int, bytes]]:
-        """Yield (channel, log time, bytes) in the order of log time."""
+    def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
+        """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time.
+
+        They come about in the order of their log time: exactly but for MCAP, whose chunks come one after the other.
+        """
         wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
         if not wanted:
             return
+        storages = indexed_mcap(self._reader)
+        if storages:
+            by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
+            for storage in storages:
+                names = ((c.id, (c.topic, ROS1_NAMES.get(c.msgtype, c.msgtype))) for c in storage.connections)
+                channels = {key: by_name[name] for key, name in names if name in by_name}
+                yield from chunk_batches(storage, channels, start, stop)
+            return
         by_connection = {connection.id: channel for channel, connection in wanted}
-        connections = [connection for _, connection in wanted]
-        for connection, log_ns, data in self._reader.messages(connections, start, stop):
-            yield by_connection[connection.id], log_ns, data
+        messages = self._reader.messages([connection for _, connection in wanted], start, stop)
+        yield from in_batches((by_connection[connection.id], log_ns, data) for connection, log_ns, data in messages)
 
     def _channel(self, connection: Connection) -> Channel:
         return Channel(

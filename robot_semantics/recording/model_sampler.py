@@ -63,7 +63,7 @@ class ModelSampler:
     def _chosen(self, model: RobotModel | None) -> Iterator[_Joint]:
         """Yield the joints of the output: the model's, or without one those that messages name."""
         if model is None:
-            for name in self._history.names:
+            for name in sorted(self._history.names):
                 yield _Joint(name, 1, 1, (self._input(name),), None)
             return
         for joint in model.joints:

@@ -167,18 +167,14 @@ def _read(source: Source, task: Task, folder: Path | None, advance: Advance | No
             logs.clear()
             messages.clear()
 
-    # This loop runs for every message, so it does next to nothing.
-    known: dict[int, tuple[list[int], list[bytes], Channel]] = {}
     held = size = 0
-    for channel, log_ns, data in source.messages(tuple(task.topics), task.start_ns, task.stop_ns):
-        own = known.get(id(channel))
-        if own is None:
-            # The channel is kept with them: its identity must not pass to another one.
-            own = known[id(channel)] = (*gathered.setdefault(channel, ([], [])), channel)
-        own[0].append(log_ns)
-        own[1].append(data)
-        held += 1
-        size += len(data)
+    for batch in source.batches(tuple(task.topics), task.start_ns, task.stop_ns):
+        for channel, (logs, messages) in batch.items():
+            own = gathered.setdefault(channel, ([], []))
+            own[0].extend(logs)
+            own[1].extend(messages)
+            held += len(messages)
+            size += sum(map(len, messages))
         if held >= BLOCK_MESSAGES or size > BLOCK_BYTES:
             flush()
             if advance is not None:

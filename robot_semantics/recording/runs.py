@@ -60,16 +60,16 @@ def stamps_of(arrays: dict[str, Array]) -> IntArray:
 
 def find_resets(pieces: Pieces) -> tuple[list[Reset], list[Jump]]:
     """Return the resets of a recording, those of all topics gathered, and the jumps ahead, in order of log time."""
-    resets: list[Reset] = []
+    resets: list[tuple[Reset, int]] = []
     jumps: list[Jump] = []
-    for key, parts in pieces.items():
+    for number, (key, parts) in enumerate(pieces.items()):
         if key.kind == "tf_static" or not parts:
             continue
         logs = np.concatenate([np.asarray(part["log"]) for part in parts])
         stamps = np.concatenate([stamps_of(part) for part in parts])
         order = np.argsort(logs, kind="stable")
         logs, stamps = logs[order], stamps[order]
-        resets += [Reset(int(logs[i]), by, key.topic) for i, by in _resets(stamps)]
+        resets += [(Reset(int(logs[i]), by, key.topic), number) for i, by in _resets(stamps)]
         ahead = np.diff(stamps) - np.diff(logs)
         jumps += [Jump(int(logs[i + 1]), int(ahead[i]), key.topic) for i in np.flatnonzero(ahead > JUMP_NS).tolist()]
     return _gathered(resets), sorted(jumps)
@@ -90,11 +90,15 @@ def _resets(stamps: IntArray) -> Iterator[tuple[int, int]]:
             last = i
 
 
-def _gathered(resets: Sequence[Reset]) -> list[Reset]:
+def _gathered(resets: Sequence[tuple[Reset, int]]) -> list[Reset]:
+    """Return resets that several groups of messages saw as one; what one group sees twice is two."""
     result: list[Reset] = []
-    for reset in sorted(resets):
-        if not result or reset.log_ns - result[-1].log_ns > TOGETHER_NS:
+    seen: set[int] = set()
+    for reset, group in sorted(resets):
+        if not result or group in seen or reset.log_ns - result[-1].log_ns > TOGETHER_NS:
             result.append(reset)
+            seen = set()
+        seen.add(group)
     return result
 
 

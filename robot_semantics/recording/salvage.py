@@ -5,7 +5,6 @@ Every part that has to be left out is named with its place. Messages come in the
 
 from __future__ import annotations
 
-import bz2
 import io
 import re
 import struct
@@ -17,11 +16,11 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import apsw
-import lz4.frame  # type: ignore[import-untyped]
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 from rosbags.typesys.msg import normalize_msgtype
 
-from robot_semantics.recording.bags import READ_ERRORS, BagError, Channel, describe
+from robot_semantics.recording.bags import READ_ERRORS, BagError, Batch, Channel, describe, in_batches
+from robot_semantics.recording.mcap_chunks import DECOMPRESS
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 if sys.version_info >= (3, 14):
@@ -40,14 +39,6 @@ _DEFINITION_FORMATS = {
     "ros2msg": MessageDefinitionFormat.MSG,
     "ros2idl": MessageDefinitionFormat.IDL,
     "omgidl": MessageDefinitionFormat.IDL,
-}
-
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    "none": bytes,
-    "zstd": zstd.decompress,
-    "lz4": lz4.frame.decompress,
-    "bz2": bz2.decompress,
 }
 
 
@@ -157,7 +148,7 @@ class _Mcap:
             size, crc, name = struct.unpack_from("<QII", body, 16)
             compression = body[32 : 32 + name].decode()
             packed = body[40 + name :]
-            data = _DECOMPRESS[compression](packed)
+            data = DECOMPRESS[compression](packed)
         except READ_ERRORS as error:
             self.report(
                 f"byte {at}: a chunk of {len(body)} bytes cannot be unpacked and is left out ({describe(error)})"
@@ -280,7 +271,7 @@ class _Ros1:
     def record(self, at: int, header: dict[bytes, bytes], data: bytes) -> Iterator[Message]:
         opcode = header[b"op"][0]
         if opcode == 5:
-            unpacked = _DECOMPRESS[header[b"compression"].decode()](data)
+            unpacked = DECOMPRESS[header[b"compression"].decode()](data)
             yield from self.records(io.BytesIO(unpacked), at)
         elif opcode == 7:
             facts = dict(_ros1_fields(data))
@@ -354,10 +345,12 @@ class SalvagedSource:
         self.channels = tuple(channel._replace(messages=counts[topic]) for topic, channel in first.items())
         self.span_ns = (low, high)
 
-    def messages(
-        self, topics: Collection[str], start: int | None = None, stop: int | None = None
-    ) -> Iterator[tuple[Channel, int, bytes]]:
-        """Yield (channel, log time, bytes) in the order of the file; what is left out was reported before."""
-        for channel, log_ns, data in scan(self.path, lambda _: None):
-            if channel.topic in topics and (start is None or log_ns >= start) and (stop is None or log_ns < stop):
-                yield channel, log_ns, data
+    def batches(self, topics: Collection[str], start: int | None = None, stop: int | None = None) -> Iterator[Batch]:
+        """Yield messages in the order of the file; what is left out was reported before."""
+        yield from in_batches(
+            message
+            for message in scan(self.path, lambda _: None)
+            if message[0].topic in topics
+            and (start is None or message[1] >= start)
+            and (stop is None or message[1] < stop)
+        )

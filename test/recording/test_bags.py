@@ -99,7 +99,7 @@ def test_a_lost_split_leaves_the_others_and_is_said(tools: Any) -> None:
     assert np.nanmax(ages) > 0.5
     assert "joint 'rover_arm/elbow_joint'" not in stderr  # the hole is shorter than the second that is allowed
     _, _, stderr = tools.run("export", bag, "--every", "0.1", "-o", tools.folder / "out.npz", "--max-gap", "0.3")
-    assert "warning: joint 'rover_arm/elbow_joint' is older than 0.3 s in 8 of 40 states, up to 0." in stderr
+    assert "warning: joint 'rover_arm/elbow_joint' is older than 0.3 s in 7 of 40 states, up to 0." in stderr
 
 
 def test_a_truncated_file_gives_what_came_before_the_end(tools: Any) -> None:
@@ -156,7 +156,7 @@ def test_a_definition_that_is_not_the_real_one_is_said_and_its_topic_left_out(to
 def test_a_definition_that_cannot_be_parsed_is_said(tools: Any) -> None:
     path = tools.folder / "odd"
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        odd = writer.add_connection("/tf", tools.TF, msgdef="this is no definition", rihs01="RIHS01_0")
+        odd = writer.add_connection("/tf", tools.TF, msgdef="float64[ x =", rihs01="RIHS01_0")
         for event in tools.rover(1.0).events:
             if event[0] == "/tf":
                 writer.write(odd, event[2], tools.cdr(event))

@@ -1,0 +1,104 @@
+"""The messages of an indexed MCAP file chunk by chunk, unsorted: columns need no order, and to sort costs much.
+
+Opening, index and checks are `rosbags`'; only the walk through a chunk's records is done here.
+"""
+
+from __future__ import annotations
+
+import bz2
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import lz4.frame  # type: ignore[import-untyped]
+from rosbags.rosbag1 import Reader as Reader1
+from rosbags.rosbag2 import Reader as Reader2
+from rosbags.rosbag2 import ReaderError
+from rosbags.rosbag2.storage_mcap import McapReader
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from robot_semantics.recording.bags import Batch, Channel
+
+DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    "none": bytes,
+    "zstd": zstd.decompress,
+    "lz4": lz4.frame.decompress,
+    "bz2": bz2.decompress,
+}
+"""By the names that MCAP and ROS 1 give the compression of a chunk."""
+
+_MESSAGE = 5
+_RECORD = struct.Struct("<BQ")
+_MESSAGE_HEAD = struct.Struct("<BQHIQ")
+
+
+def indexed_mcap(reader: Reader1 | Reader2) -> list[McapReader]:
+    """Return the files of an open bag if all are MCAP with an index and no message is compressed by itself, else none."""
+    if not isinstance(reader, Reader2) or reader.compression_mode == "message":
+        return []
+    storages = getattr(reader.storage, "storages", [reader.storage])
+    return storages if all(isinstance(storage, McapReader) and storage.chunks for storage in storages) else []
+
+
+def chunk_batches(
+    storage: McapReader, channels: Mapping[int, Channel], start: int | None, stop: int | None
+) -> Iterator[Batch]:
+    """Yield the messages of `channels` (by id) of each chunk that were logged from `start` to before `stop` [ns].
+
+    Raises:
+        ReaderError: a chunk cannot be unpacked or fails its checksum.
+    """
+    low, high = 0 if start is None else start, 2**64 if stop is None else stop
+    file = storage.bio
+    for chunk in storage.chunks:
+        outside = chunk.message_end_time < low or chunk.message_start_time >= high
+        if file is None or outside or not any(chunk.channel_count.get(key, 0) for key in channels):
+            continue
+        file.seek(chunk.chunk_start_offset + 9 + 24)
+        (crc,) = struct.unpack("<I", file.read(4))
+        file.seek(chunk.chunk_start_offset + 9 + 40 + len(chunk.compression))
+        packed = file.read(chunk.compressed_size)
+        if chunk.compression not in DECOMPRESS or len(packed) != chunk.compressed_size:
+            raise ReaderError(f"The chunk at byte {chunk.chunk_start_offset} cannot be unpacked.")
+        data = DECOMPRESS[chunk.compression](packed)
+        if len(data) != chunk.uncompressed_size or (crc and zlib.crc32(data) != crc):
+            raise ReaderError("Chunk checksum mismatch.")
+        yield {channel: lists for channel, lists in _messages(data, channels, low, high) if lists[0]}
+
+
+def _messages(
+    data: bytes, channels: Mapping[int, Channel], low: int, high: int
+) -> Iterator[tuple[Channel, tuple[list[int], list[bytes]]]]:
+    lists: dict[int, tuple[list[int], list[bytes]]] = {key: ([], []) for key in channels}
+    at, size = 0, len(data)
+    # This loop runs for every message of the bag.
+    while at < size:
+        if data[at] == _MESSAGE:
+            _, length, key, _, log_ns = _MESSAGE_HEAD.unpack_from(data, at)
+            own = lists.get(key)
+            if own is not None and low <= log_ns < high:
+                own[0].append(log_ns)
+                own[1].append(data[at + 31 : at + 9 + length])
+        else:
+            _, length = _RECORD.unpack_from(data, at)
+        at += 9 + length
+    if at != size:
+        raise ReaderError("A record goes beyond its chunk.")
+    merged: dict[int, tuple[list[int], list[bytes]]] = {}
+    for key, channel in channels.items():
+        # Two channels of one topic and type are one here.
+        own = merged.setdefault(id(channel), lists[key])
+        if own is not lists[key]:
+            own[0].extend(lists[key][0])
+            own[1].extend(lists[key][1])
+    for channel in channels.values():
+        if id(channel) in merged:
+            yield channel, merged.pop(id(channel))

@@ -1,0 +1,158 @@
+"""Joint states from partial messages of several publishers, against a plain loop over single messages."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robot_semantics.usdf.reader import read_world
+
+
+def _oracle(samples: list[tuple[int, float]], now: int, mode: str) -> float:
+    """Return a joint's value of its (stamp, value) samples; of equal stamps the first holds."""
+    kept: dict[int, float] = {}
+    for stamp, value in samples:
+        kept.setdefault(stamp, value)
+    stamps = sorted(kept)
+    at = bisect_right(stamps, now) - 1
+    if mode == "nearest":
+        return kept[min(stamps, key=lambda stamp: (abs(stamp - now), stamp))] if stamps else float("nan")
+    if at < 0:
+        return float("nan")
+    if mode == "previous" or at + 1 == len(stamps):
+        return kept[stamps[at]]
+    low, high = stamps[at], stamps[at + 1]
+    return kept[low] + (now - low) / (high - low) * (kept[high] - kept[low])
+
+
+@pytest.mark.parametrize("mode", ["linear", "previous", "nearest"])
+@pytest.mark.parametrize("seed", range(3))
+def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names = [f"joint_{i}" for i in range(7)]
+    tape = tools.Tape()
+    position: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
+    velocity: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
+    now = tools.START
+    for i in range(400):
+        now += int(rng.integers(1_000_000, 30_000_000))
+        # Late and repeated stamps too.
+        stamp = now - int(rng.choice([0, 0, 0, 40_000_000]))
+        stamp -= stamp % 5_000_000
+        some = list(rng.permutation(names)[: rng.integers(1, 6)])
+        values = rng.normal(size=len(some))
+        speeds = rng.normal(size=len(some)) if i % 3 else ()
+        tape.joints(stamp, some, values, speeds, log=now)
+        for name, value in zip(some, values, strict=True):
+            position[name].append((stamp, float(value)))
+        for name, value in zip(some, speeds, strict=False):
+            velocity[name].append((stamp, float(value)))
+    bag = tape.write(tools.folder / "bag", "mcap" if seed else "sqlite3")
+    out = tools.folder / "out.npz"
+    code, _, stderr = tools.run("export", bag, "--every", "0.0171", "--interpolate", mode, "-o", out)
+    assert code == 0
+    assert "messages came after one with a later stamp; they are put in order" in stderr
+    assert "messages have a stamp that was there before; the first of each counts" in stderr
+    found = np.load(out)
+    checked = 0
+    for i, time in enumerate(found["time_ns"].tolist()):
+        for j, name in enumerate(found["robot/joints"].tolist()):
+            np.testing.assert_allclose(found["robot/positions"][i, j], _oracle(position[name], time, mode), atol=1e-12)
+            np.testing.assert_allclose(found["robot/velocities"][i, j], _oracle(velocity[name], time, mode), atol=1e-12)
+            checked += 1
+    assert checked > 2000
+
+
+def test_a_continuous_joint_turns_the_short_way(tools: Any) -> None:
+    tape = tools.rover(0.02)
+    tape.joints(tools.START + tools.S, tools.ARM, [3.0] * 10)
+    tape.joints(tools.START + 2 * tools.S, tools.ARM, [-3.0] * 10)
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "--at", "1.25", "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    short = 3.0 + 0.25 * (2 * np.pi - 6.0)
+    assert model.joint("left_wheel_joint").positions == pytest.approx((short,), abs=1e-12)  # continuous
+    assert model.joint("elbow_joint").positions == pytest.approx((1.5,), abs=1e-12)  # revolute
+
+
+def test_a_mimic_joint_that_no_message_names_follows_its_leader(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "--at", "0.5", "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert "right_finger_joint" not in tools.ARM
+    # The example's right finger mimics the left one, factor 1.
+    assert model.joint("right_finger_joint").positions == model.joint("left_finger_joint").positions
+    assert model.joint("right_finger_joint").velocities == model.joint("left_finger_joint").velocities
+
+
+def test_a_mimic_joint_that_a_message_names_keeps_what_was_measured(tools: Any) -> None:
+    tape = tools.rover(0.02)
+    tape.joints(tools.START + tools.S, [*tools.ARM, "right_finger_joint"], [0.01] * 10 + [0.02])
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "--at", "end", "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert model.joint("right_finger_joint").positions == (0.02,)
+
+
+def test_a_joint_that_the_robot_does_not_have_is_said_with_the_nearest(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    tape.joints(tools.START, ["elbow_jiont"], [1.0])
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0
+    expected = (
+        "warning: topic '/joint_states' names a joint 'elbow_jiont' that 'rover_arm' does not have; did you mean "
+    )
+    assert f"{expected}'elbow_joint'?" in stderr
+
+
+def test_effort_becomes_torque_and_what_is_missing_stays_missing(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.joints(tools.START, ["a", "b"], [1.0, 2.0], (), [3.0, 4.0])
+    tape.joints(tools.START, ["c"], (), [5.0])
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert [(j.name, j.positions, j.velocities, j.torques) for j in model.joints] == [
+        ("a", (1.0,), None, (3.0,)),
+        ("b", (2.0,), None, (4.0,)),
+        ("c", None, (5.0,), None),
+    ]
+
+
+def test_a_message_without_a_stamp_counts_when_it_was_recorded(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.joints(0, ["a"], [1.0], log=tools.START)
+    tape.joints(0, ["a"], [2.0], log=tools.START + tools.S)
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "--at", "0.5", "-o", tools.folder / "state.usdf")
+    state = read_world(tools.folder / "state.usdf")
+    assert state.models[0].joint("a").positions == (1.5,)
+    assert state.time_ns == tools.START + tools.S // 2
+
+
+def test_planar_and_floating_joints_come_by_variable_names_and_by_multi_dof_states(tools: Any) -> None:
+    urdf = """<robot name="crane"><link name="base"/><link name="cart"/><link name="hook"/>
+      <joint name="slide" type="planar"><parent link="base"/><child link="cart"/><axis xyz="0 0 1"/></joint>
+      <joint name="free" type="floating"><parent link="cart"/><child link="hook"/></joint></robot>"""
+    tape = tools.Tape()
+    tape.text("/robot_description", urdf)
+    tape.joints(tools.START, ["slide/x", "slide/y", "slide/theta"], [1.0, 2.0, 0.5], [0.1, 0.2, 0.3])
+    pose, twist = (1.0, 2.0, 3.0, 0.5, 0.5, 0.5, 0.5), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+    tape.multi_dof(tools.START, "cart", [("free", pose, twist)])
+    bag = tape.write(tools.folder / "bag")
+    code, _, _ = tools.run("export", bag, "-o", tools.folder / "state.usdf", "--links")
+    assert code == 0
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert model.joint("slide").positions == (1.0, 2.0, 0.5)
+    assert model.joint("slide").velocities == (0.1, 0.2, 0.3)
+    assert model.joint("free").positions == pose
+    assert model.joint("free").velocities == twist
+    hook = model.link("hook").pose
+    assert hook is not None
+    c, s = np.cos(0.5), np.sin(0.5)
+    assert hook.xyz_rpy[:3] == pytest.approx((1 + c * 1 - s * 2, 2 + s * 1 + c * 2, 3.0))

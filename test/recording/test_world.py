@@ -1,0 +1,267 @@
+"""Where robots and frames are: tf, odometry and multi-DOF states, against independent computations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+from scipy.spatial.transform import Rotation, Slerp
+
+from robot_semantics.examples import example
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import Pose
+
+
+def _matrix(pose: Any) -> np.ndarray:
+    result = np.eye(4)
+    result[:3, :3] = Rotation.from_quat(pose[3:]).as_matrix()
+    result[:3, 3] = pose[:3]
+    return result
+
+
+def _seven(pose: Pose | None) -> np.ndarray:
+    assert pose is not None
+    assert pose.quat_xyzw is not None
+    np.testing.assert_allclose(
+        Rotation.from_euler("xyz", pose.xyz_rpy[3:]).as_matrix(),
+        Rotation.from_quat(pose.quat_xyzw).as_matrix(),
+        atol=1e-9,
+    )
+    return np.array([*pose.xyz_rpy[:3], *pose.quat_xyzw])
+
+
+@pytest.mark.parametrize("kind", ["mcap", "sqlite3 split", "ros1"])
+def test_a_thousand_times_on_a_bag_with_jumps_and_static_frames_agree_with_scipy(tools: Any, kind: str) -> None:
+    rng = np.random.default_rng(11)
+    count = 250
+    tape = tools.Tape()
+    stamps = tools.START + np.cumsum(rng.integers(1_000_000, 40_000_000, count))
+    place = np.cumsum(rng.normal(scale=0.05, size=(count, 3)), axis=0)
+    place[100:] += (4.0, -2.0, 1.0)
+    turn = Rotation.random(count, rng=rng)
+    for i in rng.permutation(count).tolist():
+        tape.tf([(int(stamps[i]), "map", "base", (*place[i], *turn[i].as_quat()))], log=int(stamps[i]))
+    camera = (0.1, -0.2, 0.3, *Rotation.from_euler("xyz", (0.1, 1.0, -2.0)).as_quat())
+    tape.tf([(int(stamps[0]), "base", "camera", camera)], topic="/tf_static")
+    bag = tape.write(tools.folder / "bag", kind)
+    times = np.unique(rng.integers(stamps[0], stamps[-1], 1000))
+    arguments = [word for time in times.tolist() for word in ("--at", f"@{time // tools.S}.{time % tools.S:09}")]
+    out = tools.folder / "out.npz"
+    code, _, _ = tools.run("export", bag, *arguments, "-o", out)
+    assert code == 0
+    found = np.load(out)
+    np.testing.assert_array_equal(found["time_ns"], times)
+    frames = found["frames"].tolist()
+    base, tip = found["frame_pose"][:, frames.index("base")], found["frame_pose"][:, frames.index("camera")]
+    turned = Slerp(stamps - stamps[0], turn)(times - stamps[0])
+    moved = np.stack([np.interp(times - stamps[0], stamps - stamps[0], place[:, k]) for k in range(3)], axis=1)
+    np.testing.assert_allclose(base[:, :3], moved, atol=1e-9)
+    assert (Rotation.from_quat(base[:, 3:]) * turned.inv()).magnitude().max() < 1e-9
+    np.testing.assert_allclose(tip, np.tile(camera, (len(times), 1)), atol=1e-12)
+    assert len(times) > 990
+
+
+def test_tf_bases_have_twists_by_differences(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.describe()
+    speed, rate = np.array([0.3, -0.2, 0.1]), np.array([0.2, -0.4, 0.6])
+    first = Rotation.from_euler("xyz", (0.3, 0.2, 0.1))
+    for i in range(50):
+        time, stamp = i * 0.02, tools.START + i * tools.S // 50
+        turn = Rotation.from_rotvec(rate * time) * first
+        tape.tf([(stamp, "odom", "base_footprint", (*(speed * time), *turn.as_quat()))])
+    bag = tape.write(tools.folder / "bag")
+    for at in ("0.5", "0.507"):
+        tools.run("export", bag, "--at", at, "-o", tools.folder / "state.usdf")
+        twist = read_world(tools.folder / "state.usdf").models[0].twist
+        # The rate is constant in the parent's axes, so differences are exact.
+        np.testing.assert_allclose(twist, [*speed, *rate], atol=1e-9)
+    tools.run("export", bag, "--at", "0", "--max-gap", "0.001", "-o", tools.folder / "state.usdf")
+    assert read_world(tools.folder / "state.usdf").models[0].twist is None
+
+
+def test_odometry_gives_the_twist_turned_into_the_parents_axes(tools: Any) -> None:
+    tape = tools.rover(2.0)
+    for i in range(40):
+        stamp = tools.START + i * tools.S // 20
+        tape.odometry(stamp, "odom", "base_footprint", (9.0, 9.0, 9.0, 0, 0, 0, 1), (0.5, 0.1, 0, 0, 0, 0.3 + 0.01 * i))
+    bag = tape.write(tools.folder / "bag", "sqlite3")
+    tools.run("export", bag, "--at", "1.025", "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert model.parent == "odom"
+    pose = _seven(model.pose)
+    assert pose[0] == pytest.approx(0.5 * 1.025)  # tf has the place, odometry only the twist
+    expected = Rotation.from_quat(pose[3:]).apply((0.5, 0.1, 0.0))
+    np.testing.assert_allclose(model.twist, [*expected, 0.0, 0.0, 0.3 + 0.01 * 20.5], atol=1e-12)
+
+
+def test_odometry_alone_places_the_base(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.describe()
+    for i in range(10):
+        stamp = tools.START + i * tools.S // 10
+        tape.odometry(
+            stamp, "odom", "base_footprint", (0.1 * i, 0.0, 0.0, *tools.turned(0.1 * i)), (1.0, 0, 0, 0, 0, 1.0)
+        )
+    bag = tape.write(tools.folder / "bag", "ros1")
+    tools.run("export", bag, "--at", "0.45", "-o", tools.folder / "state.usdf")
+    state = read_world(tools.folder / "state.usdf")
+    model = state.models[0]
+    assert model.parent == "odom"
+    np.testing.assert_allclose(_seven(model.pose), [0.45, 0, 0, *tools.turned(0.45)], atol=1e-12)
+    np.testing.assert_allclose(model.twist, [np.cos(0.45), np.sin(0.45), 0, 0, 0, 1.0], atol=1e-12)
+    assert [frame.name for frame in state.frames] == ["odom"]
+
+
+def test_multi_dof_states_of_the_virtual_joint_place_the_base_with_twists_in_the_parents_axes(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.describe()
+    pose, twist = (1.0, 2.0, 0.0, *tools.turned(1.0)), (0.1, 0.2, 0.0, 0.0, 0.0, 0.3)
+    tape.multi_dof(tools.START, "odom", [("world_joint", pose, twist)])
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    assert (model.parent, model.twist) == ("odom", twist)
+    np.testing.assert_array_equal(_seven(model.pose), pose)
+
+
+def test_links_equal_pinocchios_forward_kinematics(tools: Any, drive: Path) -> None:
+    tools.run("export", drive, "--at", "1.23", "--links", "-o", tools.folder / "state.usdf")
+    model = read_world(tools.folder / "state.usdf").models[0]
+    oracle = pinocchio.buildModelFromXML(example("rover_arm.urdf").read_text(encoding="utf-8"), mimic=False)
+    data = oracle.createData()
+    q, v = pinocchio.neutral(oracle), np.zeros(oracle.nv)
+    for joint in model.joints:
+        entry = oracle.joints[oracle.getJointId(joint.name)]
+        assert joint.positions is not None
+        assert joint.velocities is not None
+        angle = joint.positions[0]
+        q[entry.idx_q : entry.idx_q + entry.nq] = (angle,) if entry.nq == 1 else (np.cos(angle), np.sin(angle))
+        v[entry.idx_v] = joint.velocities[0]
+    pinocchio.forwardKinematics(oracle, data, q, v)
+    pinocchio.updateFramePlacements(oracle, data)
+    checked = 0
+    for link in model.links:
+        frame = oracle.getFrameId(link.name, pinocchio.FrameType.BODY)
+        np.testing.assert_allclose(_matrix(_seven(link.pose)), data.oMf[frame].homogeneous, atol=1e-12)
+        local = pinocchio.getFrameVelocity(oracle, data, frame, pinocchio.ReferenceFrame.LOCAL).vector
+        np.testing.assert_allclose(link.twist, local, atol=1e-12)
+        checked += 1
+    assert checked == 15
+
+
+def test_a_frame_on_a_link_stands_in_the_robots_frame(tools: Any, drive: Path) -> None:
+    tools.run("export", drive, "--at", "1.23", "--links", "-o", tools.folder / "state.usdf")
+    state = read_world(tools.folder / "state.usdf")
+    camera = state.frame("camera")
+    assert camera.parent == "rover_arm"
+    wrist = _matrix(_seven(state.models[0].link("wrist_link").pose))
+    np.testing.assert_allclose(
+        _matrix(_seven(camera.pose)), wrist @ _matrix((0.0, 0.0, 0.1, *tools.turned(0.5))), atol=1e-12
+    )
+
+
+def test_links_that_hang_on_an_unknown_joint_are_not_stated(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.describe()
+    tape.joints(tools.START, ["lift_joint", "shoulder_pan_joint"], [0.1, 0.2])
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "--links", "-o", tools.folder / "state.usdf")
+    assert code == 0
+    model = read_world(tools.folder / "state.usdf").models[0]
+    links = {link.name for link in model.links}
+    assert {"base_footprint", "base_link", "lift_link", "shoulder_link"} <= links
+    assert not {"upper_arm_link", "wrist_link", "tool_frame", "left_wheel"} & links
+    assert "joint 'rover_arm/elbow_joint' is not known in 1 of 1 states" in stderr
+    assert "base 'rover_arm' is not known in 1 of 1 states" in stderr
+    assert model.pose is None
+
+
+def test_the_world_frame_may_be_any_free_frame(tools: Any, drive: Path) -> None:
+    for name, frame in (("usual", "map"), ("other", "odom"), ("robot", "base_footprint")):
+        code, _, stderr = tools.run(
+            "export", drive, "--at", "2", "--world-frame", frame, "-o", tools.folder / f"{name}.usdf"
+        )
+        assert code == 0, stderr
+    from robot_semantics.usdf.frames import resolve
+
+    usual, other, robot = (resolve(read_world(tools.folder / f"{name}.usdf")) for name in ("usual", "other", "robot"))
+    T_map_odom, T_map_base = usual.pose("odom"), usual.pose("rover_arm")
+    np.testing.assert_allclose(other.pose("map"), np.linalg.inv(T_map_odom), atol=1e-12)
+    np.testing.assert_allclose(other.pose("rover_arm"), np.linalg.inv(T_map_odom) @ T_map_base, atol=1e-12)
+    np.testing.assert_array_equal(robot.pose("rover_arm"), np.eye(4))
+    np.testing.assert_allclose(robot.pose("map"), np.linalg.inv(T_map_base), atol=1e-12)
+    np.testing.assert_allclose(robot.pose("odom"), np.linalg.inv(T_map_base) @ T_map_odom, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ("mapp", "error: unknown frame 'mapp'; did you mean 'map'?"),
+        ("wrist_link", "error: 'wrist_link' is a link of a robot; the world frame must be a free frame or a root link"),
+    ],
+)
+def test_a_world_frame_that_cannot_be_is_refused(tools: Any, drive: Path, frame: str, message: str) -> None:
+    code, _, stderr = tools.run("export", drive, "--world-frame", frame, "-o", tools.folder / "state.usdf")
+    assert code == 1
+    assert message in stderr
+    assert not (tools.folder / "state.usdf").exists()
+
+
+def test_frames_that_are_not_connected_are_said_and_have_no_pose(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    tape.tf([(tools.START, "island", "rock", (1, 0, 0, 0, 0, 0, 1))], topic="/tf_static")
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0
+    assert "the frames are not connected; 'map' is taken as the world, not connected to it: 'island'" in stderr
+    state = read_world(tools.folder / "state.usdf")
+    assert state.frame("island").pose is None
+    assert state.frame("rock").parent == "island"
+
+
+def test_a_frame_that_is_called_world_is_the_world(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    tape.tf([(tools.START, "world", "map", (5, 0, 0, 0, 0, 0, 1))], topic="/tf_static")
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    state = read_world(tools.folder / "state.usdf")
+    assert state.frame("map").parent == "world"
+    assert state.frame("map").pose is not None
+    assert sorted(frame.name for frame in state.frames) == ["camera", "map", "odom"]
+    code, _, stderr = tools.run("export", bag, "--world-frame", "odom", "-o", tools.folder / "other.usdf")
+    assert (code, "has a frame 'world', which no other frame can stand for" in stderr) == (1, True)
+
+
+def test_two_robots_in_namespaces_have_their_own_joints_frames_and_descriptions(tools: Any) -> None:
+    tape = tools.Tape()
+    for number, name in enumerate(("left", "right")):
+        tape.describe(f"/{name}")
+        tape.joints(tools.START, tools.ARM, [0.01 * (number + 1)] * 10, topic=f"/{name}/joint_states")
+        tape.tf([(tools.START, "map", f"{name}/base_footprint", (number, 0, 0, 0, 0, 0, 1))])
+    tape.tf([(tools.START, "right/wrist_link", "tool", (0, 0, 1, 0, 0, 0, 1))], topic="/tf_static")
+    bag = tape.write(tools.folder / "bag")
+    models = ("--model", "left:left", "--model", "second:/right")
+    code, _, stderr = tools.run("export", bag, *models, "-o", tools.folder / "state.usdf")
+    assert (code, stderr) == (0, "")
+    state = read_world(tools.folder / "state.usdf")
+    assert [model.name for model in state.models] == ["left", "second"]
+    assert [model.joint("elbow_joint").positions for model in state.models] == [(0.01,), (0.02,)]
+    assert [_seven(model.pose)[0] for model in state.models] == [0.0, 1.0]
+    assert state.frame("tool").parent == "second"
+    assert [frame.name for frame in state.frames] == ["map", "tool"]
+
+
+def test_a_namespace_without_joint_states_is_said(tools: Any, drive: Path) -> None:
+    code, _, stderr = tools.run("export", drive, "--model", "arm:/armm", "-o", tools.folder / "state.usdf")
+    assert code == 0
+    assert "warning: there is no topic '/armm/joint_states'; did you mean '/joint_states'?" in stderr
+
+
+def test_a_robot_that_is_called_like_a_frame_is_refused(tools: Any, drive: Path) -> None:
+    code, _, stderr = tools.run("export", drive, "--model", "odom", "-o", tools.folder / "state.usdf")
+    assert code == 1
+    assert "error: 'odom' is both a robot and a frame; give the robot another name with --model" in stderr
