@@ -61,7 +61,7 @@ def report_and_prune(document: XmlDocument, found: Diagnostics) -> None:
         raise DescriptionError(found)
     if not _Pruner(document, found).sound(root):
         raise DescriptionError(found)
-    if not found.errors or not structure_schema().validate(root):
+    if not structure_schema().validate(root):
         # Never seen; should schema and table ever differ, the schema's own words are better than none.
         for entry in structure_schema().error_log:
             found.error("schema", entry.message, Place(document.places.source, entry.line))

@@ -7,6 +7,7 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from robot_semantics.description.xml_reader import XmlDocument
+from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.usdf.vocabulary import ELEMENTS, NAMESPACE, PREFIX
 
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
@@ -17,28 +18,33 @@ def holds_remarks(root: etree._Element) -> bool:
     return next(root.iter(etree.Comment, etree.ProcessingInstruction, etree.Entity), None) is not None
 
 
-def take_foreign(document: XmlDocument) -> dict[int, tuple[str, ...]]:
+def take_foreign(document: XmlDocument, found: Diagnostics) -> dict[int, tuple[str, ...]]:
     """Take all foreign content out of a document's tree; return it by the number of the element it stands in.
 
     Of comments and instructions inside a value (a pose, say) the value's own parent is taken for the place. Foreign
     attributes of elements without children stay, for the schema to refuse: there is no place to keep them.
+    What has no canonical form is an error in `found`.
     """
     document.at(document.root)  # numbers the elements, before any is taken out
-    found: dict[int, list[str]] = {}
+    taken: dict[int, list[str]] = {}
     for element in list(document.root.iter()):
         if is_foreign(element):
             continue
         owner = element.getparent() if _holds_text(element) else element
         if owner is None:
             continue
-        entries = found.setdefault(document.at(owner), [])
+        entries = taken.setdefault(document.at(owner), [])
         if owner is element:
             entries.extend(_take_attributes(element))
         for child in list(element):
             if is_foreign(child) and not _is(child, etree.Entity):
-                entries.append(_canonical(child))
+                try:
+                    entries.append(_canonical(child))
+                except etree.C14NError:
+                    message = "this cannot be kept: it has a namespace that is a relative URI"
+                    found.error("relative-namespace", message, document.place(child))
                 _remove(child)
-    return {at: tuple(entries) for at, entries in found.items() if entries}
+    return {at: tuple(entries) for at, entries in taken.items() if entries}
 
 
 def is_foreign(node: etree._Element) -> bool:
@@ -72,13 +78,17 @@ def _remove(node: etree._Element) -> None:
 
 
 def _canonical(node: etree._Element) -> str:
-    """Return a node as self-contained text: exclusive canonical XML, with every foreign prefix in scope declared.
+    """Return a node as self-contained text: exclusive canonical XML.
 
-    Prefixes that only stand in values (``xsi:type="x:thing"``) would otherwise lose their meaning.
+    Prefixes in scope that only stand in values (``xsi:type="x:thing"``) are declared too, or they would lose their
+    meaning.
     """
     if _is(node, etree.Comment) or _is(node, etree.ProcessingInstruction):
         return etree.tostring(node, encoding="unicode", with_tail=False)
-    prefixes = [prefix for prefix, uri in node.nsmap.items() if prefix and uri != NAMESPACE]
+    values = "".join(
+        text for part in node.iter() for text in (part.text, part.tail, *map(str, part.attrib.values())) if text
+    )
+    prefixes = [prefix for prefix, uri in node.nsmap.items() if prefix and uri != NAMESPACE and f"{prefix}:" in values]
     text = etree.tostring(
         node, method="c14n", exclusive=True, with_comments=True, with_tail=False, inclusive_ns_prefixes=prefixes
     )

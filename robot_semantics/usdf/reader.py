@@ -106,7 +106,7 @@ def _parse(text: str | bytes, source: str, diagnostics: Diagnostics | None) -> W
     foreign: dict[int, tuple[str, ...]] = {}
     sound = schema.validate(document.root) and not holds_remarks(document.root)
     if not sound:
-        foreign = take_foreign(document)
+        foreign = take_foreign(document, found)
         sound = schema.validate(document.root)
     tree = _Elements.of(document.root)
     extended = NAMESPACE.encode() in document.places.text

@@ -267,7 +267,9 @@ def _needs_namespace(state: WorldState) -> bool:
 def _check_foreign(text: str) -> None:
     """Hold a text with foreign content against the schema: what was put into it may be anything."""
     document = parse_xml(text, SOURCE)
-    take_foreign(document)
+    found = Diagnostics()
+    take_foreign(document, found)
+    found.raise_if_failed()
     _hold_against(structure_schema(), document.root)
 
 

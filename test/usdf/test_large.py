@@ -1,0 +1,32 @@
+"""A file of fifty megabytes is read and written."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import LinkState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.writer import save_world
+
+MODELS, LINKS = 2_000, 50
+MEGABYTES = 50 * 10**6
+
+
+def test_two_thousand_models_of_fifty_links_are_written_and_read_back(tmp_path: Path) -> None:
+    chance = random.Random(0)
+
+    def six() -> Vec6:
+        return tuple(chance.uniform(-10, 10) for _ in range(6))  # type: ignore[return-value]
+
+    links = [LinkState(f"link_{at}", Pose(six()), six(), six()) for at in range(LINKS * 20)]
+    state = WorldState(
+        models=tuple(
+            ModelState(f"robot_{at}", "world", Pose(six()), six(), tuple(links[(at % 20) * LINKS :][:LINKS]))
+            for at in range(MODELS)
+        )
+    )
+    path = tmp_path / "large.usdf"
+    save_world(state, path)
+    assert path.stat().st_size > 40 * 10**6
+    assert read_world(path) == state
