@@ -31,28 +31,50 @@ class CdrError(ValueError):
     """The bytes are not laid out as expected."""
 
 
-class JointStateData(NamedTuple):
-    """A joint state's content; arrays are read-only views into the message.
+class JointStateData:
+    """A joint state's content; arrays are read-only views into the message, velocity and effort read when asked for.
 
     Attributes:
         names: the same tuple object as long as the sender's names do not change.
         position: [rad or m]; its length is as sent, not necessarily that of `names`.
-
     """
 
-    stamp_ns: int
-    frame_id: str
-    names: tuple[str, ...]
-    position: FloatArray
-    velocity: FloatArray
-    effort: FloatArray
+    __slots__ = ("_data", "_rest", "_rest_at", "names", "position", "stamp_ns")
+
+    def __init__(
+        self,
+        stamp_ns: int,
+        names: tuple[str, ...],
+        position: FloatArray,
+        rest: tuple[FloatArray, FloatArray] | None = None,
+        data: bytes = b"",
+        rest_at: int = 0,
+    ) -> None:
+        """Give `rest`, velocity and effort, or the message's `data` and where in it they begin."""
+        self.stamp_ns, self.names, self.position = stamp_ns, names, position
+        self._rest, self._data, self._rest_at = rest, data, rest_at
+
+    @property
+    def rest(self) -> tuple[FloatArray, FloatArray]:
+        """Velocity [rad/s or m/s] and effort [N m or N], each of the length that was sent.
+
+        Raises:
+            CdrError: the message ends early.
+        """
+        if self._rest is None:
+            try:
+                velocity, end = _doubles(self._data, self._rest_at)
+                effort, _ = _doubles(self._data, end)
+            except (struct.error, ValueError) as error:
+                raise CdrError(str(error)) from None
+            self._rest = velocity, effort
+        return self._rest
 
 
 class _Layout(NamedTuple):
     """What one sender's messages have in common: everything between the stamp and the positions."""
 
     head: bytes
-    frame_id: str
     names: tuple[str, ...]
     counts_at: int
 
@@ -71,19 +93,23 @@ class JointStateReader:
 
         """
         layout = self._layout(data)
+        at = layout.counts_at
         try:
-            position, end = _doubles(data, layout.counts_at)
-            velocity, end = _doubles(data, end)
-            effort, _ = _doubles(data, end)
+            (count,) = _uint32(data, at)
+            if count:
+                start = _align(at + 4, 8)
+                position, at = np.frombuffer(data, "<f8", count, start), start + 8 * count
+            else:
+                position, at = _EMPTY, at + 4
             seconds, nanoseconds = _stamp(data, _BODY)
         except (struct.error, ValueError) as error:
             raise CdrError(str(error)) from None
-        return JointStateData(
-            seconds * 1_000_000_000 + nanoseconds, layout.frame_id, layout.names, position, velocity, effort
-        )
+        return JointStateData(seconds * 1_000_000_000 + nanoseconds, layout.names, position, None, data, at)
 
     def _layout(self, data: bytes) -> _Layout:
         layouts = self._layouts
+        if layouts and data.startswith(layouts[0].head, _AFTER_STAMP):
+            return layouts[0]
         for number, layout in enumerate(layouts):
             if data.startswith(layout.head, _AFTER_STAMP):
                 if number:
@@ -99,7 +125,7 @@ def _read_layout(data: bytes) -> _Layout:
     if data[:2] != LITTLE_ENDIAN:
         raise CdrError(f"encapsulation {data[:2].hex()} is not little-endian CDR")
     try:
-        frame_id, end = _string(data, _AFTER_STAMP)
+        _, end = _string(data, _AFTER_STAMP)
         end = _align(end, 4)
         (count,) = _uint32(data, end)
         end += 4
@@ -112,7 +138,7 @@ def _read_layout(data: bytes) -> _Layout:
     except (struct.error, UnicodeDecodeError) as error:
         raise CdrError(str(error)) from None
     # The number of names takes part in the comparison, so no other list of names can begin with the same bytes.
-    return _Layout(data[_AFTER_STAMP:end], frame_id, tuple(names), _align(end, 4))
+    return _Layout(data[_AFTER_STAMP:end], tuple(names), _align(end, 4))
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
@@ -141,6 +167,8 @@ class TransformMessage:
 
     Attributes:
         frames: (frame_id, child_frame_id) of each transform.
+        slots: the message as doubles, to be written to.
+        places: (n, 7) where in `slots` the numbers of each transform are.
 
     """
 
@@ -153,14 +181,22 @@ class TransformMessage:
         self._message[:] = np.frombuffer(text, np.uint8)
         body = self._buffer[2 * _BODY :]
         self._words: npt.NDArray[np.uint32] = body[: len(body) // 4 * 4].view("<u4")
-        self._slots: FloatArray = body[: len(body) // 8 * 8].view("<f8")
-        self._stamp_at = (np.array(stamps, np.intp) - _BODY)[:, None] // 4 + np.arange(2)
-        self._values_at = (np.array(values, np.intp) - _BODY)[:, None] // 8 + np.arange(7)
+        self.slots: FloatArray = body[: len(body) // 8 * 8].view("<f8")
+        at = (np.array(stamps, np.intp) - _BODY) // 4
+        self._seconds_at, self._nanoseconds_at = at, at + 1
+        self.places: npt.NDArray[np.intp] = (np.array(values, np.intp) - _BODY)[:, None] // 8 + np.arange(7)
 
-    def write(self, stamp_ns: int, transforms: FloatArray) -> bytes:
-        """Return the message; `transforms` is (n, 7): x y z [m] and quaternion x y z w of each child in its frame."""
-        self._words[self._stamp_at] = divmod(stamp_ns, 1_000_000_000)
-        self._slots[self._values_at] = transforms
+    def write(self, stamp_ns: int, transforms: FloatArray | None = None) -> bytes:
+        """Return the message with every transform stamped so.
+
+        `transforms` is (n, 7): x y z [m] and quaternion x y z w of each child in its frame; without it they are what
+        has been written to `slots` at `places`.
+        """
+        if transforms is not None:
+            self.slots[self.places] = transforms
+        seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
+        self._words[self._seconds_at] = seconds
+        self._words[self._nanoseconds_at] = nanoseconds
         return self._message.tobytes()
 
 

@@ -14,6 +14,7 @@ from rclpy.node import Node
 
 from robot_semantics.errors import UnknownNameError
 from robot_semantics.ros import parameters
+from robot_semantics.ros.collision_action import CollisionAction
 from robot_semantics.ros.description import Description
 from robot_semantics.ros.group_services import GroupServices
 from robot_semantics.ros.inputs import Inputs
@@ -99,6 +100,7 @@ class Core:
         self._jumps = node.get_clock().create_jump_callback(jump, post_callback=lambda _jump: self._on_clock_jump())
         self._parts = [
             *(GroupServices(slot, self.lock, lambda: self.settings.state_tolerance) for slot in self.slots),
+            *(CollisionAction(slot) for slot in self.slots),
             Snapshots(self),
             self._world,
             self._monitor,
@@ -135,9 +137,8 @@ class Core:
         self.state = "unconfigured"
 
     def shutdown(self) -> None:
-        """Stop the thread; the node can be destroyed then."""
-        if self.state != "unconfigured":
-            self.inputs.stop_thread()
+        """Stop all threads; the node can be destroyed then."""
+        self.cleanup()
 
     # -- state, for services and snapshots --------------------------------------------------------------------------
 

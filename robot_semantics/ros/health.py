@@ -19,7 +19,7 @@ class Health:
 
     Attributes:
         stale: joints without new values for longer than the timeout, and how long [s].
-        beyond: joints that were outside their limits since the last look, and the farthest position [rad or m].
+        beyond: joints outside their limits at the last look, and where they were [rad or m].
 
     """
 
@@ -73,19 +73,17 @@ class Health:
         self.stale = stale
 
     def _look_for_limits(self, robot: Robot) -> None:
-        lowest, highest = robot.buffer.take_extremes()
-        space, moving = robot.space, robot.moving
-        outside = (lowest < space.lower - _BEYOND) | (highest > space.upper + _BEYOND)
+        positions, space, moving = robot.buffer.positions, robot.space, robot.moving
+        outside = (positions < space.lower - _BEYOND) | (positions > space.upper + _BEYOND)
         outside &= robot.buffer.known[moving.of_variable]
         self.beyond = {}
         for variable in np.flatnonzero(outside).tolist():
             low, high = float(space.lower[variable]), float(space.upper[variable])
-            worst = float(lowest[variable] if lowest[variable] < low - _BEYOND else highest[variable])
-            name = space.names[variable]
-            self.beyond[name] = worst
+            name, position = space.names[variable], float(positions[variable])
+            self.beyond[name] = position
             if name not in self._reported_beyond:
                 self._reported_beyond.add(name)
-                self._report(f"'{name}' is at {worst:.6g}, outside its limits {low:.6g} to {high:.6g}")
+                self._report(f"'{name}' is at {position:.6g}, outside its limits {low:.6g} to {high:.6g}")
         self._reported_beyond &= set(self.beyond)
 
 

@@ -55,10 +55,6 @@ class Inputs:
             self._node.destroy_subscription(listener.subscription)
         self._listeners, self._root_from_tf = [], {}
 
-    def stop_thread(self) -> None:
-        """Only end the thread, before the whole node goes."""
-        self._loop.stop()
-
     def robots_changed(self) -> None:
         """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""
         if self._root_sources() != self._heard:
@@ -145,9 +141,7 @@ def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateDa
             message = deserialize_message(message, JointState)
     return JointStateData(
         stamp_ns(message.header.stamp),
-        message.header.frame_id,
         tuple(message.name),
         np.asarray(message.position, np.float64),
-        np.asarray(message.velocity, np.float64),
-        np.asarray(message.effort, np.float64),
+        (np.asarray(message.velocity, np.float64), np.asarray(message.effort, np.float64)),
     )

@@ -9,78 +9,122 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.cdr import JointStateData
+from robot_semantics.ros.cdr import CdrError, JointStateData
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal
 from robot_semantics.ros.time_order import NEVER_NS
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 _SMALLEST_QUATERNION = 1e-6
-_EVERY = slice(None)
 
 
 class JointBuffer:
     """Positions, velocities and efforts in the order of `JointSpace`; unknown velocities and efforts are NaN.
 
+    Taking a message over copies the positions alone; the rest of the last message waits until somebody asks for it.
+
     Attributes:
         positions: (n,) [rad, m, quaternion x y z w].
-        velocities: (nv,) [rad/s, m/s].
-        efforts: (nv,) [N m, N].
         known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
-        received_ns: (m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did.
-        stamps_ns: (m,) time of each moving joint's newest values; `NEVER_NS` if there were none.
-
     """
 
     def __init__(self, model: RobotModel, space: JointSpace, moving: MovingJoints, defaults: FloatArray | None) -> None:
         self.model, self.space, self.moving = model, space, moving
         self.positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
-        self.velocities = np.full(space.velocity_size, np.nan)
-        self.efforts = np.full(space.velocity_size, np.nan)
+        self._velocities = np.full(space.velocity_size, np.nan)
+        self._efforts = np.full(space.velocity_size, np.nan)
         self._variable_known = np.full(space.size, defaults is not None)
         self.known = np.full(len(moving), defaults is not None)
-        self.stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
-        self.received_ns = np.full(len(moving), NEVER_NS, np.int64)
         self.all_known = bool(self.known.all())
-        self._lowest, self._highest = self.positions.copy(), self.positions.copy()
+        self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self._waiting: tuple[InputPlan, JointStateData, int, int] | None = None
+
+    @property
+    def velocities(self) -> FloatArray:
+        """(nv,) [rad/s, m/s]."""
+        self._catch_up()
+        return self._velocities
+
+    @property
+    def efforts(self) -> FloatArray:
+        """(nv,) [N m, N]."""
+        self._catch_up()
+        return self._efforts
+
+    @property
+    def stamps_ns(self) -> IntArray:
+        """(m,) time of each moving joint's newest values; `NEVER_NS` if there were none."""
+        self._catch_up()
+        return self._stamps_ns
+
+    @property
+    def received_ns(self) -> IntArray:
+        """(m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did."""
+        self._catch_up()
+        return self._received_ns
 
     def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
         """Take over a message's values; its lengths are already checked. Nothing changes when it is refused."""
         values = data.position
         # NaN and infinities survive a product with zero, finite numbers do not.
-        if values @ plan.zeros != 0.0:
+        if values.dot(plan.zeros) != 0.0:
             bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
             return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
-        positions = self.positions
-        if plan.floating:
-            trial = positions.copy()
-            trial[plan.target] = values[plan.source]
-            for part in plan.floating:
-                length = float(np.linalg.norm(trial[part]))
-                if length < _SMALLEST_QUATERNION:
-                    joint = self.moving.joints[self.moving.of_variable[part.start]].name
-                    return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint}' is zero")
-                trial[part] /= length
-            positions[:] = trial
+        if plan.straight is not None and not plan.floating:
+            self.positions[plan.straight] = values
+        elif not plan.floating:
+            self.positions[plan.target] = values[plan.source]
         else:
-            positions[plan.target] = values[plan.source]
+            refusal = self._put_floating(plan, values)
+            if refusal is not None:
+                return refusal
+        waiting = self._waiting
+        if waiting is not None and waiting[0] is not plan:
+            self._catch_up()
+        self._waiting = plan, data, stamp_ns, time.monotonic_ns()
+        if len(plan.mimic_target):
+            self.positions[plan.mimic_target] = plan.multiplier * self.positions[plan.mimic_source] + plan.offset
+        return None
+
+    def _put_floating(self, plan: InputPlan, values: FloatArray) -> Refusal | None:
+        trial = self.positions.copy()
+        trial[plan.target] = values[plan.source]
+        for part in plan.floating:
+            length = float(np.linalg.norm(trial[part]))
+            if length < _SMALLEST_QUATERNION:
+                joint = self.moving.names[self.moving.of_variable[part.start]]
+                return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint}' is zero")
+            trial[part] /= length
+        self.positions[:] = trial
+        return None
+
+    def _catch_up(self) -> None:
+        """Take over what of the last message has been left."""
+        if self._waiting is None:
+            return
+        plan, data, stamp_ns, received_ns = self._waiting
+        self._waiting = None
+        self._stamps_ns[plan.joints] = stamp_ns
+        self._received_ns[plan.joints] = received_ns
+        try:
+            rest = data.rest
+        except CdrError:
+            # A message that ends within its velocities: its positions were whole.
+            rest = np.empty(0), np.empty(0)
         count = len(plan.names)
-        if len(data.velocity) == count:
-            self.velocities[plan.velocity_target] = data.velocity[plan.velocity_source]
-        else:
-            self.velocities[plan.velocity_target] = np.nan
-        if len(data.effort) == count:
-            self.efforts[plan.velocity_target] = data.effort[plan.velocity_source]
-        else:
-            self.efforts[plan.velocity_target] = np.nan
+        for values, kept in zip(rest, (self._velocities, self._efforts), strict=True):
+            kept[plan.velocity_target] = values[plan.velocity_source] if len(values) == count else np.nan
         if len(plan.mimic_target):
             self._follow(plan)
-        np.minimum(self._lowest, positions, out=self._lowest)
-        np.maximum(self._highest, positions, out=self._highest)
-        joints = _EVERY if plan.complete else plan.joints
-        self.stamps_ns[joints] = stamp_ns
-        self.received_ns[joints] = time.monotonic_ns()
-        return None
+
+    def _follow(self, plan: InputPlan) -> None:
+        space, moving = self.space, self.moving
+        for target, source, multiplier in zip(plan.mimic_target, plan.mimic_source, plan.multiplier, strict=True):
+            follower = space.joint_velocities[moving.names[moving.of_variable[target]]].start
+            leader = space.joint_velocities[moving.names[moving.of_variable[source]]].start
+            self._velocities[follower] = multiplier * self._velocities[leader]
 
     def mark_known(self, plan: InputPlan) -> None:
         """Note that the variables of `plan` have values now."""
@@ -97,42 +141,31 @@ class JointBuffer:
         stamp_ns: int,
     ) -> None:
         """Take over all variables of one joint; velocities and efforts that are None become unknown."""
+        self._catch_up()
         at = self.space.joint_positions[joint]
         self.positions[at] = positions
         self._variable_known[at] = True
         at_velocity = self.space.joint_velocities[joint]
-        self.velocities[at_velocity] = np.nan if velocities is None else velocities
-        self.efforts[at_velocity] = np.nan if efforts is None else efforts
+        self._velocities[at_velocity] = np.nan if velocities is None else velocities
+        self._efforts[at_velocity] = np.nan if efforts is None else efforts
         number = self.moving.number[joint]
-        self.stamps_ns[number] = stamp_ns
-        self.received_ns[number] = time.monotonic_ns()
+        self._stamps_ns[number] = stamp_ns
+        self._received_ns[number] = time.monotonic_ns()
         self._refresh_known()
 
     def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
         """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
+        self._waiting = None
         self.positions[:] = positions
-        self.velocities[:] = velocities
-        self.efforts[:] = np.nan
+        self._velocities[:] = velocities
+        self._efforts[:] = np.nan
         self._variable_known[:] = True
-        self.stamps_ns[:] = stamp_ns
-        self.received_ns[:] = time.monotonic_ns()
+        self._stamps_ns[:] = stamp_ns
+        self._received_ns[:] = time.monotonic_ns()
         self._refresh_known()
 
-    def take_extremes(self) -> tuple[FloatArray, FloatArray]:
-        """Return (n,) the lowest and the highest positions since the last call."""
-        extremes = self._lowest, self._highest
-        self._lowest, self._highest = self.positions.copy(), self.positions.copy()
-        return extremes
-
     def _refresh_known(self) -> None:
-        self.known[:] = True
-        np.logical_and.at(self.known, self.moving.of_variable, self._variable_known)
-        self.all_known = bool(self.known.all())
-
-    def _follow(self, plan: InputPlan) -> None:
-        self.positions[plan.mimic_target] = plan.multiplier * self.positions[plan.mimic_source] + plan.offset
-        space, moving = self.space, self.moving
-        for target, source, multiplier in zip(plan.mimic_target, plan.mimic_source, plan.multiplier, strict=True):
-            follower = space.joint_velocities[moving.names[moving.of_variable[target]]].start
-            leader = space.joint_velocities[moving.names[moving.of_variable[source]]].start
-            self.velocities[follower] = multiplier * self.velocities[leader]
+        if not self.all_known:
+            self.known[:] = True
+            np.logical_and.at(self.known, self.moving.of_variable, self._variable_known)
+            self.all_known = bool(self.known.all())

@@ -73,6 +73,7 @@ class InputPlan(NamedTuple):
         joints: (m,) bool, the moving joints that get new values, mimic joints of a named leader included.
         complete: whether that is all of them.
         mimic_target, mimic_source, multiplier, offset: position variables that follow others.
+        straight: the variables, where the message names them all in the model's order and nothing else.
         floating: slices of quaternions x y z w in the positions that the message touches.
         unknown: names that the robot does not have.
         ignored: names of joints that are fed from elsewhere.
@@ -92,6 +93,7 @@ class InputPlan(NamedTuple):
     offset: FloatArray
     floating: tuple[slice, ...]
     zeros: FloatArray
+    straight: slice | None
     unknown: tuple[str, ...]
     ignored: tuple[str, ...]
 
@@ -165,9 +167,16 @@ def make_plan(
         np.array([offset for _, _, _, offset in mimics], np.float64),
         floating,
         np.zeros(len(names)),
+        _straight(source, target, len(names)),
         tuple(unknown),
         tuple(ignored),
     )
+
+
+def _straight(source: list[int], target: list[int], count: int) -> slice | None:
+    if source and source == list(range(count)) and target == list(range(target[0], target[0] + count)):
+        return slice(target[0], target[0] + count)
+    return None
 
 
 def _quoted(names: Sequence[str]) -> str:

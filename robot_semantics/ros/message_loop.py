@@ -45,12 +45,17 @@ class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]
 class MessageLoop:
     """A thread that waits for messages and handles each as it comes; handlers must not wait for anything."""
 
-    def __init__(self, context: Context, on_fault: Callable[[Exception], None]) -> None:
-        """`on_fault` is told of any exception of a handler; the loop goes on with the next message."""
+    def __init__(self, context: Context, on_fault: Callable[[Exception], None], pace_s: float = 0.0) -> None:
+        """`on_fault` is told of any exception of a handler; the loop goes on with the next message.
+
+        With a pace the thread takes messages at most so often, many at a time: for topics where few are of interest.
+        """
         self._context = context
         self._on_fault = on_fault
         self._wake = rclpy_implementation.GuardCondition(context.handle)
+        self._pace_s = pace_s
         self._stopping = False
+        self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self, listeners: Sequence[Listener]) -> None:
@@ -59,6 +64,7 @@ class MessageLoop:
         if not listeners:
             return
         self._stopping = False
+        self._stopped.clear()
         self._thread = threading.Thread(target=self._run, args=(tuple(listeners),), name="messages", daemon=True)
         self._thread.start()
 
@@ -68,6 +74,7 @@ class MessageLoop:
         if thread is None or thread is threading.current_thread():
             return
         self._stopping = True
+        self._stopped.set()
         self._wake.trigger_guard_condition()
         thread.join()
 
@@ -89,7 +96,7 @@ class MessageLoop:
                 # Shut down between start and here.
                 return
             in_use.enter_context(wait_set)
-            while not self._stopping and context.ok():
+            while not (self._pace_s and self._stopped.wait(self._pace_s)) and not self._stopping and context.ok():
                 wait_set.clear_entities()
                 for handle, *_ in takers:
                     wait_set.add_subscription(handle)
@@ -103,4 +110,6 @@ class MessageLoop:
                         try:
                             deliver(taken[0])
                         except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
-                            self._on_fault(error)
+                            # After a shutdown nothing can be published any more, and that is no fault.
+                            if context.ok():
+                                self._on_fault(error)

@@ -14,7 +14,6 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from robot_semantics.errors import RobotSemanticsError
-from robot_semantics.ros.core import Core
 
 NAME = "robot_semantics"
 
@@ -37,6 +36,9 @@ class RobotSemanticsNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
         """
         super().__init__(NAME)
+        # Imported here, where `run` handles a signal that comes meanwhile: the larger part of the start is imports.
+        from robot_semantics.ros.core import Core
+
         self.core = Core(self)
         self.core.configure()
         self.core.activate()

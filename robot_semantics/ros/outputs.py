@@ -34,6 +34,7 @@ class Outputs:
         self._fixed = node.create_publisher(
             TFMessage, "/tf_static", qos.fresh(qos.LATCHED), qos_overriding_options=options
         )
+        self._send_raw = self._moving.handle.publish_raw
         self.active = False
         self.frames: frozenset[str] = frozenset()
         self.static_message = b""
@@ -46,7 +47,10 @@ class Outputs:
         for message in messages:
             if self.authority.watching:
                 self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
-            self._moving.publish(message)
+            if isinstance(message, bytes):
+                self._send_raw(message)
+            else:
+                self._moving.publish(message)
         slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
 
     def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:

@@ -124,7 +124,7 @@ class Robot:
     def static_transforms(self) -> list[StaticTransform]:
         """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
         fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
-        values = InPlaceTransforms(self.model, fixed).values
+        values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
         result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
         root = self.model.root_joint
         is_fixed = not root.position_count or self.root_source is Source.FIXED
@@ -339,12 +339,6 @@ class Robot:
             return refusal
         self.say_once(f"joint_states: {refusal.message}; the message's other joints are used")
         count = len(data.names)
-        return self.joint_state(
-            data._replace(
-                names=tuple(name for name, good in zip(data.names, finite, strict=True) if good),
-                position=data.position[finite],
-                velocity=data.velocity[finite] if len(data.velocity) == count else data.velocity[:0],
-                effort=data.effort[finite] if len(data.effort) == count else data.effort[:0],
-            ),
-            now,
-        )
+        velocity, effort = (part[finite] if len(part) == count else part[:0] for part in data.rest)
+        names = tuple(name for name, good in zip(data.names, finite, strict=True) if good)
+        return self.joint_state(JointStateData(data.stamp_ns, names, data.position[finite], (velocity, effort)), now)

@@ -26,8 +26,11 @@ class TransformBlock:
 
     def __init__(self, model: RobotModel, joints: Sequence[int], frames: Frames, *, raw: bool) -> None:
         self.frames = tuple(frames)
-        self._transforms = InPlaceTransforms(model, joints)
         self._raw = TransformMessage(self.frames) if raw else None
+        if self._raw is None:
+            self._transforms = InPlaceTransforms(model, joints)
+        else:
+            self._transforms = InPlaceTransforms(model, joints, self._raw.slots, self._raw.places)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -36,8 +39,8 @@ class TransformBlock:
         """Return the message for a configuration: CDR bytes, or a typed message where raw ones are switched off."""
         values = self._transforms.update(positions)
         if self._raw is not None:
-            return self._raw.write(stamp_ns, values)
-        return transform_message(self.frames, values, stamp_ns)
+            return self._raw.write(stamp_ns)
+        return transform_message(self.frames, values.reshape(-1, 7), stamp_ns)
 
 
 class TransformBlocks:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from tf2_msgs.msg import TFMessage
 
@@ -21,6 +23,10 @@ from robot_semantics.ros.root_from_tf import first_child_frame
 from robot_semantics.transforms import compose, matrix_from_pose
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
 from robot_semantics.usdf.world_state import WORLD, Frame, Pose
+
+_LOOK_PERIOD_S = 0.25
+_PACE_S = 0.05
+_STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 
 FloatArray = npt.NDArray[np.float64]
 Standing = Mapping[str, tuple[str, FloatArray]]
@@ -42,24 +48,34 @@ class WorldFrames:
         self._own_frames = own_frames
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
-        group = SetAside()
-        topics = (("/tf", qos.TF, False), ("/tf_static", qos.STATIC_LISTENER, True))
-        listeners = []
-        for topic, profile, static in topics:
-            take = partial(self._take, static)
-            subscription = node.create_subscription(
-                TFMessage, topic, take, qos.fresh(profile), callback_group=group, raw=True
-            )
-            listeners.append(Listener(subscription, take))
-        self._subscriptions = [listener.subscription for listener in listeners]
-        self._loop = MessageLoop(node.context, lambda error: node.get_logger().error(f"TF: {error}"))
-        self._loop.start(listeners)
+        self._group = SetAside()
+        self._loop = MessageLoop(node.context, lambda error: node.get_logger().error(f"TF: {error}"), _PACE_S)
+        self._listeners = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
+        self._loop.start(self._listeners)
+        # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
+        self._timer = node.create_timer(_LOOK_PERIOD_S, self._look_for_others, clock=_STEADY)
 
     def destroy(self) -> None:
         """Stop listening."""
+        self._node.destroy_timer(self._timer)
         self._loop.stop()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+        for listener in self._listeners:
+            self._node.destroy_subscription(listener.subscription)
+
+    def _listen(self, topic: str, profile: QoSProfile, *, static: bool) -> Listener:
+        take = partial(self._take, static)
+        subscription = self._node.create_subscription(
+            TFMessage, topic, take, qos.fresh(profile), callback_group=self._group, raw=True
+        )
+        return Listener(subscription, take)
+
+    def _look_for_others(self) -> None:
+        if self._node.count_publishers("/tf") <= 1:
+            return
+        self._timer.cancel()
+        self._loop.stop()
+        self._listeners.append(self._listen("/tf", qos.TF, static=False))
+        self._loop.start(self._listeners)
 
     def forget(self) -> None:
         """Forget all frames, as after a jump of the clock."""

@@ -1,0 +1,39 @@
+"""The least that a Python node can do: wait for one subscription, take bytes, publish constant bytes as many."""
+
+from __future__ import annotations
+
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.settings import RobotSettings
+
+
+def main() -> None:
+    rclpy.init()
+    node = rclpy.create_node("floor")
+    urdf = node.declare_parameter("robot_description", "").value
+    robot = Robot("floor", robot_from_text(urdf), RobotSettings(default_positions="zero"))
+    (data,) = robot.everything(0)
+    assert isinstance(data, bytes)
+    publisher = node.create_publisher(TFMessage, "/tf", 100)
+    subscription = node.create_subscription(
+        JointState, "joint_states", lambda _data: None, qos_profile_sensor_data, raw=True
+    )
+    handle = subscription.handle
+    wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+    while rclpy.ok():
+        wait_set.clear_entities()
+        wait_set.add_subscription(handle)
+        wait_set.wait(100_000_000)
+        while (taken := handle.take_message(JointState, True)) is not None:
+            # The stamp goes along, eight bytes in the first transform, or there would be no latency to measure.
+            publisher.publish(data[:8] + taken[0][4:12] + data[16:])
+
+
+if __name__ == "__main__":
+    main()

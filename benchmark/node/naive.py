@@ -1,0 +1,76 @@
+"""The node that one writes first: rclpy, typed messages, one joint after the other; what ours is measured against."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import rclpy
+from geometry_msgs.msg import TransformStamped
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+Quaternion = tuple[float, float, float, float]
+
+
+def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def turn(axis: list[float], angle: float) -> Quaternion:
+    s = math.sin(angle / 2.0)
+    return axis[0] * s, axis[1] * s, axis[2] * s, math.cos(angle / 2.0)
+
+
+class NaiveNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+    def __init__(self) -> None:
+        super().__init__("naive")
+        self.joints = {}
+        for joint in ET.fromstring(self.declare_parameter("robot_description", "").value).iter("joint"):
+            if joint.get("type") != "revolute":
+                continue
+            origin, axis, parent, child = (joint.find(tag) for tag in ("origin", "axis", "parent", "child"))
+            assert origin is not None
+            assert axis is not None
+            assert parent is not None
+            assert child is not None
+            xyz = [float(word) for word in origin.get("xyz", "").split()]
+            roll, pitch, yaw = (float(word) for word in origin.get("rpy", "").split())
+            rotation = multiply(multiply(turn([0, 0, 1], yaw), turn([0, 1, 0], pitch)), turn([1, 0, 0], roll))
+            direction = [float(word) for word in axis.get("xyz", "").split()]
+            self.joints[joint.get("name")] = (parent.get("link"), child.get("link"), xyz, rotation, direction)
+        self.publisher = self.create_publisher(TFMessage, "/tf", 100)
+        self.create_subscription(JointState, "joint_states", self.on_joint_state, qos_profile_sensor_data)
+
+    def on_joint_state(self, message: JointState) -> None:
+        transforms = []
+        for name, position in zip(message.name, message.position, strict=True):
+            parent, child, xyz, rotation, axis = self.joints[name]
+            item = TransformStamped()
+            item.header.stamp = message.header.stamp
+            item.header.frame_id, item.child_frame_id = parent, child
+            where, q = item.transform.translation, item.transform.rotation
+            where.x, where.y, where.z = xyz
+            q.x, q.y, q.z, q.w = multiply(rotation, turn(axis, position))
+            transforms.append(item)
+        self.publisher.publish(TFMessage(transforms=transforms))
+
+
+if __name__ == "__main__":
+    rclpy.init()
+    try:
+        rclpy.spin(NaiveNode())
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()

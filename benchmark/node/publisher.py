@@ -1,0 +1,45 @@
+"""Publishes joint states at a steady rate: JOINTS RATE_HZ SECONDS."""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+import time
+
+import rclpy
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from benchmark.node.robots import joint_names
+
+
+def main(joints: int, rate_hz: float, seconds: float) -> None:
+    rclpy.init()
+    node = rclpy.create_node("bench_publisher")
+    publisher = node.create_publisher(JointState, "joint_states", 10)
+    while not publisher.get_subscription_count():
+        time.sleep(0.02)
+    message = JointState(name=joint_names(joints))
+    message.velocity = [0.0] * joints
+    begin = next_s = time.perf_counter()
+    number = 0
+    # A few different positions, made beforehand: this process must not take the other's time.
+    bodies = []
+    for phase in range(16):
+        message.position = [math.sin(phase + joint) for joint in range(joints)]
+        bodies.append(bytearray(serialize_message(message)))
+    while next_s - begin < seconds:
+        body = bodies[number % len(bodies)]
+        struct.pack_into("<iI", body, 4, *divmod(time.time_ns(), 1_000_000_000))
+        publisher.publish(bytes(body))
+        number += 1
+        next_s += 1.0 / rate_hz
+        wait = next_s - time.perf_counter()
+        if wait > 0.0:
+            time.sleep(wait)
+    rclpy.shutdown()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]))

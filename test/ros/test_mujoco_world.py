@@ -1,0 +1,234 @@
+"""The simulator node: clock, states, commands, world state services; pausing, stepping, resetting."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+
+from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_srvs.srv import SetBool, Trigger
+
+from robot_semantics.examples import example
+from robot_semantics.ros.world_messages import world_from_message
+from robot_semantics.usdf.reader import parse_world, read_world
+
+from .conftest import Client, NodeProcess
+
+pytestmark = pytest.mark.ros
+
+NODE = "/mujoco_world"
+MODULE = "robot_semantics.ros.mujoco_world"
+WORLD = str(example("rover_arm.usdf"))
+
+
+@pytest.fixture(scope="module")
+def world(start: Callable[..., NodeProcess]) -> NodeProcess:
+    return start(module=MODULE, world=WORLD, start_paused=True)
+
+
+@pytest.fixture(autouse=True)
+def _paused_at_the_start(client: Client, world: NodeProcess) -> None:
+    client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=True))
+    assert client.call(Trigger, f"{NODE}/reset").success
+
+
+def state(client: Client, *models: str) -> Any:
+    answer = client.call(GetWorldState, f"{NODE}/get_world_state", GetWorldState.Request(models=list(models)))
+    assert answer.success, answer.message
+    return answer
+
+
+def step(client: Client, count: int) -> int:
+    answer = client.call(Step, f"{NODE}/step", Step.Request(steps=count))
+    assert answer.success, answer.message
+    return int(answer.time.sec * 1_000_000_000 + answer.time.nanosec)
+
+
+def test_states_are_published_under_the_models_names(client: Client) -> None:
+    joints = client.collect(JointState, "joint_states", 10)
+    base = client.collect(MultiDOFJointState, "multi_dof_joint_states", 10)
+    block = client.collect(MultiDOFJointState, "block_1/multi_dof_joint_states", 10)
+    clock = client.collect(Clock, "/clock", 10)
+    client.until(lambda: joints and base and block and clock, "all topics of a paused world")
+    positions = dict(zip(joints[-1].name, joints[-1].position, strict=True))
+    velocities = dict(zip(joints[-1].name, joints[-1].velocity, strict=True))
+    assert positions["elbow_joint"] == 0.8
+    assert positions["right_finger_joint"] == 0.02
+    assert velocities["shoulder_pan_joint"] == -0.5
+    assert base[-1].header.frame_id == "odom"
+    assert base[-1].joint_names == ["world_joint"]
+    assert base[-1].twist[0].linear.x == pytest.approx(0.4)
+    assert base[-1].twist[0].angular.z == pytest.approx(0.2)
+    assert block[-1].header.frame_id == "world"
+    assert block[-1].transforms[0].translation.z == 0.3
+    assert clock[-1].clock.sec == clock[-1].clock.nanosec == 0
+
+
+def test_a_paused_world_goes_on_by_steps_and_only_then(client: Client) -> None:
+    assert step(client, 50) == 100_000_000
+    assert step(client, 0) == 100_000_000
+    client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=False))
+    answer = client.call(Step, f"{NODE}/step", Step.Request(steps=1))
+    assert not answer.success
+    assert answer.message == "the simulation is running: pause it first"
+
+
+def test_a_running_world_follows_the_wall_clock(client: Client) -> None:
+    clock = client.collect(Clock, "/clock", 10)
+    client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=False))
+    client.until(lambda: clock and clock[-1].clock.sec >= 1, "the first second")
+    client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=True))
+    stamps = [message.clock.sec + 1e-9 * message.clock.nanosec for message in clock]
+    assert stamps == sorted(stamps)
+
+
+def test_commands_move_joints_by_position_velocity_and_effort(client: Client) -> None:
+    commands = client.publisher(JointState, "joint_command", 10)
+    commands.publish(JointState(name=["lift_joint"], position=[0.02]))
+    commands.publish(JointState(name=["world_joint/theta"], velocity=[0.5]))
+    commands.publish(JointState(name=["wrist_joint"], effort=[5.0]))
+
+    def obeyed() -> bool:
+        step(client, 100)
+        model = next(m for m in parse_world(state(client).text).models if m.name == "rover_arm")
+        joints = {joint.name: joint for joint in model.joints}
+        assert model.twist is not None
+        lifted = abs((joints["lift_joint"].positions or (1.0,))[0] - 0.02) < 0.02
+        # Held wheels drag on the floor, so the base turns more slowly than it was told to.
+        turning = 0.05 < model.twist[5] < 0.5
+        return lifted and turning and (joints["wrist_joint"].torques or (0.0,))[0] == 5.0
+
+    client.until(obeyed, "the joints to obey")
+
+
+def test_a_bad_command_is_logged_and_changes_nothing(client: Client, world: NodeProcess) -> None:
+    commands = client.publisher(JointState, "joint_command", 10)
+    before = state(client).text
+    commands.publish(JointState(name=["elbw_joint"], position=[0.0]))
+    world.wait_for_output("did you mean 'elbow_joint'")
+    assert state(client).text == before
+
+
+def test_a_world_state_set_as_text_continues_bit_for_bit(client: Client) -> None:
+    step(client, 300)
+    saved = state(client).text
+    step(client, 200)
+    later = state(client).text
+    request = SetWorldState.Request(text=saved)
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)
+    assert answer.success, answer.message
+    assert answer.exact
+    assert not answer.not_set
+    assert "model 'rover_arm': joint 'elbow_joint': position and velocity set" in answer.set
+    assert state(client).text == saved
+    step(client, 200)
+    assert state(client).text == later
+
+
+def test_a_world_state_set_as_a_message_says_what_it_lacks(client: Client) -> None:
+    step(client, 100)
+    answer = state(client)
+    text, message = parse_world(answer.text), world_from_message(answer.state)
+    assert message.models[0].joints == text.models[0].joints
+    client.call(Trigger, f"{NODE}/reset")
+    done = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(state=answer.state))
+    assert done.success, done.message
+    assert not done.exact
+    assert any("not bit for bit" in note for note in done.notes)
+    again = parse_world(state(client).text)
+    before, after = (
+        np.array([value for joint in found.models[0].joints for value in joint.positions or ()])
+        for found in (text, again)
+    )
+    np.testing.assert_allclose(after, before, atol=1e-12)
+
+
+def test_all_or_nothing_and_per_item(client: Client) -> None:
+    text = state(client).text.replace('joint_state name="elbow_joint"', 'joint_state name="elbw_joint"')
+    before = state(client).text
+    refused = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=text))
+    assert not refused.success
+    assert refused.not_set == [
+        "model 'rover_arm': joint 'elbw_joint': the robot has no such joint; did you mean 'elbow_joint'?"
+    ]
+    assert state(client).text == before
+    part = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=text, partial=True))
+    assert part.success
+    assert part.not_set == refused.not_set
+
+
+def test_a_dry_run_changes_nothing(client: Client) -> None:
+    saved = state(client).text
+    step(client, 20)
+    before = state(client).text
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=saved, dry_run=True))
+    assert answer.success
+    assert answer.exact
+    assert state(client).text == before
+
+
+def test_a_text_that_is_no_usdf_is_refused_with_its_place(client: Client) -> None:
+    request = SetWorldState.Request(text="<world_state><pose/></world_state>")
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)
+    assert not answer.success
+    assert answer.message.startswith("<text>:1:14: error: ")
+
+
+def test_a_part_of_the_world_may_be_asked_for(client: Client) -> None:
+    answer = state(client, "block_2")
+    assert [model.name for model in answer.state.model_states] == ["block_2"]
+    missing = client.call(GetWorldState, f"{NODE}/get_world_state", GetWorldState.Request(models=["blok_2"]))
+    assert not missing.success
+    assert missing.nearest[0] == "block_2"
+
+
+def test_a_reset_brings_the_first_state_back(client: Client) -> None:
+    first = state(client).text
+    step(client, 77)
+    assert client.call(Trigger, f"{NODE}/reset").success
+    assert state(client).text == first
+    stated = {joint.name: joint for joint in read_world(WORLD).models[0].joints}
+    now = {joint.name: joint for joint in parse_world(first).models[0].joints}
+    assert now["wrist_joint"].positions == stated["wrist_joint"].positions
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_without_a_traceback(start: Callable[..., NodeProcess], number: int) -> None:
+    process = start(module=MODULE, world=WORLD, ros_args=("-r", "__ns:=/other"))
+    process.wait_for_output("simulating rover_arm")
+    assert process.stop(number) == 0
+    assert "Traceback" not in process.output
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"world": "nowhere.usdf"}, "nowhere.usdf"),
+        ({"world": WORLD, "timestep": -1.0}, "parameter 'timestep' must be greater than 0"),
+        ({"world": WORLD, "main_model": "rover"}, "unknown model 'rover'"),
+        ({"models": ["x=nowhere.urdf"]}, "'nowhere.urdf' is not found"),
+    ],
+)
+def test_a_world_that_cannot_be_simulated_is_one_error(
+    start: Callable[..., NodeProcess], parameters: dict[str, Any], words: str
+) -> None:
+    process = start(module=MODULE, ros_args=("-r", "__ns:=/broken"), **parameters)
+    assert process.wait() == 1
+    assert words in process.output
+    assert "Traceback" not in process.output
+
+
+def test_a_broken_world_is_named_with_line_and_column(start: Callable[..., NodeProcess], tmp_path: Path) -> None:
+    (tmp_path / "w.usdf").write_text("<world_state>\n  <pose/></world_state>")
+    process = start(module=MODULE, world=str(tmp_path / "w.usdf"))
+    assert process.wait() == 1
+    assert "w.usdf:2:3: error: " in process.output
