@@ -1,0 +1,193 @@
+"""`robot_semantics usdf` as a person or a program calls it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_semantics.examples import example
+from robot_semantics.usdf.reader import read_world
+
+FILES = ("rover_arm.usdf", "rover_arm.urdf", "rover_arm.srdf", "block.urdf", "block.srdf")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    """Return a copy of the example world, beside its robots."""
+    for name in FILES:
+        shutil.copy(example(name), tmp_path / name)
+    return tmp_path / "rover_arm.usdf"
+
+
+@pytest.fixture
+def usdf(run: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *words: run("usdf", *words)
+
+
+def test_check_reports_problems_and_counts(usdf: Callable[..., Any], world: Path) -> None:
+    result = usdf("check", world)
+    assert result.code == 0
+    assert "4 of 10 joints of 'rover_arm' have no position" in result.out
+    assert usdf("check", "--strict", world).code == 1
+    assert usdf("check", "--no-robots", world).out.endswith("1 file checked: no problems\n")
+    found = json.loads(usdf("check", "--json", world).out)
+    assert (found["ok"], found["errors"], found["warnings"]) == (True, 0, 1)
+    assert found["diagnostics"][0]["line"] > 1
+    world.write_text(world.read_text().replace('"lift_joint"', '"lift_jiont"'))
+    result = usdf("check", world)
+    assert result.code == 1
+    assert "has no joint 'lift_jiont'; did you mean 'lift_joint'?" in result.out
+    world.write_text("<world_state")
+    assert usdf("check", world).code == 1
+    assert usdf("check", world.parent / "nothing.usdf").code == 1
+
+
+def test_check_takes_a_robot_from_the_command_line(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.usdf"
+    bare.write_text(
+        "<world_state><model_state name='x'><pose>0 0 0 0 0 0</pose><link_state name='no'/></model_state></world_state>"
+    )
+    result = usdf("check", bare, "--urdf", world.parent / "rover_arm.urdf", "--srdf", world.parent / "rover_arm.srdf")
+    assert result.code == 1
+    assert "robot 'rover_arm' has no link 'no'" in result.out
+
+
+def test_show_prints_what_the_file_says(usdf: Callable[..., Any], world: Path) -> None:
+    out = usdf("show", world).out
+    assert "world 'rover_and_blocks', at 0.000000000 s, 4 models, 1 frames" in out
+    assert "shoulder_pan_joint   0.3        -0.5" in out
+    state = json.loads(usdf("show", "--json", world).out)
+    assert [model["name"] for model in state["models"]] == ["rover_arm", "block_1", "block_2", "block_3"]
+
+
+def test_resolve_sees_from_any_frame(usdf: Callable[..., Any], world: Path) -> None:
+    bodies = json.loads(usdf("resolve", world, "rover_arm", "block_2", "--relative-to", "odom", "--json").out)["bodies"]
+    assert bodies[0]["xyz"] == pytest.approx([0.0, 0.0, 0.0])
+    assert bodies[0]["twist"] == pytest.approx([0.4, 0.0, 0.0, 0.0, 0.0, 0.2])
+    everything = usdf("resolve", world).out
+    assert "rover_arm::tool_frame" in everything
+    assert "rover_arm::tool_frame" not in usdf("resolve", world, "--no-robots").out
+    result = usdf("resolve", world, "blok_1")
+    assert (result.code, result.err) == (
+        1,
+        "error: unknown model, frame or link 'blok_1'; did you mean 'block_1' or 'block_3' or 'block_2'?\n",
+    )
+
+
+def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    out = tmp_path / "elsewhere" / "e.usdf"
+    out.parent.mkdir()
+    words = (
+        "--joint",
+        "rover_arm/lift_joint",
+        "0.2",
+        "--pose",
+        "block_1",
+        "1 2 3 0 0 0",
+        "--time",
+        "1.5",
+        "--name",
+        "w",
+    )
+    assert usdf("edit", world, *words, "-o", out).code == 0
+    edited = read_world(out)
+    assert edited.time_ns == 1_500_000_000
+    assert edited.model("rover_arm").description == "../rover_arm.urdf"
+    result = usdf("diff", world, out)
+    assert result.code == 1
+    assert "rover_arm joint lift_joint" in result.out
+    differences = json.loads(usdf("diff", world, out, "--json").out)["differences"]
+    assert [item["kind"] for item in differences] == ["statement", "time", "joint position", "position", "orientation"]
+    ignored = ("--ignore", "statement", "--ignore", "time", "--tolerance", "joint-position=0.11", "--tolerance", "10")
+    assert usdf("diff", world, out, *ignored).out == "no difference\n"
+    assert usdf("diff", world, world).code == 0
+    assert usdf("edit", world, "--state", "rover_arm", "nothing/here").code == 1
+    assert usdf("edit", world, "--parent", "block_1", "odom", "--twist", "odom", "0 0 0 0 0 1", "--in-place").code == 0
+    assert read_world(world).model("block_1").parent == "odom"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--pose", "block_1", "1 2"), "--pose: '1 2' has 2 numbers; it must have 6 or 7"),
+        (("--pose", "block_1", "1 2 x 0 0 0"), "--pose: 'x' is not a number"),
+        (("--pose", "blok_1", "0 0 0 0 0 0"), "unknown model or frame 'blok_1'"),
+        (("--joint", "lift_joint", "0"), "'lift_joint' is not of the form MODEL/JOINT"),
+        (("--state", "rover_arm", "stowed"), "'stowed' is not of the form GROUP/STATE"),
+        (("--time", "soon"), "--time: 'soon' is not a time in seconds"),
+    ],
+)
+def test_an_edit_that_cannot_be_done_says_why(
+    usdf: Callable[..., Any], world: Path, words: tuple[str, ...], message: str
+) -> None:
+    result = usdf("edit", world, *words)
+    assert result.code == 1
+    assert message in result.err
+    assert result.out == ""
+
+
+def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    other, merged = tmp_path / "other.usdf", tmp_path / "merged.usdf"
+    usdf("edit", world, "--pose", "block_1", "1 2 3 0 0 0", "--time", "2", "-o", other)
+    result = usdf("merge", world, other)
+    assert result.code == 1
+    assert "'block_1' is stated differently in" in result.err
+    assert usdf("merge", world, other, "--prefix", "a_").code == 1
+    assert usdf("merge", world, other, "--prefix", "a_", "--prefix", "b_", "--any-time", "-o", merged).code == 0
+    assert len(read_world(merged).models) == 8
+    listed = usdf("split", world, "-o", tmp_path / "parts").out.split()
+    assert [Path(path).name for path in listed] == [
+        "rover_arm.usdf",
+        "block_1.usdf",
+        "block_2.usdf",
+        "block_3.usdf",
+    ]
+    assert read_world(listed[0]).model("rover_arm").description == "../rover_arm.urdf"
+    between = tmp_path / "between.usdf"
+    assert usdf("interpolate", world, other, "--time", "0.5", "-o", between).code == 0
+    pose = read_world(between).model("block_1").pose
+    assert pose is not None
+    assert pose.xyz_rpy[:3] == pytest.approx((0.72 + 0.07, 0.05 + 0.4875, 0.3 + 0.675))
+    assert usdf("interpolate", world, other, "--share", "2").code == 1
+    assert usdf("interpolate", world, other).code == 2
+
+
+def test_convert_there_and_back(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    as_json, back = tmp_path / "w.json", tmp_path / "back.usdf"
+    assert usdf("convert", world, "-o", as_json).err == ""
+    assert usdf("convert", as_json, "-o", back).code == 0
+    assert read_world(back) == read_world(world)
+    assert usdf("diff", world, as_json).code == 0
+    result = usdf("convert", world, "--to", "sdformat")
+    assert "<sdf version" in result.out
+    assert "not carried: frame 'odom'" in result.err
+    assert usdf("convert", world).code == 1
+    result = usdf("convert", world, "--to", "mujoco")
+    assert (result.code, "--mujoco-model" in result.err) == (1, True)
+
+
+def test_convert_makes_keyframes_of_mujoco_models(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    model, key, back = tmp_path / "m.xml", tmp_path / "key.mjcf", tmp_path / "back.usdf"
+    model.write_text(
+        "<mujoco><worldbody><body name='block_2'><freejoint/><geom type='sphere' size='1'/></body></worldbody></mujoco>"
+    )
+    result = usdf("convert", world, "--mujoco-model", model, "--key", "k", "-o", key)
+    assert result.code == 0
+    assert "not carried: model 'block_1': its pose and twist, as no free joint carries it" in result.err
+    assert usdf("convert", key, "--mujoco-model", model, "-o", back).code == 0
+    found, stated = read_world(back).model("block_2"), read_world(world).model("block_2")
+    assert found.pose is not None
+    assert stated.pose is not None
+    assert found.pose.xyz_rpy == pytest.approx(stated.pose.xyz_rpy)
+    assert found.twist == pytest.approx(stated.twist)
+
+
+def test_usdf_without_an_operation_is_wrong_usage(usdf: Callable[..., Any]) -> None:
+    assert usdf().code == 2
+    assert usdf("fly").code == 2
+    assert "interpolate" in usdf("--help").out
