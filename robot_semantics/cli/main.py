@@ -59,14 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
     words = list(sys.argv[1:] if argv is None else argv)
     plain, xacro_arguments = split_xacro_arguments(words)
-    parser = _parser(next((word for word in plain if not word.startswith("-")), None))
-    arguments = parser.parse_args(plain)
-    arguments.xacro_arguments = xacro_arguments
-    if arguments.command is None:
-        parser.print_help()
-        return EXIT_USAGE
-    module: CommandModule = arguments.module
     try:
+        parser = _parser(next((word for word in plain if not word.startswith("-")), None))
+        arguments = parser.parse_args(plain)
+        arguments.xacro_arguments = xacro_arguments
+        if arguments.command is None:
+            parser.print_help()
+            return EXIT_USAGE
+        module: CommandModule = arguments.module
         return module.run(arguments)
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
