@@ -27,5 +27,22 @@ def test_updated_values_are_the_general_transforms_without_following(
         q = general.space.random(rng)
         values = in_place.update(q)
         assert values is in_place.values
-        np.testing.assert_allclose(matrix_from_pose(values), general.matrices(q), atol=1e-14)
-        np.testing.assert_allclose((values[:, 3:] ** 2).sum(axis=-1), 1.0, atol=1e-14)
+        poses = values.reshape(-1, 7)
+        np.testing.assert_allclose(matrix_from_pose(poses), general.matrices(q), atol=1e-14)
+        np.testing.assert_allclose((poses[:, 3:] ** 2).sum(axis=-1), 1.0, atol=1e-14)
+
+
+def test_values_go_where_they_are_told_to_and_nowhere_else(
+    random_robot: Callable[..., RobotModel], rng: np.random.Generator
+) -> None:
+    model = random_robot(25)
+    chosen = [int(row) for row in rng.permutation(25)[:15]]
+    own = InPlaceTransforms(model, chosen)
+    target = np.full(200, 7.5)
+    places = rng.permutation(200)[: 15 * 7].reshape(15, 7)
+    told = InPlaceTransforms(model, chosen, target, places)
+    for _ in range(3):
+        q = LocalTransforms(model).space.random(rng)
+        assert told.update(q) is target
+        np.testing.assert_array_equal(target[places].ravel(), own.update(q))
+        np.testing.assert_array_equal(np.delete(target, places.ravel()), 7.5)
