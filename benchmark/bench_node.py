@@ -1,11 +1,11 @@
-"""What a joint state costs on its way to TF: CPU of the node's process a message, and latency; ours, naive, and the floor.
+"""What a joint state costs on its way to TF, CPU time a message and latency: ours, a naive node, and the floor.
 
 Run: python -m benchmark.bench_node [--seconds S] [--cases 40x100,40x1000,200x100,200x1000] [--node NAME=COMMAND...]
 
-`naive` is a plain rclpy node with typed messages, `floor` takes bytes and publishes constant bytes. A `--node` is measured
-beside them, for instance the C++ one: --node cpp="ros2 run robot_state_publisher robot_state_publisher".
-Every process has the same publisher and one listener on /tf. CPU time is that of all the process's threads, by the scheduler's
-own account; latency is from the joint state's stamp to the arrival of its transforms in this process.
+`naive` is a plain rclpy node with typed messages, `floor` takes bytes and publishes constant bytes. A `--node` is
+measured beside them, for instance the C++ one: --node cpp="ros2 run robot_state_publisher robot_state_publisher".
+Every process has the same publisher and one listener on /tf. CPU time is that of all the process's threads, by the
+scheduler's own account; latency is from the joint state's stamp to the arrival of its transforms in this process.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ def turn(axis: list[float], angle: float) -> Quaternion:
 
 
 class NaiveNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+    """Knows revolute joints, in messages that name them all."""
+
     def __init__(self) -> None:
         super().__init__("naive")
         self.joints = {}
@@ -53,6 +55,7 @@ class NaiveNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         self.create_subscription(JointState, "joint_states", self.on_joint_state, qos_profile_sensor_data)
 
     def on_joint_state(self, message: JointState) -> None:
+        """Publish the transforms of a joint state."""
         transforms = []
         for name, position in zip(message.name, message.position, strict=True):
             parent, child, xyz, rotation, axis = self.joints[name]

@@ -1,0 +1,23 @@
+"""A short cut of `make soak`: good messages come out, malformed ones are counted, nothing grows, nothing fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_node_stands_twenty_seconds_of_good_and_malformed_messages(ros_domain: int) -> None:
+    command = [sys.executable, "-m", "benchmark.soak", "--seconds", "20"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("soak: ok\n")
+    good = int(done.stdout.partition(" good messages")[0].rpartition("\n")[2].replace(",", ""))
+    assert good > 5000
