@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 
 import mujoco
 import numpy as np
@@ -101,20 +102,22 @@ def count_blocks(
         first = block * len(q)
         return count_configurations(scene, q if last is None else q[: max(last - first, 0)], first, local.data)
 
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        pending: set[Future[Counts]] = {pool.submit(work, block) for block in blocks}
-        try:
-            while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in done:
-                    counts = future.result()
-                    total.add(counts)
-                    if progress is not None:
-                        progress(counts.samples)
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    waiting = iter(blocks)
+    try:
+        # A few blocks at a time: an interruption has nothing to clear away, however many samples were asked for.
+        pending = {pool.submit(work, block) for block in islice(waiting, 2 * jobs)}
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                counts = future.result()
+                total.add(counts)
+                pending |= {pool.submit(work, block) for block in islice(waiting, 1)}
+                if progress is not None:
+                    progress(counts.samples)
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
     return total
 
 

@@ -1,0 +1,71 @@
+"""`robot_semantics collisions witness`: a configuration in which two links collide, as a group state or a USDF."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from xml.sax.saxutils import quoteattr
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.collision.matrix import Witness
+from robot_semantics.collision.report import evidence_words, witness_json
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.names import LinkPair
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import save_world
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the action's arguments."""
+    inputs.add_robot_arguments(parser)
+    parser.add_argument("link1", metavar="LINK1", help="one link")
+    parser.add_argument("link2", metavar="LINK2", help="the other link")
+    parser.add_argument("--which", choices=("first", "deepest"), default="deepest", help="which one (deepest)")
+    parser.add_argument("--group", metavar="GROUP", help="print a <group_state> of this group")
+    parser.add_argument("--usdf", metavar="OUT.usdf", help="write the whole robot's state")
+    add_sampling_arguments(parser)
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the configuration; 1 if none was found."""
+    robot = inputs.load(arguments)
+    robot.link(arguments.link1), robot.link(arguments.link2)
+    matrix = sample(robot, arguments)
+    pair = LinkPair.of(arguments.link1, arguments.link2)
+    if pair not in matrix.pairs:
+        solid = sorted({link for known in matrix.pairs for link in known})
+        bare = next((link for link in pair if link not in solid), pair.first)
+        raise UnknownNameError("link with collision geometry", bare, solid)
+    evidence = matrix.pairs[pair]
+    witness: Witness | None = getattr(evidence, arguments.which)
+    if witness is None:
+        words = evidence_words(matrix, evidence)
+        raise RobotSemanticsError(f"no collision of '{pair.first}' and '{pair.second}' is known: {words}")
+    space = JointSpace.of(robot)
+    q = space.with_mimics(witness.q)
+    if arguments.usdf:
+        state = from_joint_positions(robot, q)
+        save_world(WorldState(name=f"{pair.first} against {pair.second}", models=(state,)), arguments.usdf)
+        print(f"written: {arguments.usdf}", file=sys.stderr)
+    if arguments.json:
+        inputs.print_json({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
+    elif arguments.group:
+        _print_group_state(robot, space, q, arguments.group, f"{pair.first}_hits_{pair.second}")
+    elif not arguments.usdf:
+        for name, value in zip(space.names, q, strict=True):
+            print(f"{name}={float(value)!r}")
+    return 0
+
+
+def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, group: str, name: str) -> None:
+    print(f"<group_state name={quoteattr(name)} group={quoteattr(group)}>")
+    for joint in robot.semantics.group(group).active_joints:
+        values = " ".join(repr(float(value)) for value in q[space.joint_positions[joint]])
+        print(f"  <joint name={quoteattr(joint)} value={quoteattr(values)}/>")
+    print("</group_state>")
