@@ -18,7 +18,8 @@ from robot_semantics_interfaces.msg import LinkState as LinkStateMessage
 from robot_semantics_interfaces.msg import ModelState as ModelStateMessage
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
-from robot_semantics.transforms import quat_from_rpy, rpy_from_quat
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import (
     WORLD,
     Frame,
@@ -155,9 +156,8 @@ def _pose(message: Any) -> Pose | None:
     if not message.has_pose:
         return None
     point, turn = message.pose.position, message.pose.orientation
-    quat = (turn.x, turn.y, turn.z, turn.w)
-    roll, pitch, yaw = rpy_from_quat(quat).tolist()
-    return Pose((point.x, point.y, point.z, roll, pitch, yaw), quat)
+    # Kept bit for bit where it has length 1; a publisher's rounding is put right.
+    return pose_from_quaternion((point.x, point.y, point.z), (turn.x, turn.y, turn.z, turn.w))
 
 
 def _twist(message: Any) -> Vec6 | None:
