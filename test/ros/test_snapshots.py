@@ -294,11 +294,15 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
     )
     publisher = client.publisher(JointState, "/aged/joint_states")
     now = time.time_ns()
+
+    def fourth() -> bool:
+        newest = max(tmp_path.glob("auto-*.usdf"), default=None)
+        if newest is None or int(newest.stem.removeprefix("auto-")) < 4:
+            return False
+        return bool(read_world(newest).models[0].joints)
+
     client.publish_until(
-        publisher,
-        lambda: joint_state({"elbow_joint": 0.5}, now),
-        lambda: any(int(path.stem.removeprefix("auto-")) >= 4 for path in tmp_path.glob("auto-*.usdf")),
-        "the fourth autosave",
+        publisher, lambda: joint_state({"elbow_joint": 0.5}, now), fourth, "the fourth autosave, with a joint in it"
     )
     assert len(list(tmp_path.glob("auto-*.usdf"))) <= 3
     node = "/aged/robot_semantics"
