@@ -96,13 +96,16 @@ class MessageLoop:
                 # Shut down between start and here.
                 return
             in_use.enter_context(wait_set)
+            several = len(takers) > 1
             while not (self._pace_s and self._stopped.wait(self._pace_s)) and not self._stopping and context.ok():
                 wait_set.clear_entities()
                 for handle, *_ in takers:
                     wait_set.add_subscription(handle)
                 wait_set.add_guard_condition(wake)
                 wait_set.wait(_FOREVER)
-                for handle, message_type, raw, deliver in takers:
+                for number, (handle, message_type, raw, deliver) in enumerate(takers):
+                    if several and not wait_set.is_ready("subscription", number):
+                        continue
                     while not self._stopping:
                         taken = handle.take_message(message_type, raw)
                         if taken is None:

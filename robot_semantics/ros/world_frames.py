@@ -24,7 +24,7 @@ from robot_semantics.transforms import compose, matrix_from_pose
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
 from robot_semantics.usdf.world_state import WORLD, Frame, Pose
 
-_LOOK_PERIOD_S = 0.25
+_LOOK_PERIOD_S = 1.0
 _PACE_S = 0.05
 _STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 
