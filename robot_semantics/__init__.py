@@ -1,3 +1,73 @@
-"""Robot descriptions (URDF), what their parts mean (SRDF) and where they are (USDF), checked and exact."""
+"""Robot descriptions (URDF), what their parts mean (SRDF) and where they are (USDF), checked and exact.
+
+The names below can be imported from here; each is loaded when it is first asked for, so importing the package is cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place, Severity
+    from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+    from robot_semantics.kinematics.forward import ForwardKinematics
+    from robot_semantics.kinematics.joint_space import JointSpace
+    from robot_semantics.model.loading import load_robot, robot_from_text
+    from robot_semantics.model.robot_model import RobotModel
+    from robot_semantics.usdf.frames import resolve
+    from robot_semantics.usdf.reader import read_world
+    from robot_semantics.usdf.world_state import WorldState
+    from robot_semantics.usdf.writer import save_world, write_world
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DescriptionError",
+    "Diagnostic",
+    "Diagnostics",
+    "ForwardKinematics",
+    "JointSpace",
+    "Place",
+    "RobotModel",
+    "RobotSemanticsError",
+    "Severity",
+    "UnknownNameError",
+    "WorldState",
+    "load_robot",
+    "read_world",
+    "resolve",
+    "robot_from_text",
+    "save_world",
+    "write_world",
+]
+
+_HOMES = {
+    "Diagnostic": "diagnostics",
+    "DescriptionError": "errors",
+    "Diagnostics": "diagnostics",
+    "ForwardKinematics": "kinematics.forward",
+    "JointSpace": "kinematics.joint_space",
+    "Place": "diagnostics",
+    "RobotModel": "model.robot_model",
+    "RobotSemanticsError": "errors",
+    "Severity": "diagnostics",
+    "UnknownNameError": "errors",
+    "WorldState": "usdf.world_state",
+    "load_robot": "model.loading",
+    "read_world": "usdf.reader",
+    "resolve": "usdf.frames",
+    "robot_from_text": "model.loading",
+    "save_world": "usdf.writer",
+    "write_world": "usdf.writer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
