@@ -1,0 +1,76 @@
+"""The parameter file names every parameter, with the value it has by default; the checks say what they expect."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
+
+from robot_semantics.ros import parameters, snapshots
+
+FILE = Path(__file__).parents[2] / "config" / "robot_semantics.yaml"
+TABLES = {
+    "": parameters.ROBOT + parameters.NODE + snapshots.TABLE,
+    "virtual_joints.world_joint.": parameters.VIRTUAL_JOINT,
+}
+
+
+def uncommented() -> dict[str, Any]:
+    """Return the file's parameters by full name, commented ones included."""
+    lines = []
+    for line in FILE.read_text().splitlines():
+        if re.match(r"^    (# )? *[a-z_]+:( |$)", line):
+            lines.append(line.replace("    # ", "    ", 1))
+    content = yaml.safe_load("\n".join(lines))
+    return flat(content)
+
+
+def flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    found = {}
+    for name, value in content.items():
+        found |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return found
+
+
+def test_the_file_is_what_ros_reads() -> None:
+    content = yaml.safe_load(FILE.read_text())
+    assert content == {"/**": {"ros__parameters": {"publish_frequency": 20.0}}}
+
+
+def test_the_file_names_every_parameter_with_its_default() -> None:
+    expected = {prefix + item.name: item.default for prefix, table in TABLES.items() for item in table}
+    assert uncommented() == expected
+
+
+def test_every_default_passes_its_own_check() -> None:
+    for table in TABLES.values():
+        for item in table:
+            item.check(item.name, item.default)
+            assert item.about
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("virtual_joints.base.pose", [1.0, 2.0], "must be six numbers x y z roll pitch yaw, not [1.0, 2.0]"),
+        ("virtual_joints.base.pose", [1.0] * 5 + [float("nan")], "must be a finite number, not nan"),
+        ("virtual_joints.base.source", "off", "must be one of auto, joint_states, multi_dof, odometry, tf, fixed"),
+        ("left.stale_timeout", -1.0, "must not be negative, not -1.0"),
+        ("simulators", "mujoco_world", "must be a list of texts, not 'mujoco_world'"),
+        ("publish_frequency", True, "must be a finite number, not True"),
+    ],
+)
+def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any, message: str) -> None:
+    with pytest.raises(parameters.ParameterError, match=re.escape(message)) as raised:
+        parameters.check(name, value, ("left",))
+    assert name in str(raised.value)
+
+
+def test_names_that_are_not_ours_are_left_alone() -> None:
+    assert not parameters.check("use_sim_time", True, ())
+    assert not parameters.check("qos_overrides./tf.publisher.depth", 5, ())
