@@ -81,7 +81,8 @@ class _Check:
 
     def _kind(self, file: str) -> Kind | None:
         try:
-            document = read_xml(file)
+            # As forgiving as the URDF reader; the others look again.
+            document = read_xml(file, forgiving=True)
         except DescriptionError as error:
             self.diagnostics.extend(error.diagnostics)
             return None
@@ -95,18 +96,20 @@ class _Check:
         return kind
 
     def _robot(self, file: str) -> RobotModel | None:
+        resolver = PackageResolver(self.arguments.package_path)
         try:
             model = load_robot(
                 Path(file),
                 strict=False,
                 implicit_links=self.arguments.implicit_links,
                 xacro_arguments=self.arguments.xacro_arguments,
+                resolver=resolver,
                 diagnostics=self.diagnostics,
             )
         except DescriptionError as error:
             self._extend(error)
             return None
-        check_meshes(model.urdf, PackageResolver(self.arguments.package_path), self.diagnostics, file)
+        check_meshes(model.urdf, resolver, self.diagnostics, file)
         return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:

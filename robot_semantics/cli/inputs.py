@@ -54,6 +54,7 @@ def load(arguments: argparse.Namespace) -> RobotModel:
     """
     # Imported here: a command that only prints its help need not load the readers.
     from robot_semantics.model.loading import load_robot
+    from robot_semantics.model.resources import PackageResolver
 
     diagnostics = Diagnostics()
     model = load_robot(
@@ -62,6 +63,7 @@ def load(arguments: argparse.Namespace) -> RobotModel:
         strict=False,
         implicit_links=arguments.implicit_links,
         xacro_arguments=arguments.xacro_arguments,
+        resolver=PackageResolver(arguments.package_path),
         diagnostics=diagnostics,
     )
     if arguments.strict:

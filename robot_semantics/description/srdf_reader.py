@@ -17,7 +17,7 @@ from lxml import etree
 
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.description.srdf_elements import HOMES, ROBOT, VIRTUAL_JOINT_TYPES, ElementSpec
-from robot_semantics.description.xacro_reader import read_document
+from robot_semantics.description.xacro_reader import FindPackage, read_document
 from robot_semantics.description.xml_reader import XmlDocument, parse_xml
 from robot_semantics.diagnostics import Diagnostics
 
@@ -42,14 +42,18 @@ def parse_srdf(
 
 
 def srdf_from_file(
-    path: str | Path, diagnostics: Diagnostics | None = None, *, xacro_arguments: Mapping[str, str] | None = None
+    path: str | Path,
+    diagnostics: Diagnostics | None = None,
+    *,
+    xacro_arguments: Mapping[str, str] | None = None,
+    find_package: FindPackage | None = None,
 ) -> tree.Semantic:
-    """Read an SRDF file, plain or xacro.
+    """Read an SRDF file, plain or xacro; `find_package` answers a xacro's ``$(find name)``.
 
     Raises:
         DescriptionError: as `parse_srdf`, and when the file cannot be read.
     """
-    return _read(read_document(path, xacro_arguments), diagnostics)
+    return _read(read_document(path, xacro_arguments, find_package), diagnostics)
 
 
 def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> tree.Semantic:

@@ -8,7 +8,7 @@ from pathlib import Path
 from robot_semantics.description.srdf_tree import Semantic
 from robot_semantics.description.urdf_reader import parse_urdf, read_robot
 from robot_semantics.description.urdf_tree import Robot
-from robot_semantics.description.xacro_reader import FindPackage, read_document
+from robot_semantics.description.xacro_reader import read_document
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
@@ -23,24 +23,23 @@ def load_robot(
     strict: bool = True,
     implicit_links: bool = False,
     xacro_arguments: Mapping[str, str] | None = None,
-    find_package: FindPackage | None = None,
+    resolver: PackageResolver | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
     """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
 
-    `find_package` answers a xacro's ``$(find name)``, by default as `PackageResolver` does. Problems are added to
-    `diagnostics`, if given. With `strict` any error raises; without, parts in error are left out.
+    `resolver` finds the packages that a xacro asks for. Problems are added to `diagnostics`, if given. With `strict` any
+    error raises; without, parts in error are left out.
 
     Raises:
         DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML
             or a URDF that gives no tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
-    if find_package is None:
-        resolver = PackageResolver()
+    packages = resolver or PackageResolver()
 
-        def find_package(name: str) -> str:
-            return str(resolver.package(name, urdf_path))
+    def find_package(name: str) -> str:
+        return str(packages.package(name, urdf_path))
 
     robot = read_robot(read_document(urdf_path, xacro_arguments, find_package), own)
 
@@ -49,7 +48,7 @@ def load_robot(
             return None
         from robot_semantics.description.srdf_reader import srdf_from_file
 
-        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments)
+        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments, find_package=find_package)
 
     return _finish(robot, semantic, strict, implicit_links, own)
 

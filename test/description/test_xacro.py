@@ -133,12 +133,13 @@ def test_packages_are_found_by_the_resolver(walker: Path) -> None:
     walker.write_text(ROBOT.replace("parts/leg.xacro", "$(find pieces)/leg.xacro").replace('"0 -1"', '"0 -1 0"'))
     asked = []
 
-    def find(name: str) -> str:
-        asked.append(name)
-        return str(walker.parent / "parts")
+    class Elsewhere(PackageResolver):
+        def package(self, name: str, relative_to: str | Path | None = None) -> Path:
+            asked.append((name, relative_to))
+            return walker.parent / "parts"
 
-    assert len(load_robot(walker, find_package=find).links) == 3
-    assert asked == ["pieces"]
+    assert len(load_robot(walker, resolver=Elsewhere()).links) == 3
+    assert asked == [("pieces", walker)]
     with pytest.raises(DescriptionError, match="'package://pieces' is not found; tried"):
         load_robot(walker)
     resolver = PackageResolver([walker.parent])
