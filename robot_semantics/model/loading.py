@@ -28,8 +28,8 @@ def load_robot(
 ) -> RobotModel:
     """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
 
-    `resolver` finds the packages that a xacro asks for. Problems are added to `diagnostics`, if given. With `strict` any
-    error raises; without, parts in error are left out.
+    `resolver` finds the packages that a xacro asks for. Problems are added to `diagnostics`, if given. With `strict`
+    any error raises; without, parts in error are left out.
 
     Raises:
         DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML
