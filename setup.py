@@ -5,10 +5,12 @@ from glob import glob
 from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
+# Files beside the modules: schemas, examples, the parts of the viewer's page.
+DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js")
 
 MUJOCO = ["mujoco>=3.3"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
-VIEW = ["viser>=1.0", "trimesh>=4.6"]
+VIEW = ["trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
 CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
@@ -42,7 +44,7 @@ setup(
     maintainer_email="maintainers@robot-semantics.invalid",
     keywords=["ROS", "URDF", "SRDF", "USDF", "tf2"],
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed", *(f"**/*.{kind}" for kind in ("rng", "urdf", "srdf", "usdf", "xml", "yaml"))]},
+    package_data={NAME: ["py.typed", *(f"**/*.{kind}" for kind in DATA)]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

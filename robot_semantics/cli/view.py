@@ -6,10 +6,14 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robot_semantics.cli import inputs
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import RobotSemanticsError
+
+if TYPE_CHECKING:
+    from robot_semantics.viewer.stage import Stage
 
 EXAMPLES = """\
   robot_semantics view robot.urdf robot.srdf
@@ -40,7 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--positions", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="joint positions [rad, m]"
     )
     what.add_argument("--model", metavar="NAME", help="the model that --state and --positions mean")
-    what.add_argument("--collision", action="store_true", help="show collision geometry instead of visuals")
+    what.add_argument(
+        "--witnesses", metavar="FILE.json", help="show the pairs of 'collisions generate --json' colliding"
+    )
+    what.add_argument("--collision-geometry", action="store_true", help="show collision geometry instead of visuals")
     how = parser.add_argument_group("pictures")
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
     how.add_argument("--azimuth", type=float, default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
@@ -53,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show; 0 done, 1 a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.posing import posed
+    from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.live:
         return _live(arguments)
@@ -61,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     opening = Opening(
         tuple(arguments.package_path),
-        arguments.collision,
+        arguments.collision_geometry,
         arguments.strict,
         arguments.implicit_links,
         arguments.xacro_arguments,
@@ -72,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         inputs.print_diagnostics(diagnostics)
     stage = posed(stage, arguments.state, arguments.positions, arguments.model)
+    found = witnesses(stage, Path(arguments.witnesses)) if arguments.witnesses else ()
     done = False
     if arguments.png:
         _picture(stage, arguments)
@@ -84,19 +93,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"wrote {arguments.html}")
         done = True
     if not done:
-        from robot_semantics.viewer.server import serve
+        from robot_semantics.viewer.server import PageServer, serve
 
-        serve(stage, groups=arguments.group, port=arguments.port, open_browser=not arguments.no_browser)
+        server = PageServer(stage, groups=arguments.group, witnesses=found, port=arguments.port)
+        serve(server, open_browser=not arguments.no_browser)
     return 0
 
 
-def _picture(stage: object, arguments: argparse.Namespace) -> None:
+def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
     from robot_semantics.usdf.files import replace_file
     from robot_semantics.viewer.picture import View, render, with_legend
     from robot_semantics.viewer.png import png_bytes
-    from robot_semantics.viewer.stage import Stage
 
-    assert isinstance(stage, Stage)
     legend = () if arguments.no_legend else tuple(arguments.group)
     view = View(
         size=arguments.size,

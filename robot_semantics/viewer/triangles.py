@@ -90,9 +90,16 @@ def _capsule(capsule: urdf_tree.Capsule) -> Surface:
     return _turned([radius for radius, _ in line], [height for _, height in line])
 
 
+def _sphere(sphere: urdf_tree.Sphere) -> Surface:
+    half = np.linspace(0.0, np.pi, SEGMENTS // 2 + 1)
+    radii, heights = sphere.radius * np.sin(half), sphere.radius * np.cos(half)
+    radii[[0, -1]] = 0.0
+    return _turned(radii.tolist(), heights.tolist())
+
+
 _PRIMITIVES: dict[type, Callable[[Any], Surface]] = {
     urdf_tree.Box: _box,
     urdf_tree.Cylinder: _cylinder,
     urdf_tree.Capsule: _capsule,
-    urdf_tree.Sphere: lambda sphere: _capsule(urdf_tree.Capsule(sphere.radius, 0.0)),
+    urdf_tree.Sphere: _sphere,
 }

@@ -1,0 +1,188 @@
+"""A stage as data for the page: what is small as JSON, surfaces and series of numbers as arrays behind it."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.transforms import rotation_from_z
+from robot_semantics.viewer.colours import GROUP_COLOURS
+from robot_semantics.viewer.parts import PLAIN, Part
+from robot_semantics.viewer.shading import corner_normals
+from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
+from robot_semantics.viewer.triangles import Surface
+
+MAGIC = b"RSV1"
+
+
+class _Arrays:
+    """The arrays of one document, one behind the other, each at a multiple of four bytes."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, array: npt.NDArray[Any]) -> list[int]:
+        """Take an array; return where it begins and how many numbers it has."""
+        content = np.ascontiguousarray(array).tobytes()
+        start = self._size
+        padded = content + b"\0" * (-len(content) % 4)
+        self._parts.append(padded)
+        self._size += len(padded)
+        return [start, array.size]
+
+    def content(self) -> bytes:
+        return b"".join(self._parts)
+
+
+def scene_bytes(
+    stage: Stage,
+    *,
+    groups: Sequence[str] = (),
+    witnesses: Sequence[Mapping[str, Any]] = (),
+    live: bool = False,
+) -> bytes:
+    """Return the stage for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
+
+    Args:
+        stage: what is shown.
+        groups: groups that are coloured at first.
+        witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
+        live: positions come from the server.
+    """
+    arrays = _Arrays()
+    surfaces: dict[int, int] = {}
+    shapes: list[dict[str, Any]] = []
+    for actor in stage.actors:
+        for part in actor.parts:
+            if id(part.surface) not in surfaces:
+                surfaces[id(part.surface)] = len(shapes)
+                shapes.append(_surface(part.surface, arrays))
+    document = {
+        "title": stage.title,
+        "palette": [list(colour[:3]) for colour in GROUP_COLOURS],
+        "groups": list(groups),
+        "live": live,
+        "surfaces": shapes,
+        "actors": [_actor(actor, surfaces) for actor in stage.actors],
+        "moments": [_moment(moment, stage.actors, arrays) for moment in stage.moments],
+        "witnesses": list(witnesses),
+    }
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    text += b" " * (-len(text) % 4)
+    return zlib.compress(MAGIC + len(text).to_bytes(4, "little") + text + arrays.content(), 6)
+
+
+def _surface(surface: Surface, arrays: _Arrays) -> dict[str, Any]:
+    corners = surface.vertices[surface.faces].reshape(-1, 3).astype(np.float32)
+    normals = np.zeros((len(corners), 4), dtype=np.int8)
+    normals[:, :3] = np.round(corner_normals(surface).reshape(-1, 3) * 127.0)
+    colours = None if surface.colours is None else arrays.add(np.repeat(surface.colours, 3, axis=0))
+    return {"corners": arrays.add(corners), "normals": arrays.add(normals), "colours": colours}
+
+
+def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
+    model, space = actor.model, actor.kinematics.space
+    semantics = model.semantics
+    return {
+        "name": actor.name,
+        "robot": model.name,
+        "parent": actor.parent,
+        "description": actor.description,
+        "semantic": actor.semantic,
+        "links": [{"name": link.name, "parent": link.parent} for link in model.links],
+        "joints": [_joint(actor, joint) for joint in model.joints],
+        "variables": list(space.names),
+        "neutral": space.neutral().tolist(),
+        "parts": [_part(part, surfaces) for part in actor.parts],
+        "groups": {
+            group.name: {
+                "links": [model.link_index[name] for name in group.links],
+                "joints": list(group.joints),
+                "active": list(group.active_joints),
+                "chain": [group.base_link, group.tip_link] if group.is_chain else None,
+            }
+            for group in semantics.groups.values()
+        },
+        "states": [
+            {"group": state.group, "name": state.name, "joints": {name: list(v) for name, v in state.joints.items()}}
+            for state in semantics.states.values()
+        ],
+        "endEffectors": [
+            {"name": item.name, "group": item.group, "parentLink": item.parent_link, "parentGroup": item.parent_group}
+            for item in semantics.end_effectors.values()
+        ],
+        "passive": list(semantics.passive_joints),
+        "disabled": [[*pair, reason] for pair, reason in semantics.disabled_collisions.items()],
+        "collides": [link.index for link in model.links if link.urdf.collisions],
+    }
+
+
+def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
+    where = actor.kinematics.space.positions_of(joint) if joint.position_count else slice(0, 0)
+    mimic = None
+    if joint.mimic is not None and joint.mimic.joint in actor.model.joint_index:
+        leader = actor.kinematics.space.joint_positions[joint.mimic.joint]
+        mimic = [leader.start, joint.mimic.multiplier, joint.mimic.offset, joint.mimic.joint]
+    return {
+        "name": joint.name,
+        "type": joint.type.value,
+        "virtual": joint.virtual,
+        "passive": joint.passive,
+        "T": joint.T_parent_joint.ravel().tolist(),
+        "axis": joint.axis.tolist(),
+        "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.type is JointType.PLANAR else None,
+        "at": where.start,
+        "count": joint.position_count,
+        "lower": joint.limits.lower if math.isfinite(joint.limits.lower) else None,
+        "upper": joint.limits.upper if math.isfinite(joint.limits.upper) else None,
+        "mimic": mimic,
+    }
+
+
+def _part(part: Part, surfaces: Mapping[int, int]) -> dict[str, Any]:
+    own = part.rgba is None and part.surface.colours is not None
+    return {
+        "link": part.link,
+        "surface": surfaces[id(part.surface)],
+        "T": part.T_link_part.ravel().tolist(),
+        "rgba": None if own else list(part.rgba or PLAIN),
+    }
+
+
+def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> dict[str, Any]:
+    named = {actor.name for actor in actors}
+    return {
+        "label": moment.label,
+        "time": None if moment.time_ns is None else f"{moment.time_ns // 10**9}.{moment.time_ns % 10**9:09d}",
+        "stances": {name: _stance(stance, arrays) for name, stance in moment.stances.items() if name in named},
+        "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
+        "parents": {name: T.ravel().tolist() for name, T in moment.T_world_parent.items()},
+    }
+
+
+def _stance(stance: Stance, arrays: _Arrays) -> dict[str, Any]:
+    return {"q": arrays.add(stance.q.astype(np.float64)), "T": stance.T_world_base.ravel().tolist()}
+
+
+def live_message(moment: Moment) -> str:
+    """Return what the server tells a page that follows a running robot."""
+    return json.dumps(
+        {
+            "time": moment.label,
+            "stances": {
+                name: {"q": stance.q.tolist(), "T": stance.T_world_base.ravel().tolist()}
+                for name, stance in moment.stances.items()
+            },
+            "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
+        },
+        allow_nan=False,
+    )

@@ -1,0 +1,55 @@
+"""Poses in which links collide, from the report of a generated collision matrix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.viewer.stage import Stage
+
+
+class ReportError(RobotSemanticsError):
+    """A file is no report of a collision matrix, or of another robot's."""
+
+
+def witnesses(stage: Stage, path: Path) -> tuple[dict[str, Any], ...]:
+    """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
+
+    Args:
+        stage: what is shown; its first robot that has the links is the one that collides.
+        path: the report, as ``robot_semantics collisions generate --json`` prints it.
+
+    Raises:
+        ReportError: the file is something else, or no robot has its links.
+        OSError: it cannot be read.
+    """
+    found = []
+    try:
+        for pair in json.loads(path.read_text(encoding="utf-8"))["pairs"]:
+            witness = pair.get("deepest") or pair.get("first")
+            if witness is None:
+                continue
+            positions = {str(name): float(value) for name, value in witness["positions"].items()}
+            text = f"{pair['hits']} of {pair['samples']} samples, {pair['reason'] or 'checked'}"
+            found.append(
+                (
+                    pair["fraction"] or 0.0,
+                    {
+                        "link1": str(pair["link1"]),
+                        "link2": str(pair["link2"]),
+                        "positions": positions,
+                        "text": text,
+                    },
+                )
+            )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ReportError(f"{path}: no report of a collision matrix ({type(error).__name__}: {error})") from None
+    links = {name for _, item in found for name in (item["link1"], item["link2"])}
+    variables = {name for _, item in found for name in item["positions"]}
+    for actor in stage.actors:
+        if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
+            found.sort(key=lambda item: item[0])
+            return tuple({"actor": actor.name, **item} for _, item in found)
+    raise ReportError(f"{path}: no robot that is shown has its links and joints")

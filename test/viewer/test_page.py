@@ -1,0 +1,223 @@
+"""The page, driven in a real browser: what is chosen is seen, and what is seen is right."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from robot_semantics.description.srdf_reader import parse_srdf
+from robot_semantics.model.loading import load_robot
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.viewer.page import page
+from robot_semantics.viewer.stage import Moment, Stage, Stance, alone, link_poses
+
+if TYPE_CHECKING:
+    from test.viewer.conftest import Browser
+else:
+    Browser = Any
+
+
+IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+FRONT_OF_BASE = """(() => {
+  const robot = viewer.robots[0], T = viewer.poses(robot)[robot.linkIndex.get("base_link")];
+  const box = viewer.renderer.canvas.getBoundingClientRect(), V = viewer.renderer.views().T_clip_world;
+  const at = [0.2, 0.1, 0.05].map((part, k) => part + T[4 * k + 3]);
+  const [x, y, , w] = [0, 1, 2, 3].map((i) => V[4 * i + 3] + at.reduce((sum, part, k) => sum + V[4 * i + k] * part, 0));
+  return [box.left + (x / w + 1) / 2 * box.width, box.top + (1 - y / w) / 2 * box.height];
+})()"""
+"""Where on the page the middle of the rover's front is."""
+
+
+def shown(browser: Browser, stage: Stage, folder: Path, **options: Any) -> None:
+    file = folder / "page.html"
+    file.write_text(page(stage, **options))
+    browser.open(file.as_uri())
+    browser.drawn()
+
+
+def seen(browser: Browser) -> np.ndarray[Any, Any]:
+    return np.asarray(Image.open(io.BytesIO(browser.picture())).convert("RGB"), dtype=np.int64)
+
+
+def poses(browser: Browser, robot: int = 0) -> np.ndarray[Any, Any]:
+    return np.array(browser.run(f"viewer.poses(viewer.robots[{robot}])")).reshape(-1, 4, 4)
+
+
+def positions(browser: Browser, robot: int = 0) -> dict[str, float]:
+    told = browser.run(f"[viewer.robots[{robot}].variables, viewer.q(viewer.robots[{robot}])]")
+    return dict(zip(*told, strict=True))
+
+
+def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    picture = seen(browser)
+    orange = (picture[..., 0] > 150) & (picture[..., 2] < 90)
+    assert browser.complaints == []
+    assert orange[:, 400:].sum() > 3000  # the base
+    assert "http" not in (tmp_path / "page.html").read_text().replace("http-equiv", "")
+
+
+def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    before = seen(browser)
+    browser.run("document.querySelector('[data-group=arm]').click()")
+    browser.drawn()
+    after = seen(browser)
+    colours = browser.run("viewer.drawn.map((item) => [item.robot.links[item.link].name, item.colour])")
+    arm = set(rover.actors[0].model.semantics.group("arm").links)
+    assert {tuple(colour) for name, colour in colours if name in arm} == {(0.9, 0.44, 0.13, 1)}
+    assert {tuple(colour) for name, colour in colours if name not in arm} == {(0.82, 0.83, 0.85, 1)}
+    assert (np.abs(before - after).max(axis=-1) > 30).sum() > 3000
+    browser.run("document.querySelector('[data-group=arm]').click()")
+    browser.drawn()
+    assert (np.abs(before - seen(browser)).max(axis=-1) > 30).sum() < 50
+
+
+def test_a_slider_moves_the_tool_where_forward_kinematics_says(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    actor = rover.actors[0]
+    browser.run(
+        "(() => { const slider = document.querySelector('input[type=range][aria-label=elbow_joint]');"
+        " slider.value = 1.1; slider.dispatchEvent(new Event('input')); })()"
+    )
+    value = positions(browser)["elbow_joint"]
+    expected = link_poses(actor, Stance(actor.kinematics.space.pack({"elbow_joint": value}), np.eye(4)))
+    assert abs(value - 1.1) < 0.01
+    np.testing.assert_allclose(poses(browser), expected, atol=1e-12)
+
+
+def test_its_forward_kinematics_is_the_library_s_for_every_kind_of_joint(browser: Browser, tmp_path: Path) -> None:
+    kinds = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
+    links = "".join(f'<link name="l{i}"/>' for i in range(len(kinds) + 2))
+    joints = "".join(
+        f'<joint name="{kind}" type="{kind}"><origin xyz="0.1 {i} -0.3" rpy="0.3 -0.2 {i}"/><parent link="l{i}"/>'
+        f'<child link="l{i + 1}"/><axis xyz="0.6 0 -0.8"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>'
+        for i, kind in enumerate(kinds)
+    )
+    joints += (
+        '<joint name="follower" type="revolute"><parent link="l6"/><child link="l7"/><axis xyz="0 1 0"/>'
+        '<limit lower="-9" upper="9" effort="1" velocity="1"/>'
+        '<mimic joint="revolute" multiplier="-2" offset="0.3"/></joint>'
+    )
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    urdf.write_text(f'<robot name="kinds">{links}{joints}</robot>')
+    srdf.write_text(
+        '<robot name="kinds"><virtual_joint name="v" type="floating" parent_frame="w" child_link="l0"/></robot>'
+    )
+    from robot_semantics.viewer.stage import Actor
+
+    actor = Actor("kinds", load_robot(urdf, srdf), ())
+    shown(browser, alone(actor), tmp_path)
+    rng = np.random.default_rng(7)
+    for q in actor.kinematics.space.random(rng, (20,)):
+        told = browser.run(f"viewer.robots[0].poses({json.dumps(q.tolist())}, {IDENTITY})")
+        np.testing.assert_allclose(
+            np.array(told).reshape(-1, 4, 4), link_poses(actor, Stance(q, np.eye(4))), atol=1e-12
+        )
+    browser.run("viewer.setPosition(viewer.robots[0], 'revolute', 0.4)")
+    assert positions(browser)["follower"] == pytest.approx(-0.5)
+
+
+def test_a_named_state_is_taken_up(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    browser.run("document.querySelector('[data-state=\"arm/reach\"]').click()")
+    found = positions(browser)
+    assert {name: found[name] for name in ("lift_joint", "elbow_joint")} == {"lift_joint": 0.1, "elbow_joint": 0.8}
+    browser.run("document.querySelector('[data-state=\"gripper/open\"]').click()")
+    assert positions(browser)["right_finger_joint"] == 0.04  # a mimic joint
+
+
+def test_a_click_on_a_link_tells_of_its_unchecked_pairs(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    x, y = browser.run(FRONT_OF_BASE)
+    browser.click(x, y)
+    browser.drawn()
+    text = browser.run("document.getElementById('info').innerText")
+    assert "base_link" in text
+    for other in ("caster_wheel", "left_wheel", "lift_link", "right_wheel"):
+        assert other in text
+    assert "Adjacent" in text
+    assert "4" in text
+
+
+def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser, world: Stage, tmp_path: Path) -> None:
+    shown(browser, world, tmp_path)
+    browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', -0.123456789012345)")
+    browser.run("viewer.setPosition(viewer.robots[0], 'world_joint/theta', 2.5)")
+    browser.run("viewer.download = () => {}; document.getElementById('save-usdf').click()")
+    state = parse_world(browser.run("document.getElementById('saved').value"), "saved")
+    model = state.model("rover_arm")
+    assert model.joint("elbow_joint").positions == (-0.123456789012345,)
+    assert (model.parent, model.description) == ("odom", "rover_arm.urdf")
+    assert [joint.name for joint in model.joints if joint.name == "world_joint"] == []
+    resolved = resolve(state)
+    for index, actor in enumerate(world.actors):
+        np.testing.assert_allclose(resolved.pose(actor.name), poses(browser, index)[0], atol=1e-9)
+    assert len(state.models) == 4
+
+
+def test_a_group_state_is_text_for_an_srdf(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    shown(browser, rover, tmp_path)
+    browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', 0.7)")
+    browser.run(
+        "(() => { document.getElementById('state-group').value = 'arm';"
+        " document.getElementById('state-name').value = 'a \"b\" <c>';"
+        " document.getElementById('save-state').click(); })()"
+    )
+    text = browser.run("document.getElementById('saved').value")
+    (state,) = parse_srdf(f'<robot name="rover_arm"><group name="arm"/>{text}</robot>').states
+    assert (state.group, state.name) == ("arm", 'a "b" <c>')
+    values = {joint.name: joint.values for joint in state.joints}
+    assert values["elbow_joint"] == (0.7,)
+    assert len(values) == 5
+
+
+def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    actor = rover.actors[0]
+    q = actor.kinematics.space.pack({"elbow_joint": 1.0, "lift_joint": 0.05})
+    moments = (*rover.moments, Moment("later", {actor.name: Stance(q, np.eye(4))}, 10**9))
+    shown(browser, Stage("two", rover.actors, moments), tmp_path)
+    browser.run(
+        "(() => { const choice = document.getElementById('ghost');"
+        " choice.value = '1'; choice.dispatchEvent(new Event('change')); })()"
+    )
+    browser.drawn()
+    rows = browser.run("[...document.querySelectorAll('#differences tr')].slice(1).map((row) => row.innerText)")
+    assert [row.split("\t")[0] for row in rows] == ["rover_arm/elbow_joint", "rover_arm/lift_joint"]
+    assert set(browser.run("viewer.drawn.filter((item) => item.ghost).map((item) => item.alpha)")) == {0.35}
+    browser.run(
+        "(() => { const slider = document.getElementById('moment');"
+        " slider.value = 1; slider.dispatchEvent(new Event('input')); })()"
+    )
+    browser.drawn()
+    assert positions(browser)["elbow_joint"] == 1.0
+    assert browser.run("document.getElementById('differences').innerText") == "no difference"
+
+
+def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    witness = {"actor": "rover_arm", "link1": "palm_link", "link2": "base_link", "positions": {"elbow_joint": 2.0}}
+    shown(browser, rover, tmp_path, witnesses=[witness])
+    browser.run("document.querySelector('[data-witness=\"0\"]').click()")
+    browser.drawn()
+    red = browser.run(
+        "viewer.drawn.filter(({colour}) => colour[0] === 0.83).map((item) => item.robot.links[item.link].name)"
+    )
+    assert set(red) == {"palm_link", "base_link"}
+    assert positions(browser)["elbow_joint"] == 2.0
+
+
+def test_names_that_look_like_markup_are_only_text(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(1)>"
+    actor = replace(rover.actors[0], name=evil)
+    shown(browser, Stage(evil, (actor,), (Moment(evil, {evil: rover.moments[0].stances["rover_arm"]}),)), tmp_path)
+    assert browser.run("document.querySelector('h1').textContent") == evil
+    assert browser.run("document.querySelectorAll('img').length") == 0
+    assert browser.complaints == []
