@@ -69,11 +69,19 @@ class Diagnostic:
         }
 
 
+MAX_COMPARISONS = 20_000
+"""Known names that one collection's misspelt names are compared with at most: a second or two of work.
+
+A document in which every name is wrong would take minutes otherwise; its later problems come without a suggestion.
+"""
+
+
 class Diagnostics:
     """Collects the problems of one or several documents, so that all are reported together."""
 
     def __init__(self) -> None:
         self._items: list[Diagnostic] = []
+        self._comparisons = MAX_COMPARISONS
 
     def error(
         self, code: str, message: str, place: Place, *, name: str | None = None, valid: list[str] | tuple[str, ...] = ()
@@ -96,9 +104,18 @@ class Diagnostics:
         self._items.extend(diagnostics)
 
     def _add(
-        self, severity: Severity, code: str, message: str, place: Place, name: str | None, valid: list[str] | tuple[str, ...]
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        place: Place,
+        name: str | None,
+        valid: list[str] | tuple[str, ...],
     ) -> None:
-        suggestion = did_you_mean(name, valid) if name is not None else None
+        suggestion = None
+        if name is not None and len(valid) <= self._comparisons:
+            self._comparisons -= len(valid)
+            suggestion = did_you_mean(name, valid)
         self._items.append(Diagnostic(severity, code, message, place, suggestion))
 
     def __iter__(self) -> Iterator[Diagnostic]:

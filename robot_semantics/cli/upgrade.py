@@ -9,6 +9,7 @@ from pathlib import Path
 
 from robot_semantics.cli.inputs import print_diagnostics
 from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,20 +28,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.description.text_files import save_text
-    from robot_semantics.description.urdf_reader import parse_urdf
+    from robot_semantics.description.urdf_reader import read_robot
     from robot_semantics.description.urdf_writer import write_urdf
-    from robot_semantics.description.xml_reader import read_text
+    from robot_semantics.description.xacro_reader import is_xacro
+    from robot_semantics.description.xml_reader import read_xml
     from robot_semantics.model.resolve import resolve_urdf
 
-    old = read_text(arguments.urdf)
+    document = read_xml(arguments.urdf, forgiving=True)
+    if is_xacro(document, arguments.urdf):
+        raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
     diagnostics = Diagnostics()
-    robot = parse_urdf(old, arguments.urdf, diagnostics)
+    robot = read_robot(document, diagnostics)
     resolve_urdf(robot, diagnostics)
     diagnostics.raise_if_failed()
     print_diagnostics(diagnostics)
     new = write_urdf(robot)
     if arguments.diff:
-        old_lines = old.decode("utf-8", errors="replace").splitlines(keepends=True)
+        old_lines = document.places.text.decode().splitlines(keepends=True)
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
         sys.stdout.writelines(difflib.unified_diff(old_lines, new.splitlines(keepends=True), arguments.urdf, name))
     if arguments.output:

@@ -305,6 +305,13 @@ def test_an_old_file_in_error_is_not_upgraded(tmp_path: Path, capsys: pytest.Cap
     assert "error: the parent of joint 'J' is an unknown link, 'P'" in capsys.readouterr().err
 
 
+def test_a_xacro_is_not_upgraded_with_its_macros(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = tmp_path / "old.urdf"
+    old.write_text('<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:x/></robot>')
+    assert main(["upgrade", str(old)]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {old} is a xacro: ")
+
+
 def test_a_joint_in_a_link_needs_a_parent() -> None:
     diagnostics = Diagnostics()
     parse_urdf('<robot name="r"><link name="c"><joint name="j" type="fixed"/></link></robot>', diagnostics=diagnostics)

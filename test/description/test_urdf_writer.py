@@ -213,6 +213,7 @@ def test_any_tree_is_read_back_bit_for_bit(robot: Robot) -> None:
     assert bits(again) == bits(robot)
 
 
+@settings(deadline=None)
 @given(numbers)
 def test_numbers_are_the_shortest_texts_of_their_64_bits(value: float) -> None:
     text = number_text(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import time
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +154,7 @@ def test_a_mimic_s_multiplier_is_one_and_its_offset_zero_by_default() -> None:
     assert model.joint("j1").is_active
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), min_size=1, max_size=6), st.floats(-3, 3), st.randoms())
 def test_a_chain_of_mimics_is_each_one_s_formula_after_the_other(
     steps: list[tuple[float, float]], q: float, rng: random.Random
@@ -317,6 +319,22 @@ def test_ten_thousand_links_in_a_row_are_no_trouble() -> None:
     model = robot_from_text(chain(*["fixed"] * 10_000))
     assert len(model.links) == 10_001
     assert model.links[-1].name == "l10000"
+
+
+def test_a_robot_with_every_name_wrong_is_refused_in_seconds() -> None:
+    joints = "".join(
+        f'<joint name="j{n}" type="fixed"><parent link="left_arm_{n}_lnk"/><child link="left_arm_{n}_lank"/></joint>'
+        for n in range(1000)
+    )
+    links = "".join(f'<link name="left_arm_{n}_link"/>' for n in range(1000))
+    start = time.process_time()
+    with pytest.raises(DescriptionError) as caught:
+        robot_from_text(f'<robot name="r">{joints}{links}</robot>')
+    assert time.process_time() - start < 30
+    problems = caught.value.diagnostics
+    assert len(problems) > 2000
+    assert problems[0].suggestion == "left_arm_0_link"
+    assert problems[1999].suggestion is None
 
 
 def test_a_thousand_mimics_in_a_row_are_no_trouble() -> None:
