@@ -14,7 +14,16 @@ import numpy as np
 
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
-from robot_semantics.recording.outputs import Csv, JsonLines, Npz, Output, UsdfFile, UsdfFolder, whole_or_nothing
+from robot_semantics.recording.outputs import (
+    Csv,
+    JsonLines,
+    Npz,
+    Output,
+    UsdfFile,
+    UsdfFolder,
+    series_arrays,
+    whole_or_nothing,
+)
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.parts import Advance, Part, Task, read_part
 from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
@@ -31,6 +40,10 @@ SUFFIXES = {".usdf": "usdf", ".xml": "usdf", ".jsonl": "jsonl", ".npz": "npz", "
 
 BLOCK_STATES = {"usdf": 64, "jsonl": 256, "csv": 256, "npz": 4096}
 """How many states are sampled, and if they become text rendered, at once."""
+
+
+BLOCK_BYTES = 8 * 2**20
+"""About how much the numbers of a block may take."""
 
 
 class Progress(Protocol):
@@ -204,7 +217,7 @@ def _write(
     with whole_or_nothing(out, folder=is_folder, force=request.force) as path:
         output = _open(path, report, descriptions, scratch, request)
         max_gap_ns = request.sampling.max_gap_ns
-        parts = blocks(report.times_ns, BLOCK_STATES[report.format])
+        parts = blocks(report.times_ns, _block_size(report, sampler))
         sampled = (_named(sampler.sample(times), names) for times in parts)
         if output.rendered:
             kept: list[Series] = []
@@ -220,6 +233,13 @@ def _write(
             for series in sampled:
                 _take(output, series, (), report, max_gap_ns, watch)
         output.finish()
+
+
+def _block_size(report: Report, sampler: WorldSampler) -> int:
+    """Return how many states are done at once: so many that a block of them stays small."""
+    first = sampler.sample(report.times_ns[:1])
+    width = sum(array.nbytes for array in series_arrays(first)[1].values())
+    return max(16, min(BLOCK_STATES[report.format], BLOCK_BYTES // max(width, 1)))
 
 
 def _take(

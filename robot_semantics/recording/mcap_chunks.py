@@ -41,7 +41,7 @@ _MESSAGE_HEAD = struct.Struct("<BQHIQ")
 
 
 def indexed_mcap(reader: Reader1 | Reader2) -> list[McapReader]:
-    """Return the files of an open bag if all are MCAP with an index and no message is compressed by itself, else none."""
+    """Return the files of an open bag if all are MCAP with an index, and no message is packed by itself; else none."""
     if not isinstance(reader, Reader2) or reader.compression_mode == "message":
         return []
     storages = getattr(reader.storage, "storages", [reader.storage])

@@ -179,7 +179,7 @@ class Npz(Output):
                     continue
                 folder = self._scratch / str(len(self._columns))
                 folder.mkdir(parents=True)
-                self._columns[name] = Columns(folder, in_memory_bytes=2**24)
+                self._columns[name] = Columns(folder, in_memory_bytes=2**22)
                 missing = self._missing.pop(name, 0)
                 if missing:
                     self._columns[name].append(

@@ -6,7 +6,8 @@ import multiprocessing
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -17,7 +18,11 @@ Result = TypeVar("Result")
 
 
 class ClusterError(RobotSemanticsError):
-    """A cluster cannot be reached, or lost the work."""
+    """A cluster cannot be reached."""
+
+
+class WorkerError(RobotSemanticsError):
+    """A process that worked for this one ended before its time."""
 
 
 class Workers(Protocol):
@@ -65,40 +70,109 @@ class Here:
 
 
 class Processes:
-    """Several processes on this machine."""
+    """Several processes on this machine, each at the other end of a pipe.
+
+    There are no threads in between, so that an interrupt at any moment can end all of it.
+    """
 
     share_files = True
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers: list[tuple[BaseProcess, Connection]] = []
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order."""
-        pool = self._pool
-        if pool is None:
-            raise RobotSemanticsError("the processes are not running")
-        yield from _in_order(lambda item: pool.submit(function, item), items, 2 * self.count)
+        """Yield ``function(item)`` of every item, in order.
+
+        Raises:
+            WorkerError: a process ended, as when the system has no memory left.
+        """
+        left = enumerate(items)
+        idle = [pipe for _, pipe in self._workers]
+        under_way: dict[Connection, int] = {}
+        done: dict[int, Result] = {}
+        following, more = 0, True
+        while True:
+            # Not far ahead of what is asked for, or finished work would pile up behind one slow piece.
+            while more and idle and len(done) < 2 * self.count:
+                number, item = next(left, (-1, None))
+                if number < 0:
+                    more = False
+                else:
+                    pipe = idle.pop()
+                    under_way[pipe] = number
+                    pipe.send((function, item))
+            if following in done:
+                yield done.pop(following)
+                following += 1
+                continue
+            if not under_way:
+                return
+            for ready in wait(list(under_way)):
+                pipe = next(pipe for pipe in under_way if pipe is ready)
+                done[under_way.pop(pipe)] = self._received(pipe)
+                idle.append(pipe)
+
+    def _received(self, pipe: Connection) -> Any:
+        try:
+            good, result = pipe.recv()
+        except (EOFError, OSError):
+            process = next(process for process, other in self._workers if other is pipe)
+            process.join(1.0)
+            raise WorkerError(f"a worker process ended with exit code {process.exitcode}") from None
+        if not good:
+            raise result
+        return result
 
     def __enter__(self) -> Processes:
-        """Start the processes as they are needed."""
+        """Start the processes."""
         # Not by fork: threads, such as the progress display's, do not survive one.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["robot_semantics.recording.render", "robot_semantics.recording.parts"])
-        self._pool = ProcessPoolExecutor(self.count, mp_context=context, initializer=_leave_interrupts_to_parent)
+        for _ in range(self.count):
+            here, there = context.Pipe()
+            process = context.Process(target=_serve, args=(there,), daemon=True)
+            process.start()
+            there.close()
+            self._workers.append((process, here))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop the processes; after an error at once, so that none writes on into what is being cleared away."""
-        pool, self._pool = self._pool, None
-        if pool is None:
+        for process, pipe in self._workers:
+            if kind is not None:
+                process.kill()
+            pipe.close()
+        for process, _ in self._workers:
+            process.join()
+        self._workers = []
+
+
+def _serve(pipe: Connection) -> None:
+    """Do what comes through the pipe until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            function, item = pipe.recv()
+        except EOFError:
             return
-        if kind is not None:
-            for process in list((getattr(pool, "_processes", None) or {}).values()):
-                process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
+        try:
+            answer: tuple[bool, Any] = (True, _guarded(function, item))
+        except RobotSemanticsError as error:
+            answer = (False, error)
+        except OSError as error:
+            answer = (False, OSError(error.errno, error.strerror, error.filename))
+        pipe.send(answer)
+
+
+def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
+    """Call a function; errors with fields do not travel between processes, so only their text does."""
+    try:
+        return function(item)
+    except RobotSemanticsError as error:
+        raise RobotSemanticsError(str(error)) from None
 
 
 class Dask:
@@ -114,7 +188,7 @@ class Dask:
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` of every item, in order."""
         client = self._client
-        yield from _in_order(lambda item: client.submit(function, item, pure=False), items, 2 * self.count)
+        yield from _in_order(lambda item: client.submit(_guarded, function, item, pure=False), items, 2 * self.count)
 
     def __enter__(self) -> Dask:
         """Connect.
@@ -158,10 +232,6 @@ def _in_order(submit: Callable[[Any], _Future], items: Iterable[Any], most: int)
             yield under_way.popleft().result()
     while under_way:
         yield under_way.popleft().result()
-
-
-def _leave_interrupts_to_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def choose_workers(jobs: int, dask: str | None) -> Workers:

@@ -23,7 +23,7 @@ Advance = Callable[[int], None]
 BLOCK_MESSAGES = 8192
 """How many messages are gathered before they are parsed."""
 
-BLOCK_BYTES = 32 * 2**20
+BLOCK_BYTES = 8 * 2**20
 """How many bytes are gathered before they are parsed."""
 
 

@@ -128,8 +128,8 @@ class Tape:
 
         self.add(topic, "sensor_msgs/msg/MultiDOFJointState", stamp, make)
 
-    def write(self, path: Path, kind: str = "mcap", parts: int = 1) -> Path:
-        """Write a bag; `kind` is a key of `KINDS`. Of several `parts` each has its stretch of the log."""
+    def write(self, path: Path, kind: str = "mcap") -> Path:
+        """Write a bag; `kind` is a key of `KINDS`."""
         events = sorted(self.events, key=lambda event: event[2])
         return KINDS[kind](path, events)
 
@@ -287,7 +287,7 @@ def turned(angle: float) -> tuple[float, float, float, float]:
     return (0.0, 0.0, float(np.sin(angle / 2)), float(np.cos(angle / 2)))
 
 
-def rover(seconds: float = 4.0, *, describe: bool = True) -> Tape:
+def make_rover(seconds: float = 4.0, *, describe: bool = True) -> Tape:
     """Return a drive of the example robot: 50 Hz joints, 20 Hz tf map → odom → base, a static camera on the wrist."""
     tape = Tape()
     if describe:
@@ -314,7 +314,7 @@ class Tools:
     S, START, ARM, KINDS, STORE1, STORE2 = S, START, ARM, KINDS, STORE1, STORE2
     JOINT_STATE, TF = JOINT_STATE, TF
     Tape = Tape
-    rover = staticmethod(rover)
+    rover = staticmethod(make_rover)
     turned = staticmethod(turned)
     cdr = staticmethod(cdr)
 
@@ -344,6 +344,12 @@ def tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Tools:
 
 
 @pytest.fixture(scope="session")
+def rover() -> Callable[[float], Tape]:
+    """What makes a drive of the example robot, for fixtures that live longer than a test."""
+    return make_rover
+
+
+@pytest.fixture(scope="session")
 def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example robot's drive as a rosbag2 in mcap."""
-    return rover().write(tmp_path_factory.mktemp("drive") / "drive")
+    return make_rover().write(tmp_path_factory.mktemp("drive") / "drive")

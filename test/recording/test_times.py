@@ -137,9 +137,7 @@ def test_a_clock_that_was_set_back_makes_runs_and_the_last_is_taken(tools: Any) 
     bag = tape.write(tools.folder / "bag")
     out = tools.folder / "out.npz"
     for arguments, run in (((), 2), (("--run", "3"), 2), (("--run", "1"), 0), (("--run", "2"), 1)):
-        code, _, stderr = tools.run(
-            "export", bag, "--every", "0.1", *arguments, "-o", out, "--world-frame", "odom"
-        )
+        code, _, stderr = tools.run("export", bag, "--every", "0.1", *arguments, "-o", out, "--world-frame", "odom")
         assert code == 0
         assert stderr.count("the stamps of '/joint_states' go back by 1.980 s at log time 17000000") == 2
         assert f"run {run + 1} of 3 is read" in stderr

@@ -1,0 +1,152 @@
+"""Two hundred damaged bags: each gives a located error, or what is whole and names what is not; never a traceback."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Damage = Callable[[random.Random, Path], bool]
+"""Damages a bag; returns whether that must be noticed."""
+
+
+def _data_file(bag: Path, rng: random.Random) -> Path:
+    if bag.is_file():
+        return bag
+    return rng.choice(sorted(file for file in bag.iterdir() if file.suffix in (".mcap", ".db3", ".zstd")))
+
+
+def _truncate(rng: random.Random, bag: Path) -> bool:
+    file = _data_file(bag, rng)
+    size = file.stat().st_size
+    with file.open("r+b") as stream:
+        stream.truncate(rng.randrange(size))
+    return True
+
+
+def _flip(rng: random.Random, bag: Path) -> bool:
+    file = _data_file(bag, rng)
+    data = bytearray(file.read_bytes())
+    for _ in range(rng.randrange(1, 30)):
+        data[rng.randrange(len(data))] ^= rng.randrange(1, 256)
+    file.write_bytes(data)
+    # A bit of a position or of an unused page looks as good as any other.
+    return False
+
+
+def _overwrite(rng: random.Random, bag: Path) -> bool:
+    file = _data_file(bag, rng)
+    data = bytearray(file.read_bytes())
+    size = rng.randrange(1, max(2, len(data) // 3))
+    at = rng.randrange(len(data) - size)
+    data[at : at + size] = rng.choice([bytes(size), b"\xff" * size, rng.randbytes(size)])
+    file.write_bytes(data)
+    return False
+
+
+def _remove_metadata(rng: random.Random, bag: Path) -> bool:
+    (bag / "metadata.yaml").unlink()
+    return True
+
+
+def _spoil_metadata(rng: random.Random, bag: Path) -> bool:
+    file = bag / "metadata.yaml"
+    text = file.read_text()
+    choices = (
+        "",
+        "rosbag2_bagfile_information: 5",
+        text.replace("version:", "verzion:"),
+        text.replace("mcap", "tape").replace("sqlite3", "tape"),
+        text[: len(text) // 2],
+        "{" + text,
+        text.replace("nanoseconds_since_epoch:", "nanoseconds_since_epoch: x"),
+    )
+    file.write_text(rng.choice(choices))
+    return True
+
+
+def _wrong_definition(rng: random.Random, bag: Path) -> bool:
+    """Change the text of the type definitions, in place and of the same length."""
+    file = _data_file(bag, rng)
+    data = file.read_bytes()
+    old, new = rng.choice(
+        [(b"float64[] position", b"float32[] position"), (b"string child_frame_id", b"string child_frame_xx")]
+    )
+    file.write_bytes(data.replace(old, new))
+    return True
+
+
+DAMAGES: list[tuple[str, Damage]] = [
+    ("mcap", _truncate),
+    ("mcap", _flip),
+    ("mcap", _overwrite),
+    ("mcap", _remove_metadata),
+    ("mcap", _spoil_metadata),
+    ("mcap", _wrong_definition),
+    ("mcap split", _truncate),
+    ("mcap split", _flip),
+    ("bare mcap", _truncate),
+    ("bare mcap", _flip),
+    ("bare mcap", _overwrite),
+    ("bare mcap zstd", _truncate),
+    ("bare mcap zstd", _overwrite),
+    ("bare mcap lz4", _flip),
+    ("bare mcap unindexed", _truncate),
+    ("bare mcap unindexed", _overwrite),
+    ("sqlite3", _truncate),
+    ("sqlite3", _flip),
+    ("sqlite3", _overwrite),
+    ("sqlite3", _spoil_metadata),
+    ("sqlite3", _wrong_definition),
+    ("sqlite3 zstd by file", _truncate),
+    ("mcap zstd by message", _flip),
+    ("ros1", _truncate),
+    ("ros1", _overwrite),
+]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, rover: Callable[[float], Any]) -> dict[str, Path]:
+    """One whole bag of each kind that is damaged."""
+    folder = tmp_path_factory.mktemp("whole")
+    kinds = {kind for kind, _ in DAMAGES}
+    return {kind: rover(2.0).write(folder / kind.replace(" ", "_"), kind) for kind in sorted(kinds)}
+
+
+def test_two_hundred_damaged_bags_give_what_is_whole_and_say_what_is_not(tools: Any, whole: dict[str, Path]) -> None:
+    rng = random.Random(20)
+    outcomes: Counter[str] = Counter()
+    out = tools.folder / "out.npz"
+    for number in range(200):
+        kind, damage = DAMAGES[number % len(DAMAGES)]
+        source = whole[kind]
+        bag = tools.folder / f"bag{''.join(source.suffixes)}"
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, bag)
+        must_be_noticed = damage(rng, bag)
+        out.unlink(missing_ok=True)
+        label = f"{number} {kind} {damage.__name__}"
+        code, stdout, stderr = tools.run("export", bag, "--every", "0.1", "-o", out, "--world-frame", "map")
+        if code == 1 and not stdout:
+            # Nothing came out, so an error says why, and nothing lies about.
+            assert "error: " in stderr, label
+            assert not out.exists(), label
+            outcomes["refused"] += 1
+        else:
+            assert out.exists(), label
+            assert np.load(out)["time_ns"].size > 0, label
+            lines = [line for line in stderr.splitlines() if "error: " in line or "warning: " in line]
+            assert code == (1 if any("error: " in line for line in lines) else 0), label
+            outcomes["partial" if lines else "unnoticed"] += 1
+            if must_be_noticed:
+                assert lines, label
+        assert {path.name for path in tools.folder.iterdir()} <= {bag.name, out.name}, label
+        shutil.rmtree(bag) if bag.is_dir() else bag.unlink()
+    assert sum(outcomes.values()) == 200
+    assert outcomes["partial"] > 80
+    assert outcomes["refused"] > 20

@@ -1,0 +1,253 @@
+"""Options of `export` that are not about times, joints or frames; and what it leaves behind, in files and memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robot_semantics.cli import export as export_command
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.reader import read_world
+
+
+def test_the_program_bag_to_usdf_is_the_same(tools: Any, drive: Path) -> None:
+    assert export_command.main([str(drive), "-o", str(tools.folder / "a.usdf")]) == 0
+    tools.run("export", drive, "-o", tools.folder / "b.usdf")
+    assert (tools.folder / "a.usdf").read_bytes() == (tools.folder / "b.usdf").read_bytes()
+
+
+def test_descriptions_may_come_from_files(tools: Any) -> None:
+    bag = tools.rover(1.0, describe=False).write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "bare.usdf")
+    assert code == 0
+    assert (
+        "</robot_description>: warning: no robot description; joints and frames are taken as the messages name them"
+        in stderr
+    )
+    assert read_world(tools.folder / "bare.usdf").models[0].name == "robot"
+    urdf, srdf = tools.folder / "rover.urdf", tools.folder / "rover.srdf"
+    urdf.write_bytes(example("rover_arm.urdf").read_bytes())
+    srdf.write_bytes(example("rover_arm.srdf").read_bytes())
+    for arguments in (("--urdf", urdf, "--srdf", srdf), ("--model", "mine", "--urdf", f"mine={urdf}", "--srdf", srdf)):
+        code, _, stderr = tools.run("export", bag, *arguments, "-o", tools.folder / "sub" / "state.usdf")
+        assert (code, stderr) == (0, "")
+        model = read_world(tools.folder / "sub" / "state.usdf").models[0]
+        assert model.name == ("mine" if "--model" in arguments else "rover_arm")
+        assert (model.description, model.semantic) == ("../rover.urdf", "../rover.srdf")
+        assert model.urdf_sha256 == urdf_digest(load_robot(urdf))
+
+
+def test_a_faulty_description_in_the_bag_is_said_with_its_place(tools: Any) -> None:
+    tape = tools.rover(1.0, describe=False)
+    tape.text("/robot_description", "<robot name='x'>\n<link name='a'/>\n<link name='a'/></robot>")
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 1
+    assert "</robot_description>:3:" in stderr
+    assert read_world(tools.folder / "state.usdf").models[0].joints
+
+
+def test_a_file_that_is_no_description_ends_it(tools: Any, drive: Path) -> None:
+    (tools.folder / "bad.urdf").write_text("<robot><link/>")
+    code, _, stderr = tools.run("export", drive, "--urdf", tools.folder / "bad.urdf", "-o", tools.folder / "state.usdf")
+    assert code == 1
+    assert "bad.urdf:1:" in stderr
+    code, _, stderr = tools.run("export", drive, "--urdf", tools.folder / "no.urdf", "-o", tools.folder / "state.usdf")
+    assert (code, "no.urdf" in stderr) == (1, True)
+    assert not (tools.folder / "state.usdf").exists()
+
+
+def test_a_description_that_changes_is_said_and_the_last_counts(tools: Any) -> None:
+    tape = tools.rover(1.0)
+    tape.text("/robot_description", "<robot name='other'><link name='base_footprint'/></robot>", tools.START + tools.S)
+    bag = tape.write(tools.folder / "bag")
+    _, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert "</robot_description>: warning: '/robot_description' changes; the last text is taken" in stderr
+    assert read_world(tools.folder / "state.usdf").models[0].name == "other"
+
+
+def test_joint_states_may_be_on_any_topic(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.joints(tools.START, ["a"], [1.0], topic="/arm/state")
+    bag = tape.write(tools.folder / "one")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0
+    assert "note: joint states are taken from '/arm/state'" in stderr
+    tape.joints(tools.START, ["b"], [2.0], topic="/hand/state")
+    bag = tape.write(tools.folder / "two")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 1
+    assert "several topics have joint states, choose one with --joint-states: /arm/state, /hand/state" in stderr
+    for argument in ("/hand/state", "robot=/hand/state"):
+        model = () if "=" not in argument else ("--model", "robot")
+        code, _, _ = tools.run("export", bag, *model, "--joint-states", argument, "-o", tools.folder / "state.usdf")
+        assert code == 0
+        assert [joint.name for joint in read_world(tools.folder / "state.usdf").models[0].joints] == ["b"]
+    code, _, stderr = tools.run("export", bag, "--joint-states", "/hand/stat", "-o", tools.folder / "state.usdf")
+    assert (code, "error: unknown topic '/hand/stat'; did you mean '/hand/state'" in stderr) == (1, True)
+
+
+def test_every_format_has_the_same_numbers(tools: Any, drive: Path) -> None:
+    for name in ("folder", "series.npz", "series.jsonl", "series.csv"):
+        code, _, stderr = tools.run("export", drive, "--every", "0.31", "-o", tools.folder / name)
+        assert (code, stderr) == (0, "")
+    index = json.loads((tools.folder / "folder" / "index.json").read_text())
+    states = [read_world(tools.folder / "folder" / entry["file"]) for entry in index["states"]]
+    arrays = np.load(tools.folder / "series.npz")
+    lines = [json.loads(line) for line in (tools.folder / "series.jsonl").read_text().splitlines()]
+    with (tools.folder / "series.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(states) == len(arrays["time_ns"]) == len(lines) == len(rows) == 13
+    joints = arrays["rover_arm/joints"].tolist()
+    for i, state in enumerate(states):
+        assert state.time_ns == arrays["time_ns"][i]
+        assert lines[i]["time"] == rows[i]["time"] == index["states"][i]["time"]
+        model = state.models[0]
+        assert model.twist == tuple(arrays["rover_arm/twist"][i].tolist())
+        told = {joint["name"]: joint for joint in lines[i]["models"][0]["joints"]}
+        for joint in model.joints:
+            column = joints.index(joint.name)
+            assert joint.positions == (arrays["rover_arm/positions"][i, column],)
+            assert list(joint.positions) == told[joint.name]["positions"]
+            assert float(rows[i][f"rover_arm/{joint.name}/position"]) == joint.positions[0]
+            assert joint.velocities == (float(rows[i][f"rover_arm/{joint.name}/velocity"]),)
+        pose = model.pose
+        assert pose is not None
+        assert pose.xyz_rpy[0] == float(rows[i]["rover_arm/x"]) == arrays["rover_arm/pose"][i, 0]
+        assert rows[i]["rover_arm/parent"] == "odom" == str(arrays["names"][arrays["rover_arm/parent"][i]])
+    assert str(arrays["text/rover_arm.urdf"]) == example("rover_arm.urdf").read_text(encoding="utf-8")
+    assert (tools.folder / "folder" / "rover_arm.urdf").read_text(encoding="utf-8") == str(
+        arrays["text/rover_arm.urdf"]
+    )
+    assert states[0].models[0].description == "rover_arm.urdf"
+
+
+def test_format_may_be_said_when_the_ending_does_not(tools: Any, drive: Path) -> None:
+    tools.run("export", drive, "--format", "jsonl", "-o", tools.folder / "out.data")
+    assert json.loads((tools.folder / "out.data").read_text())["models"]
+    code, _, stderr = tools.run("export", drive, "-o", tools.folder / "other.data")
+    assert (code, "error: what is '.data'? Say --format usdf, jsonl, npz, csv" in stderr) == (1, True)
+    code, _, stderr = tools.run("export", drive, "--every", "1", "-o", tools.folder / "one.usdf")
+    assert (code, "error: 4 states need a folder, not the one file" in stderr) == (1, True)
+
+
+def test_a_folder_is_replaced_only_by_force(tools: Any, drive: Path) -> None:
+    out = tools.folder / "out"
+    out.mkdir()
+    assert tools.run("export", drive, "--every", "1", "-o", out)[0] == 0
+    (out / "mine").write_text("x")
+    code, _, stderr = tools.run("export", drive, "--every", "2", "-o", out)
+    assert (code, "exists and is not empty; --force replaces it" in stderr) == (1, True)
+    assert len(list(out.glob("*.usdf"))) == 4
+    assert tools.run("export", drive, "--every", "2", "-o", out, "--force")[0] == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "index.json", "rover_arm.srdf", "rover_arm.urdf", "state_000000.usdf", "state_000001.usdf"
+    ]  # fmt: skip
+    code, _, stderr = tools.run("export", drive, "-o", out / "x.npz" / "y.usdf")
+    assert code == 0
+    code, _, stderr = tools.run("export", drive, "-o", tools.folder / "out", "--format", "npz")
+    assert (code, "is a folder, a file is to be written" in stderr) == (1, True)
+
+
+def test_a_dry_run_says_what_it_found_and_writes_nothing(tools: Any, drive: Path) -> None:
+    code, stdout, _ = tools.run("export", drive, "--every", "0.1", "--dry-run", "-o", tools.folder / "out")
+    assert code == 0
+    assert f"{drive}: 283 messages on 5 topics" in stdout
+    assert "  /joint_states  sensor_msgs/msg/JointState  200" in stdout
+    assert "robot rover_arm: 15 links, joint states /joint_states" in stdout
+    assert "world frame: map; other frames: camera, map, odom" in stdout
+    assert "would write 40 states as usdf to" in stdout
+    assert list(tools.folder.iterdir()) == []
+    found = tools.json("export", drive, "--every", "0.1", "--dry-run")
+    assert (found["states"], found["written"], found["robots"], found["runs"]) == (40, None, ["rover_arm"], 1)
+    assert found["bags"][0]["topics"]["/tf"] == {"type": tools.TF, "messages": 80, "used": True}
+
+
+def test_json_lists_gaps_and_problems(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.joints(tools.START, ["a"], [1.0])
+    tape.joints(tools.START + 5 * tools.S, ["b"], [1.0])
+    bag = tape.write(tools.folder / "bag")
+    found = tools.json("export", bag, "-o", tools.folder / "state.usdf")
+    assert {(gap["kind"], gap["name"]): (gap["states"], gap["never"], gap["worst_s"]) for gap in found["gaps"]} == {
+        ("joint", "robot/a"): (1, 0, 5.0),
+        ("base", "robot"): (1, 1, 0.0),
+    }
+    assert {problem["code"] for problem in found["problems"]} == {"gap", "never-seen", "no-description"}
+
+
+def _busy_export(folder: Path, drive: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "export", str(drive), "--every", "0.0005", "--links"]
+    return subprocess.Popen([*command, "-o", str(folder / "out"), *more], text=True, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    ("number", "more"), [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGINT, ("--jobs", "2"))]
+)
+def test_an_interrupted_export_leaves_nothing(tools: Any, drive: Path, number: int, more: tuple[str, ...]) -> None:
+    process = _busy_export(tools.folder, drive, *more)
+    deadline = time.monotonic() + 60
+    # Well into the writing: some states are there under the temporary name.
+    while not list(tools.folder.glob(".out.*.tmp/state_000050.usdf")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, number)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert "interrupted" in stderr
+    assert list(tools.folder.iterdir()) == []
+
+
+FLAT = """
+import sys, threading, time
+from pathlib import Path
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.recording.export import ExportRequest, export
+from robot_semantics.recording.times import TimeRequest
+
+peak = 0
+def watch():
+    global peak
+    while True:
+        with open("/proc/self/status") as file:
+            peak = max(peak, *(int(line.split()[1]) for line in file if line.startswith("RssAnon")))
+        time.sleep(0.002)
+
+threading.Thread(target=watch, daemon=True).start()
+times = TimeRequest(at_topic="/joint_states")
+export(ExportRequest((Path(sys.argv[1]),), Path(sys.argv[2]), times=times, in_memory_bytes=2**22), Diagnostics())
+print(peak / 1024)
+"""
+
+
+def test_a_recording_larger_than_memory_is_read_in_flat_memory(tools: Any) -> None:
+    names = [f"joint_{i}" for i in range(200)]
+    peaks = []
+    for count in (14_000, 28_000):
+        tape = tools.Tape()
+        tape.joints(tools.START, names, np.zeros(200), np.zeros(200))
+        template = tools.cdr(tape.events[0])
+        for i in range(1, count):
+            now = tools.START + i * tools.S // 100
+            stamp = (now // tools.S).to_bytes(4, "little") + (now % tools.S).to_bytes(4, "little")
+            tape.add("/joint_states", tools.JOINT_STATE, now, template[:4] + stamp + template[12:])
+        bag = tape.write(tools.folder / f"bag{count}", "sqlite3")
+        command = [sys.executable, "-c", FLAT, str(bag), str(tools.folder / "out.npz")]
+        peaks.append(float(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    assert np.load(tools.folder / "out.npz")["time_ns"].size == 28_000
+    # 70 MB more of recording, of which 45 MB are numbers that come out again, but hardly any more memory [MB].
+    assert peaks[1] < peaks[0] + 12

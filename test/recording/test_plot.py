@@ -1,0 +1,129 @@
+"""Pictures of a series: what is in them, read back from the SVG."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from robot_semantics.description.urdf_reader import urdf_from_file
+from robot_semantics.examples import example
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class _Picture:
+    """An SVG that matplotlib drew, by the names (gid) of its lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.root = etree.parse(str(path)).getroot()
+        self.texts = ["".join(text.itertext()).strip() for text in self.root.iter(f"{SVG}text")]
+
+    def lines(self, name: str) -> list[np.ndarray]:
+        """Return the points (n, 2) of the unbroken pieces of every line with that name."""
+        pieces = []
+        for group in self.root.iter(f"{SVG}g"):
+            if group.get("id") == name:
+                for path in group.iter(f"{SVG}path"):
+                    for piece in re.split("(?=M)", path.get("d", "")):
+                        numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", piece)]
+                        if numbers:
+                            pieces.append(np.array(numbers).reshape(-1, 2))
+        return pieces
+
+
+def _draw(tools: Any, source: Path, *arguments: str) -> _Picture:
+    code, stdout, stderr = tools.run("plot", source, "-o", tools.folder / "picture.svg", *arguments)
+    assert (code, stderr) == (0, "")
+    assert "drew " in stdout
+    return _Picture(tools.folder / "picture.svg")
+
+
+@pytest.mark.parametrize("name", ["folder", "series.npz", "series.jsonl"])
+def test_positions_velocities_limits_and_path_are_drawn(tools: Any, drive: Path, name: str) -> None:
+    tools.run("export", drive, "--every", "0.1", "-o", tools.folder / name)
+    more = ("--urdf", str(example("rover_arm.urdf"))) if name.endswith("jsonl") else ()
+    picture = _draw(tools, tools.folder / name, *more)
+    arrays = tools.folder / "check.npz"
+    tools.run("export", drive, "--every", "0.1", "-o", arrays)
+    found = np.load(arrays)
+    joints = found["rover_arm/joints"].tolist()
+    for joint in joints:
+        column = joints.index(joint)
+        for kind, values in (("position", "positions"), ("velocity", "velocities")):
+            (line,) = picture.lines(f"{kind} rover_arm/{joint}")
+            # The picture is the values up to scale and shift, its y axis downwards.
+            if np.ptp(found[f"rover_arm/{values}"][:, column]) > 0:
+                assert np.corrcoef(line[:, 1], found[f"rover_arm/{values}"][:, column][: len(line)])[
+                    0, 1
+                ] < -0.999 or len(line) < len(found["time_ns"])
+    for joint in urdf_from_file(example("rover_arm.urdf")).joints:
+        limited = joint.type in ("revolute", "prismatic")
+        assert len(picture.lines(f"limit rover_arm/{joint.name}")) == (2 if limited else 0), joint.name
+    assert picture.lines("path rover_arm")
+    assert picture.lines("gap") == []
+    assert "rover_arm: path of the base in odom" in picture.texts
+    assert {"x [m]", "y [m]", "time [s]"} <= set(picture.texts)
+
+
+def test_a_limit_stands_at_its_height(tools: Any, drive: Path) -> None:
+    tools.run("export", drive, "--every", "0.1", "-o", tools.folder / "series.npz")
+    picture = _draw(tools, tools.folder / "series.npz", "--joint", "lift_joint")
+    found = np.load(tools.folder / "series.npz")
+    values = found["rover_arm/positions"][:, found["rover_arm/joints"].tolist().index("lift_joint")]
+    (line,) = picture.lines("position rover_arm/lift_joint")
+    scale, shift = np.polyfit(values[[0, -1]], line[[0, -1], 1], 1)
+    heights = sorted((piece[0, 1] - shift) / scale for piece in picture.lines("limit rover_arm/lift_joint"))
+    limits = urdf_from_file(example("rover_arm.urdf"))
+    limit = next(joint.limit for joint in limits.joints if joint.name == "lift_joint")
+    assert limit is not None
+    np.testing.assert_allclose(heights, [limit.lower, limit.upper], atol=1e-3)
+    assert picture.lines("position rover_arm/elbow_joint") == []
+
+
+@pytest.mark.parametrize("name", ["folder", "series.npz"])
+def test_a_gap_is_grey_and_breaks_the_line(tools: Any, name: str) -> None:
+    tape = tools.Tape()
+    for i in range(100):
+        if not 30 <= i < 70:
+            tape.joints(tools.START + i * tools.S // 10, ["a"], [float(i)])
+        tape.joints(tools.START + i * tools.S // 10, ["b"], [float(i)])
+    bag = tape.write(tools.folder / "bag")
+    tools.run("export", bag, "--every", "0.1", "-o", tools.folder / name)
+    picture = _draw(tools, tools.folder / name)
+    assert len(picture.lines("position robot/a")) == 2
+    assert len(picture.lines("position robot/b")) == 1
+    assert len(picture.lines("gap")) == 2  # beside the position, and beside the velocity
+
+
+def test_the_same_series_gives_the_same_file(tools: Any, drive: Path) -> None:
+    tools.run("export", drive, "--every", "0.5", "-o", tools.folder / "series.npz")
+    for name in ("a.svg", "b.svg", "c.png", "d.png", "e.pdf"):
+        assert (
+            tools.run("plot", tools.folder / "series.npz", "-o", tools.folder / name, "--joint", "elbow_joint")[0] == 0
+        )
+    assert (tools.folder / "a.svg").read_bytes() == (tools.folder / "b.svg").read_bytes()
+    assert (tools.folder / "c.png").read_bytes() == (tools.folder / "d.png").read_bytes()
+    assert (tools.folder / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "x.gif"), "a picture ends in .png, .svg or .pdf, not in '.gif'"),
+        (("-o", "x.svg", "--joint", "elbow"), "unknown joint 'elbow'; did you mean 'elbow_joint'"),
+        (("-o", "x.svg", "--model", "rover"), "unknown model 'rover'; did you mean 'rover_arm'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    tools: Any, drive: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tools.folder)
+    tools.run("export", drive, "--every", "1", "-o", "series.npz")
+    code, _, stderr = tools.run("plot", "series.npz", *arguments)
+    assert (code, message in stderr) == (1, True), stderr
+    assert [path.name for path in tools.folder.iterdir()] == ["series.npz"]
