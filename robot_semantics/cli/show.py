@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+import sys
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser)
     inputs.add_json_argument(parser)
+    parser.add_argument("--svg", metavar="OUT.svg", help="draw the tree of links, joints and groups")
+    parser.add_argument("--dot", metavar="OUT.dot", help="write the same graph for Graphviz; - for standard output")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,6 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     model = inputs.load(arguments)
     if arguments.json:
         inputs.print_json(as_json(model))
+        return 0
+    if arguments.svg or arguments.dot:
+        _draw(model, arguments.svg, arguments.dot)
         return 0
     # Without a terminal nothing is cut or folded: a pager or a file takes lines of any length.
     console = Console(highlight=False)
@@ -48,6 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
             console.print()
             console.print(table)
     return 0
+
+
+def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
+    from robot_semantics.description.text_files import save_text
+    from robot_semantics.viewer.graph import dot_graph, svg_graph
+
+    for path, draw in ((svg, svg_graph), (dot, dot_graph)):
+        if path == "-":
+            sys.stdout.write(draw(model))
+        elif path is not None:
+            save_text(draw(model), Path(path))
 
 
 def as_json(model: RobotModel) -> dict[str, Any]:

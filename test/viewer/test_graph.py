@@ -1,0 +1,68 @@
+"""Graphs of links, joints and groups."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from robot_semantics.cli.main import main
+from robot_semantics.examples import example
+from robot_semantics.viewer.graph import dot_graph, svg_graph
+from robot_semantics.viewer.stage import Stage
+
+NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
+
+
+def test_the_picture_has_every_link_and_joint_and_no_two_boxes_overlap(rover: Stage) -> None:
+    model = rover.actors[0].model
+    root = etree.fromstring(svg_graph(model).encode())
+    texts = root.xpath("//s:g/s:text[@class='link']/text()", namespaces=NAMESPACE)
+    assert sorted(texts) == sorted(model.link_names)
+    captions = " ".join(root.xpath("//s:g/s:text[@class='joint']/text()", namespaces=NAMESPACE))
+    assert all(joint.name in captions for joint in model.joints)
+    boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in root.iterfind(".//{*}g/{*}rect")]
+    assert len(boxes) == len(model.links)
+    for i, (x, y, w, h) in enumerate(boxes):
+        assert x + w <= float(root.get("width"))
+        assert y + h <= float(root.get("height"))
+        for u, v, a, b in boxes[:i]:
+            assert x >= u + a or u >= x + w or y >= v + b or v >= y + h
+    assert len(root.findall(".//{*}path")) == len(model.links) - 1
+
+
+def test_dots_say_which_groups_a_link_is_in(rover: Stage) -> None:
+    model = rover.actors[0].model
+    root = etree.fromstring(svg_graph(model).encode())
+    for node in root.iterfind(".//{*}g"):
+        name = node.findtext("{*}text")
+        groups = sorted(node.xpath("s:circle/s:title/text()", namespaces=NAMESPACE))
+        assert groups == sorted(group.name for group in model.semantics.groups.values() if name in group.links)
+
+
+def test_names_are_escaped(rover: Stage) -> None:
+    name = 'a"<&\\'
+    model = replace(rover.actors[0].model, name=name)
+    assert etree.fromstring(svg_graph(model).encode()).get("aria-label") == name
+    assert dot_graph(model).startswith('digraph "a\\"<&\\\\" {')
+
+
+def test_dot_has_an_edge_for_each_joint(rover: Stage) -> None:
+    model = rover.actors[0].model
+    text = dot_graph(model)
+    edges = re.findall(r'"(\w+)" -> "(\w+)" \[label="(\w+)\\n', text)
+    assert sorted(edges) == sorted((joint.parent_link, joint.child_link, joint.name) for joint in model.joints[1:])
+    if shutil.which("dot"):
+        assert subprocess.run(["dot", "-Tsvg"], input=text.encode(), check=True, capture_output=True).stdout
+
+
+def test_show_writes_both(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    robot = ["show", str(example("rover_arm.urdf")), "--srdf", str(example("rover_arm.srdf"))]
+    assert main([*robot, "--svg", str(tmp_path / "r.svg"), "--dot", "-"]) == 0
+    assert capsys.readouterr().out.startswith('digraph "rover_arm"')
+    assert (tmp_path / "r.svg").read_text().startswith("<svg")
