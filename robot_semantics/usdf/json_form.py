@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.usdf.reader import parse_time
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.vocabulary import NAMESPACE
+from robot_semantics.usdf.walk import parse_time
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
