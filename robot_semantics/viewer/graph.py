@@ -127,9 +127,7 @@ def _edge(
     above = _MARGIN + legend + _ROW * row + _BOX / 2
     middle, below = start + _GAP / 2, y + _BOX / 2
     dash = ' stroke-dasharray="4 3"' if joint.type is JointType.FIXED else ""
-    way = (
-        f"M{start:.0f} {above:.1f} C{middle:.0f} {above:.1f} {middle:.0f} {y + _BOX / 2:.1f} {x:.0f} {y + _BOX / 2:.1f}"
-    )
+    way = f"M{start:.0f} {above:.1f} C{middle:.0f} {above:.1f} {middle:.0f} {below:.1f} {x:.0f} {below:.1f}"
     return f'<path d="{way}" stroke="{colour}"{dash}/>'
 
 

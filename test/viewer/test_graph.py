@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import etree
@@ -19,18 +20,24 @@ from robot_semantics.viewer.stage import Stage
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
 
+def found(node: Any, path: str) -> list[str]:
+    return [str(text) for text in node.xpath(f"{path}/text()", namespaces=NAMESPACE)]
+
+
 def test_the_picture_has_every_link_and_joint_and_no_two_boxes_overlap(rover: Stage) -> None:
     model = rover.actors[0].model
     root = etree.fromstring(svg_graph(model).encode())
-    texts = root.xpath("//s:g/s:text[@class='link']/text()", namespaces=NAMESPACE)
+    texts = found(root, "//s:g/s:text[@class='link']")
     assert sorted(texts) == sorted(model.link_names)
-    captions = " ".join(root.xpath("//s:g/s:text[@class='joint']/text()", namespaces=NAMESPACE))
+    captions = " ".join(found(root, "//s:g/s:text[@class='joint']"))
     assert all(joint.name in captions for joint in model.joints)
-    boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in root.iterfind(".//{*}g/{*}rect")]
+    boxes = [
+        [float(box.attrib[key]) for key in ("x", "y", "width", "height")] for box in root.iterfind(".//{*}g/{*}rect")
+    ]
     assert len(boxes) == len(model.links)
     for i, (x, y, w, h) in enumerate(boxes):
-        assert x + w <= float(root.get("width"))
-        assert y + h <= float(root.get("height"))
+        assert x + w <= float(root.attrib["width"])
+        assert y + h <= float(root.attrib["height"])
         for u, v, a, b in boxes[:i]:
             assert x >= u + a or u >= x + w or y >= v + b or v >= y + h
     assert len(root.findall(".//{*}path")) == len(model.links) - 1
@@ -41,7 +48,7 @@ def test_dots_say_which_groups_a_link_is_in(rover: Stage) -> None:
     root = etree.fromstring(svg_graph(model).encode())
     for node in root.iterfind(".//{*}g"):
         name = node.findtext("{*}text")
-        groups = sorted(node.xpath("s:circle/s:title/text()", namespaces=NAMESPACE))
+        groups = sorted(found(node, "s:circle/s:title"))
         assert groups == sorted(group.name for group in model.semantics.groups.values() if name in group.links)
 
 
