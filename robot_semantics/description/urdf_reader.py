@@ -61,6 +61,9 @@ def _read(scanner: Scanner) -> Robot:
     if document.odd_declaration is not None:
         message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
         scanner.diagnostics.warning("odd-declaration", message, document.odd_declaration)
+    for place in document.odd_comments:
+        message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
+        scanner.diagnostics.warning("odd-comment", message, place)
     for prefix in document.undeclared_prefixes:
         scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", 0)
     part = Part(root, scanner.enter())

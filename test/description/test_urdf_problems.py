@@ -380,6 +380,8 @@ ERRORS = [
     ),
 ]
 
+ODD_COMMENT = "a comment should have no '--' in it; it is read with '~' instead of '-'"
+
 WARNINGS = [
     Case(
         "unknown-tag",
@@ -470,6 +472,7 @@ WARNINGS = [
         "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over",
         "§" + robot(joint()).replace("1.0", "0.0", 1),
     ),
+    Case("odd-comment", ODD_COMMENT, robot(joint() + "\n  §<!-- ---- a ---- -->")),
     Case(
         "xacro-not-expanded",
         "<xacro:leg> is a macro that was not carried out; it is kept but not used",

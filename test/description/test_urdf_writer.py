@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import struct
 from pathlib import Path
 
@@ -243,6 +244,18 @@ def test_a_changed_tree_is_written_with_its_new_parts() -> None:
     text = write_urdf(Robot("r", content=(link,)))
     assert read(text).links[0].visuals == link.visuals
     assert text.index("<visual>") < text.index("<!-- far -->")
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
+    path, link = tmp_path / "r.urdf", tmp_path / "link.urdf"
+    link.symlink_to(path)
+    save_urdf(Robot("one", content=(Link("a"),)), link)
+    assert link.is_symlink()
+    assert urdf_from_file(path).name == "one"
+    device = tmp_path / "null"
+    device.symlink_to(os.devnull)
+    save_urdf(Robot("one"), device)
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
