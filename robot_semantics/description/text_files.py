@@ -1,40 +1,54 @@
-"""Writing text files so that nobody ever sees half of one."""
+"""Writing files so that nobody ever sees half of one."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 
 def save_text(text: str, path: str | Path) -> None:
-    """Write `text` to a file as UTF-8; the file appears whole or not at all, and keeps its permissions.
+    """Write `text` to a file as UTF-8; otherwise as `save_bytes`.
 
-    What is there and is no regular file, ``/dev/null`` or a pipe, is written to, never replaced.
+    Raises:
+        OSError: the file cannot be written; what was there before is untouched.
+    """
+    save_bytes(text.encode(), path)
+
+
+def save_bytes(data: bytes, path: str | Path) -> None:
+    """Put `data` in the place of a file, atomically: a reader sees the old file or the whole new one.
+
+    The file keeps its permissions. What is there and is no regular file, ``/dev/null`` or a pipe, is written to, never
+    replaced.
 
     Raises:
         OSError: the file cannot be written; what was there before is untouched.
     """
     # A symbolic link stays one: the file that it names is replaced.
     target = Path(path).resolve()
-    data = text.encode()
     if target.exists() and not target.is_file():
         with target.open("wb") as device:
             device.write(data)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
+            with suppress(FileNotFoundError):
+                os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             file.write(data)
-        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            file.flush()
+            os.fsync(descriptor)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        # The name is on the disk only when the folder is.
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -2,44 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import stat
-from contextlib import suppress
 from pathlib import Path
+
+from robot_semantics.description.text_files import save_bytes
 
 
 def replace_file(path: str | Path, data: bytes) -> None:
-    """Put `data` in the place of a file, atomically: a reader sees the old file or the whole new one.
-
-    What is there and is no regular file, ``/dev/null`` or a pipe, is written to, never replaced.
+    """Put `data` in the place of a file, as `robot_semantics.description.text_files.save_bytes` does.
 
     Raises:
         OSError: the file cannot be written; what was there before is untouched.
-
     """
-    # A symbolic link stays one: the file that it names is replaced.
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        with target.open("wb") as device:
-            device.write(data)
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            with suppress(FileNotFoundError):
-                os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        # The name is on the disk only when the folder is.
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    save_bytes(data, path)
