@@ -45,8 +45,10 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
         return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]
 
     def link(at: int) -> LinkState:
-        xyz = six()[:3]
-        return LinkState(f"link_{at}", Pose((*xyz, *rpys[at]), tuple(quats[at]) if full else None), six(), six())
+        x, y, z, *_ = six()
+        roll, pitch, yaw = rpys[at]
+        pose = Pose((x, y, z, roll, pitch, yaw), tuple(quats[at]) if full else None)
+        return LinkState(f"link_{at}", pose, six(), six())
 
     def joint(at: int) -> JointState:
         position, velocity, effort, *_ = six()

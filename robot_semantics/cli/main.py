@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from robot_semantics import __version__
+from robot_semantics.cli.examples import epilog
 from robot_semantics.errors import DescriptionError, RobotSemanticsError
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
@@ -51,6 +52,9 @@ COMMANDS: dict[str, Command] = {
     "plot": Command("plot", "draw joint positions, velocities and base path of a series"),
     "sim": Command("sim", "simulate a world, and continue it bit for bit from its file"),
     "snapshot": Command("snapshot", "save, restore, list and delete snapshots of a running node"),
+    "doctor": Command("doctor", "look at this machine and the running robots, and say what is wrong"),
+    "example": Command("example", "write the files of an example robot, to try everything with"),
+    "completion": Command("completion", "print what a shell needs to complete this command"),
     "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
 }
 
@@ -104,6 +108,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
             name,
             help=command.summary,
             description=command.summary,
+            epilog=epilog(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == chosen:

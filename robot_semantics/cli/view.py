@@ -15,12 +15,6 @@ from robot_semantics.errors import RobotSemanticsError
 if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
 
-EXAMPLES = """\
-  robot_semantics view robot.urdf robot.srdf
-  robot_semantics view robot.urdf robot.srdf --group arm --state arm/stowed --png arm.png
-  robot_semantics view world.usdf --html world.html
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""

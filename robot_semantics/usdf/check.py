@@ -48,7 +48,6 @@ def check_world_file(
 
     Raises:
         DescriptionError: the file itself has errors.
-
     """
     state, places = read_document(path, diagnostics)
     robots = robots_of(state, robot=robot, find=find or beside(path), diagnostics=diagnostics, places=places)
@@ -70,7 +69,6 @@ def check_world(
         robots: the robots by their models' names; models without one are checked by themselves alone.
         diagnostics: collects the problems.
         places: where the state's elements stand in its document, if it comes from one.
-
     """
     for body in state.bodies:
         if body.pose is None:

@@ -34,7 +34,6 @@ def merge(
 
     Raises:
         DescriptionError: there are conflicts; every one is reported.
-
     """
     labels = list(sources) if sources is not None else [f"<state {at}>" for at in range(1, len(states) + 1)]
     found = Diagnostics()
@@ -59,7 +58,6 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
 
     Raises:
         UnknownNameError: there is no such model or frame.
-
     """
     known = {item.name for item in state.bodies}
     for name in names:

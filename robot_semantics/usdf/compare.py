@@ -76,7 +76,6 @@ class Difference:
             statements are not numbers.
         first: what the first state says; None for nothing.
         second: what the second state says.
-
     """
 
     path: str
@@ -117,7 +116,6 @@ def compare(
             is compared exactly by default.
         tolerance: the general tolerance; 0 asks for equality.
         ignore: kinds that are not looked at.
-
     """
     found = _Comparison(robots or {})
     found.worlds(first, second)

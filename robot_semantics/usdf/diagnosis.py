@@ -51,7 +51,6 @@ def report_and_prune(document: XmlDocument, found: Diagnostics) -> None:
 
     Raises:
         DescriptionError: nothing would be left.
-
     """
     document.at(document.root)  # numbers the elements, before any is taken out
     root = document.root

@@ -35,7 +35,6 @@ def set_pose(
 
     Raises:
         UnknownNameError: there is no such model or frame, or no such parent.
-
     """
     names = [item.name for item in state.bodies]
     if name not in names:
@@ -72,7 +71,6 @@ def set_joints(
     Raises:
         UnknownNameError: there is no such model or joint.
         ArrayError: a joint has another number of values, a mimic joint is set, or links cannot follow.
-
     """
     changed = state.model(model)
     values = {joint: tuple(checked(joint, list(row)).tolist()) for joint, row in positions.items()}
@@ -88,7 +86,6 @@ def set_named_state(state: WorldState, model: str, group: str, name: str, robot:
 
     Raises:
         UnknownNameError: there is no such model, group or state.
-
     """
     kinematics = ForwardKinematics(robot)
     rows = {joint: tuple(row) for joint, row in robot.semantics.state(group, name).joints.items()}

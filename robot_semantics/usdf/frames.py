@@ -32,7 +32,6 @@ class NotStatedError(RobotSemanticsError):
     Attributes:
         name: of what.
         what: what is not stated, for example ``"twist"``.
-
     """
 
     def __init__(self, name: str, what: str) -> None:
@@ -54,7 +53,6 @@ class ResolvedWorld:
             [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
         wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
             stated; read-only.
-
     """
 
     state: WorldState
@@ -70,7 +68,6 @@ class ResolvedWorld:
         Raises:
             UnknownNameError: no model, frame or link has it.
             NotStatedError: the link is stated, but not its pose.
-
         """
         found = self.index.get(name)
         if found is not None:
@@ -85,7 +82,6 @@ class ResolvedWorld:
         Raises:
             UnknownNameError: there is no such name.
             NotStatedError: a pose is not stated.
-
         """
         T: FloatArray = self.poses((name,), relative_to)[0]
         return T
@@ -106,7 +102,6 @@ class ResolvedWorld:
         Raises:
             UnknownNameError: there is no such name.
             NotStatedError: a pose or a motion on the way is not stated.
-
         """
         row = self.relative_twists((name,), relative_to, axes)[0]
         if np.isnan(row).any():
@@ -135,7 +130,6 @@ class ResolvedWorld:
         Raises:
             UnknownNameError: there is no such name.
             NotStatedError: a pose or the wrench is not stated.
-
         """
         at = self.at(name)
         wrench = np.array(self.wrenches[at])
@@ -159,7 +153,6 @@ def resolve(
     Raises:
         DescriptionError: unknown parents, cycles or names of two things; all are carried. Or a pose in the world is
             beyond the range of a 64-bit float.
-
     """
     faults = problems(state)
     if faults:

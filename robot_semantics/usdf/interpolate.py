@@ -44,7 +44,6 @@ def interpolate(
         ArrayError: `share` is not within 0 to 1.
         DescriptionError: something stands in different parents, or a joint has different numbers of values; all of it
             is reported.
-
     """
     if not 0.0 <= share <= 1.0:
         raise ArrayError("share", f"{share} is not within 0 to 1")
@@ -61,7 +60,6 @@ def share_at(first: WorldState, second: WorldState, time_ns: int) -> float:
 
     Raises:
         ArrayError: a state has no time, both have the same, or `time_ns` is not between them.
-
     """
     start, end = first.time_ns, second.time_ns
     if start is None or end is None:

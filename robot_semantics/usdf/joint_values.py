@@ -32,7 +32,6 @@ class JointValues:
         v: (velocity_size,) velocities; those of joints not in `velocities_of` are zero.
         positions_of: joints whose position is known: stated, or a mimic joint whose leader's is.
         velocities_of: joints whose velocity is known likewise.
-
     """
 
     q: FloatArray

@@ -113,7 +113,6 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
 
     Raises:
         DescriptionError: the text is no JSON, or no world state; all problems are carried, each with its path.
-
     """
     found = Diagnostics()
     try:
@@ -131,7 +130,6 @@ def world_from_json(values: Any, source: str = "<json>") -> WorldState:
 
     Raises:
         DescriptionError: they are no world state; all problems are carried, each with its path.
-
     """
     found = Diagnostics()
     state = _Reader(source, found).world(values)

@@ -90,7 +90,6 @@ def format_rows(rows: Sequence[Row]) -> list[str]:
 
     Raises:
         ValueError: a value is NaN or infinite, or no number.
-
     """
     if not rows:
         return []
@@ -112,7 +111,6 @@ def shortest(value: float) -> str:
 
     Raises:
         ValueError: the value is NaN or infinite.
-
     """
     try:
         value = float(value)

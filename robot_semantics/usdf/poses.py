@@ -74,7 +74,6 @@ def pose_from_quaternion(xyz: Sequence[float], quat_xyzw: Sequence[float]) -> Po
 
     Raises:
         ArrayError: a number is not finite, or the quaternion is all zeros.
-
     """
     given = np.array(quat_xyzw, dtype=np.float64)
     quat = quat_normalize(given)

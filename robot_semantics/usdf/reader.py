@@ -35,7 +35,6 @@ def read_world(path: str | Path, diagnostics: Diagnostics | None = None) -> Worl
 
     Raises:
         DescriptionError: the file cannot be read, or has errors; all of them are carried.
-
     """
     return read_document(path, diagnostics).state
 
@@ -47,7 +46,6 @@ def parse_world(text: str | bytes, source: str = "<world_state>", diagnostics: D
 
     Raises:
         DescriptionError: the text has errors; all of them are carried, and the rest of the problems with them.
-
     """
     return parse_document(text, source, diagnostics).state
 

@@ -46,7 +46,6 @@ def from_joint_positions(
     Raises:
         ArrayError: an array has a wrong shape or is not finite, or a value of an active joint is missing.
         UnknownNameError: a name is neither a joint nor a variable.
-
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
     model, space = kinematics.model, kinematics.space

@@ -35,7 +35,6 @@ class Problem(NamedTuple):
         attribute: the attribute at fault, if it is one.
         path: where it is, for a state without document.
         name, valid: a name that was not found, and those there are.
-
     """
 
     at: int

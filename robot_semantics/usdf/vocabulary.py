@@ -32,7 +32,6 @@ class Element(NamedTuple):
         required: attributes that must be there.
         optional: attributes that may be there.
         text: the element holds text and no children.
-
     """
 
     many: frozenset[str] = frozenset()

@@ -80,7 +80,6 @@ class ModelState:
         description: where its URDF is (package:// or relative to the file), if stated.
         semantic: where its SRDF is, if stated.
         urdf_sha256: SHA-256 of the URDF's canonical XML, if stated.
-
     """
 
     name: str
@@ -100,7 +99,6 @@ class ModelState:
 
         Raises:
             UnknownNameError: none is stated; the error carries the nearest names.
-
         """
         return _named(self.links, "link", name)
 
@@ -109,7 +107,6 @@ class ModelState:
 
         Raises:
             UnknownNameError: none is stated; the error carries the nearest names.
-
         """
         return _named(self.joints, "joint", name)
 
@@ -123,7 +120,6 @@ class EngineState:
         version: its version; another one may lay out its arrays differently.
         arrays: numbers by name.
         attributes: short texts by name.
-
     """
 
     name: str
@@ -155,7 +151,6 @@ class WorldState:
 
         Raises:
             UnknownNameError: there is none; the error carries the nearest names.
-
         """
         return _named(self.models, "model", name)
 
@@ -164,7 +159,6 @@ class WorldState:
 
         Raises:
             UnknownNameError: there is none; the error carries the nearest names.
-
         """
         return _named(self.frames, "frame", name)
 

@@ -37,7 +37,6 @@ def write_world(state: WorldState) -> str:
     Raises:
         DescriptionError: the state cannot be written: names, parents or orientations are wrong, a number is not
             finite, a count is wrong; all problems are carried.
-
     """
     texts, rows = _checked(state)
     # One look at all strings at once spares nearly every world the escaping of each.
@@ -79,7 +78,6 @@ def save_world(state: WorldState, path: str | Path, *, validate: bool = True) ->
     Raises:
         DescriptionError: the state cannot be written; see `write_world`.
         OSError: the file cannot be written.
-
     """
     text = write_world(state).encode()
     if validate:
