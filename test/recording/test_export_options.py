@@ -189,8 +189,13 @@ def test_json_lists_gaps_and_problems(tools: Any) -> None:
 
 
 def _busy_export(folder: Path, drive: Path, *more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "robot_semantics.cli.main", "export", str(drive), "--every", "0.0005", "--links"]
-    return subprocess.Popen([*command, "-o", str(folder / "out"), *more], text=True, stderr=subprocess.PIPE)
+    # What runs in the background of a shell ignores SIGINT from the start, and so would its children.
+    script = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from robot_semantics.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["export", str(drive), "--every", "0.0005", "--links", "-o", str(folder / "out"), *more]
+    return subprocess.Popen([sys.executable, "-c", script, *arguments], text=True, stderr=subprocess.PIPE)
 
 
 @pytest.mark.parametrize(
@@ -251,3 +256,16 @@ def test_a_recording_larger_than_memory_is_read_in_flat_memory(tools: Any) -> No
     assert np.load(tools.folder / "out.npz")["time_ns"].size == 28_000
     # 70 MB more of recording, of which 45 MB are numbers that come out again, but hardly any more memory [MB].
     assert peaks[1] < peaks[0] + 12
+
+
+def test_without_rosbags_the_extra_is_named(tools: Any, drive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("robot_semantics.recording")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rosbags.interfaces", None)
+    for arguments in (("export", drive), ("bag", tools.folder), ("plot", tools.folder)):
+        code, _, stderr = tools.run(*arguments, "-o", tools.folder / "x.svg")
+        assert code == 1
+        assert (
+            "reading and writing recordings needs the Python module 'rosbags': pip install 'robot_semantics[bag]'"
+            in stderr
+        )
