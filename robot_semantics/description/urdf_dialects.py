@@ -7,6 +7,7 @@ visual or collision frame of C or the frame of a joint that leaves C. All of the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -17,6 +18,8 @@ from robot_semantics.description.urdf_tree import Collision, Inertial, Joint, Li
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.transforms import invert, matrix_from_xyz_quat, matrix_from_xyz_rpy, rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+
+_REFERENCE = re.compile(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 
 Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
 
@@ -38,15 +41,25 @@ def move_link_frames(robot: Robot, child_origins: Mapping[str, Origin], diagnost
         else item
         for item in robot.content
     )
+    _warn_of_foreign(robot, frozenset(moves), diagnostics)
+    return replace(robot, content=content)
+
+
+def _warn_of_foreign(robot: Robot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
+    """Point out the foreign elements in, and at robot level about, links whose frame moves."""
     for item in robot.content:
-        if isinstance(item, Link) and item.name in moves:
+        if isinstance(item, Link) and item.name in moved:
             for extra in item.extras:
                 if extra.tag and not extra.tag.startswith("@"):
                     message = (
                         f"the frame of link '{item.name}' moves, but what <{extra.tag}> in it says is left as it is"
                     )
                     diagnostics.warning("frame-moved", message, robot.places.place(extra.at))
-    return replace(robot, content=content)
+    for extra in robot.extras:
+        about = _REFERENCE.match(extra.xml) if extra.tag and not extra.tag.startswith("@") else None
+        if about and about.group(2) in moved:
+            message = f"the frame of link '{about.group(2)}' moves, but what <{extra.tag}> says of it is left as it is"
+            diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
 
 
 def matrix_of(origin: Origin | None) -> FloatArray:

@@ -24,6 +24,7 @@ from robot_semantics.errors import DescriptionError
 FindPackage = Callable[[str], str]
 
 _MARK = "robot_semantics_came_from"
+_CLASS = re.compile(r"<class '[^']*'>:? ?")
 _NAMESPACE = "{http://www.ros.org/"
 # xacro keeps its state in module variables.
 _LOCK = threading.Lock()
@@ -161,7 +162,7 @@ def _refusal(xacro: Any, path: str | Path, error: Exception) -> DescriptionError
     file = next((str(macro.history[-1][-1]) for macro in macros if macro.history), str(stack[-1] if stack else path))
     included = "".join(f", included from {name}" for name in reversed(stack) if name != file)
     within = "".join(f", in macro '{macro.body.getAttribute('name')}'" for macro in macros)
-    reason = " ".join(str(error).split()) or type(error).__name__
+    reason = _CLASS.sub("", " ".join(str(error).split())) or type(error).__name__
     line, column = (error.lineno, error.offset + 1) if isinstance(error, expat.ExpatError) else (0, 0)
     diagnostics = Diagnostics()
     diagnostics.error("xacro", f"xacro: {reason}{within}{included}", Place(file, line, column))

@@ -45,7 +45,8 @@ class PackageResolver:
 
     def __init__(self, package_paths: Sequence[str | Path] = (), environment: Mapping[str, str] | None = None) -> None:
         """Take folders that are packages or hold some, and the environment, by default the process's."""
-        self.package_paths = tuple(Path(path) for path in package_paths)
+        # Absolute: what is found may be used by something that stands in another folder, an included xacro for one.
+        self.package_paths = tuple(Path(path).absolute() for path in package_paths)
         self._environment = os.environ if environment is None else environment
 
     def resolve(self, uri: str, relative_to: str | Path | None = None) -> Path:
@@ -118,7 +119,7 @@ class PackageResolver:
             yield from _relative(Path(uri), relative_to)
 
     def _path_list(self, variable: str) -> tuple[Path, ...]:
-        return tuple(Path(entry) for entry in self._environment.get(variable, "").split(os.pathsep) if entry)
+        return tuple(Path(entry).absolute() for entry in self._environment.get(variable, "").split(os.pathsep) if entry)
 
 
 def check_meshes(

@@ -630,6 +630,16 @@ def test_foreign_elements_in_a_link_whose_frame_moves_are_pointed_out() -> None:
     assert moved.message == "the frame of link 'c' moves, but what <sensor> in it says is left as it is"
 
 
+def test_foreign_elements_about_a_link_whose_frame_moves_are_pointed_out() -> None:
+    text, place = unmarked(
+        '<robot name="r"><link name="p"/><link name="c"/><gazebo reference="p"/><gazebo §reference="c"><a/></gazebo>'
+        '<joint name="j" type="fixed"><parent link="p"/><child link="c"><origin xyz="1 0 0"/></child></joint></robot>'
+    )
+    moved, _ = sorted(problems_of(text), key=lambda problem: problem.code)
+    assert (moved.code, line_column(moved)) == ("frame-moved", place)
+    assert moved.message == "the frame of link 'c' moves, but what <gazebo> says of it is left as it is"
+
+
 def test_a_cycle_is_an_unsupported_feature_with_its_path() -> None:
     text, place = unmarked(
         '<robot name="r">\n<link name="root"/><link name="a"/><link name="b"/><link name="c"/>\n'

@@ -147,6 +147,18 @@ def test_packages_are_found_by_the_resolver(walker: Path) -> None:
         resolver.package("pieces")
 
 
+def test_packages_of_a_relative_path_are_found_from_included_files_too(
+    walker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    legs = walker.parent / "pieces" / "legs"
+    legs.mkdir(parents=True)
+    (legs / "leg.xacro").write_text(f'<robot {NAMESPACE}><xacro:include filename="$(find more)/leg.xacro"/></robot>')
+    (walker.parent / "parts").rename(walker.parent / "pieces" / "more")
+    walker.write_text(ROBOT.replace("parts/leg.xacro", "$(find legs)/leg.xacro").replace('"0 -1"', '"0 -1 0"'))
+    monkeypatch.chdir(walker.parent)
+    assert len(load_robot(walker.name, resolver=PackageResolver(["pieces"])).links) == 3
+
+
 def test_two_expansions_do_not_see_each_other_s_arguments(walker: Path) -> None:
     load_robot(walker, xacro_arguments={"mass": "7"})
     masses = [link.urdf.inertial.mass for link in load_robot(walker).links if link.urdf.inertial is not None]

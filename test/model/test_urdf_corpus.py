@@ -22,6 +22,7 @@ from robot_semantics.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
 pytestmark = [pytest.mark.corpus]
@@ -210,6 +211,18 @@ def test_mimics_agree_with_pinocchio(robots: dict[Path, tuple[RobotModel | None,
                 np.testing.assert_allclose(poses[joint.index], expected, atol=1e-9, err_msg=f"{path} {joint.name}")
         checked += len(mimics)
     assert checked > 30
+
+
+def test_xacros_raise_nothing_but_the_package_s_own_error() -> None:
+    checked = robots = 0
+    for path in sorted(CORPUS.rglob("*.xacro")):
+        checked += 1
+        with contextlib.suppress(DescriptionError):
+            load_robot(path, strict=False, resolver=PackageResolver(path.parents[:3]))
+            robots += 1
+    # Most are pieces that make no robot by themselves.
+    assert checked > 120
+    assert robots > 40
 
 
 def test_every_robot_is_the_same_after_writing_and_reading() -> None:
