@@ -30,8 +30,10 @@ def generate_launch_description() -> LaunchDescription:
             {
                 "models": list(NAMES),
                 "use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool),
+                "robot_1.frame_prefix": "robot_1/",
                 "robot_1.robot_description": _text_of("model_1"),
                 "robot_1.robot_description_semantic": _text_of("semantic_model_1"),
+                "robot_2.frame_prefix": "robot_2/",
                 "robot_2.robot_description": _text_of("model_2"),
                 "robot_2.robot_description_semantic": _text_of("semantic_model_2"),
             }

@@ -68,7 +68,7 @@ def send(node: NodeProcess, client: Client) -> Send:
 
     def send(message: JointState) -> int:
         publisher.publish(message)
-        return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+        return int(message.header.stamp.sec) * 1_000_000_000 + int(message.header.stamp.nanosec)
 
     return send
 
@@ -94,7 +94,7 @@ def move(client: Client, send: Send, positions: dict[str, float], *frames: str) 
 
 def refused(client: Client, reason: str) -> int:
     status = client.call(GetStatus, f"{NODE}/get_status")
-    return dict(zip(status.refusal_reasons, status.refusal_counts, strict=True)).get(reason, 0)
+    return int(dict(zip(status.refusal_reasons, status.refusal_counts, strict=True)).get(reason, 0))
 
 
 def test_before_any_message_nothing_is_guessed(client: Client, node: NodeProcess) -> None:

@@ -31,7 +31,7 @@ def uncommented() -> dict[str, Any]:
 
 
 def flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in content.items():
         found |= flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
     return found

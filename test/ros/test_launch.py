@@ -1,0 +1,111 @@
+"""The launch files under the real `ros2 launch`; skipped where it is not installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip(
+    "launch_ros", reason="launch_ros is not installed: it comes with a ROS 2 installation, not from PyPI"
+)
+if shutil.which("ros2") is None:
+    pytest.skip("there is no ros2 command on the PATH", allow_module_level=True)
+
+from lifecycle_msgs.srv import GetState
+from rcl_interfaces.srv import GetParameters
+from robot_semantics_interfaces.srv import ListGroups
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.examples import example
+
+from .conftest import Client
+
+pytestmark = pytest.mark.ros
+LAUNCH = Path(__file__).parents[2] / "launch"
+URDF, SRDF = example("rover_arm.urdf"), example("rover_arm.srdf")
+
+
+@pytest.fixture
+def launch(domain: int, tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """Return a function that launches a file; what it started must end cleanly on SIGINT."""
+    processes: list[subprocess.Popen[bytes]] = []
+    log = tmp_path / "log"
+
+    def launch(name: str, *arguments: str) -> None:
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_LOG_DIR": str(tmp_path)}
+        with log.open("wb") as output:
+            processes.append(
+                subprocess.Popen(
+                    ["ros2", "launch", str(LAUNCH / name), *arguments],
+                    env=environment,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+
+    yield launch
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30.0) == 0, log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_robot_semantics_brings_up_one_robot(client: Client, launch: Callable[..., None]) -> None:
+    launch(
+        "robot_semantics.launch.py",
+        f"model:={URDF}",
+        f"semantic_model:={SRDF}",
+        "namespace:=one",
+        "frame_prefix:=left/",
+    )
+    assert "arm" in client.call(ListGroups, "/one/robot_semantics/list_groups").groups
+    client.until(lambda: "left/base_link" in client.static_frames(), "the prefixed frames")
+    request = GetParameters.Request(names=["robot_description"])
+    (value,) = client.call(GetParameters, "/one/robot_semantics/get_parameters", request).values
+    assert value.string_value == URDF.read_text()
+
+
+def test_robot_semantics_needs_no_srdf_and_expands_xacro(
+    client: Client, launch: Callable[..., None], tmp_path: Path
+) -> None:
+    xacro = tmp_path / "robot.urdf.xacro"
+    xacro.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="tip" default="none"/>'
+        '<link name="base"/><link name="$(arg tip)"/><joint name="j" type="fixed"><parent link="base"/>'
+        '<child link="$(arg tip)"/></joint></robot>'
+    )
+    client.static_messages.clear()
+    launch("robot_semantics.launch.py", f"model:={xacro} tip:=hook", "namespace:=macro")
+    assert client.call(ListGroups, "/macro/robot_semantics/list_groups").groups == []
+    client.until(lambda: "hook" in client.static_frames(), "the frame that the xacro argument names")
+
+
+def test_rsp_takes_robot_state_publishers_place(client: Client, launch: Callable[..., None]) -> None:
+    launch("rsp.launch.py", f"robot_description:={URDF.read_text()}", "publish_frequency:=30.0", "frame_prefix:=rsp/")
+    request = GetParameters.Request(names=["publish_frequency", "ignore_timestamp"])
+    values = client.call(GetParameters, "/robot_state_publisher/get_parameters", request).values
+    assert (values[0].double_value, values[1].bool_value) == (30.0, False)
+    client.until(lambda: "rsp/base_link" in client.static_frames(), "the frames")
+
+
+def test_multi_robot_brings_up_two(client: Client, launch: Callable[..., None]) -> None:
+    launch("multi_robot.launch.py", f"model_1:={URDF}", f"semantic_model_1:={SRDF}", f"model_2:={URDF}")
+    assert "arm" in client.call(ListGroups, "/robot_semantics/robot_1/list_groups").groups
+    assert client.call(ListGroups, "/robot_semantics/robot_2/list_groups").groups == []
+    client.until(
+        lambda: {"robot_1/base_link", "robot_2/base_link"} <= set(client.static_frames()), "the frames of both robots"
+    )
+
+
+def test_lifecycle_brings_the_managed_node_up(client: Client, launch: Callable[..., None]) -> None:
+    fixed = client.collect(TFMessage, "/tf_static")
+    launch("lifecycle.launch.py", f"model:={URDF}", f"semantic_model:={SRDF}", "namespace:=managed")
+    name = "/managed/robot_semantics/get_state"
+    client.until(lambda: client.call(GetState, name).current_state.label == "active", "the node to be active")
+    client.until(lambda: fixed, "the frames")
