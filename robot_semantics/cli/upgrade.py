@@ -42,7 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     resolve_urdf(robot, diagnostics)
     diagnostics.raise_if_failed()
     print_diagnostics(diagnostics)
-    new = write_urdf(robot)
+    if any(problem.code == "older-dialect" for problem in diagnostics):
+        new = write_urdf(robot)
+    else:
+        print(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
+        new = document.places.text.decode()
     if arguments.diff:
         old_lines = document.places.text.decode().splitlines(keepends=True)
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
