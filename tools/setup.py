@@ -23,6 +23,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 10), (3, 14)
 
+# Steps that the demo does without.
+FOR_TESTS = ("simulation_interfaces", "test")
+
 # A sourced ROS 2 installation would be found before the environment's own packages and mixed with them. The last one is
 # the wheels' sign that LD_LIBRARY_PATH is set.
 FOREIGN_VARIABLES = (
@@ -193,6 +196,12 @@ class Environment:
             (self.stamps / "tf2_msgs.ours").touch()
             self.build(ROOT / "underlay" / "tf2_msgs")
 
+    def build_simulation_interfaces(self) -> None:
+        """Build the part of simulation_interfaces that the tests' server needs, unless the real ones are there."""
+        if not self.has("simulation_interfaces"):
+            (self.stamps / "simulation_interfaces.ours").touch()
+            self.build(ROOT / "underlay" / "simulation_interfaces")
+
     def copy_tf2_ros(self) -> None:
         """Put our small tf2_ros in, unless one is there."""
         if not self.has("tf2_ros"):
@@ -230,6 +239,13 @@ class Environment:
             Step("tf2_ros", "installing tf2_ros", ("demo",), files_below(tf2_ros), self.copy_tf2_ros),
             Step("interfaces", f"building {name}_interfaces", ("paths",), own, lambda: self.build(interfaces)),
             Step(name, f"installing {name} itself", ("demo",), project, self.link_project),
+            Step(
+                "simulation_interfaces",
+                "building simulation_interfaces",
+                ("paths",),
+                files_below(ROOT / "underlay" / "simulation_interfaces"),
+                self.build_simulation_interfaces,
+            ),
             Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
         ]
 
@@ -237,7 +253,7 @@ class Environment:
         """Do each step whose inputs changed since it was last done; "demo" leaves out what only the tests need."""
         keys: dict[str, str] = {}
         for step in self.steps():
-            if step.name == "test" and wanted == "demo":
+            if step.name in FOR_TESTS and wanted == "demo":
                 continue
             keys[step.name] = digest(step.inputs, sys.version, *(keys[name] for name in step.after))
             stamp = self.stamps / step.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -25,8 +26,8 @@ class SimulatorError(RobotSemanticsError):
     """A simulator node is not there, does not answer or refuses; the message says which."""
 
 
-class SimulatorClient:
-    """The world state services of one simulator node; its methods are awaited in callbacks of the same node."""
+class RemoteSimulator(ABC):
+    """A simulator in another process; its methods are awaited in callbacks of the node that it is made with."""
 
     def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
         """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
@@ -35,35 +36,35 @@ class SimulatorClient:
         self._group = group
         # Time limits are those of the wall clock, whatever the node's own clock does while a simulation is set back.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self._get = node.create_client(GetWorldState, f"{name}/get_world_state", callback_group=group)
-        self._set = node.create_client(SetWorldState, f"{name}/set_world_state", callback_group=group)
+        self._clients: list[Any] = []
+
+    def _client(self, kind: Any, service: str) -> Any:
+        client = self._node.create_client(kind, f"{self.name}/{service}", callback_group=self._group)
+        self._clients.append(client)
+        return client
 
     def destroy(self) -> None:
         """Take the clients away."""
-        self._node.destroy_client(self._get)
-        self._node.destroy_client(self._set)
+        for client in self._clients:
+            self._node.destroy_client(client)
 
+    @abstractmethod
     async def get(self) -> str:
         """Return the simulator's whole world as USDF text.
 
         Raises:
             SimulatorError: it is not there, does not answer or refuses.
+
         """
-        answer = await self._call(self._get, GetWorldState.Request())
-        if not answer.success:
-            raise SimulatorError(f"simulator '{self.name}': {answer.message}")
-        return str(answer.text)
 
+    @abstractmethod
     async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
-        """Return the simulator's answer, which may be that it did nothing.
-
-        Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
-        know what became of it.
+        """Put the simulator into the state that `request.text` says; return what was set and what was not.
 
         Raises:
             SimulatorError: it is not there or does not answer.
+
         """
-        return await self._call(self._set, request, once=not request.dry_run)
 
     async def _call(self, client: Any, request: Any, *, once: bool = False) -> Any:
         """Send a request, unless `once` again and again, until one is answered.
@@ -84,9 +85,7 @@ class SimulatorClient:
             if answer.done():
                 return
             if len(sent) * RESEND_S >= ANSWER_S:
-                answer.set_exception(
-                    SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s")
-                )
+                answer.set_exception(SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s"))
             elif once and sent:
                 sent.append(sent[0])
             else:
@@ -122,3 +121,35 @@ class SimulatorClient:
             await ready
         finally:
             self._node.destroy_timer(timer)
+
+
+class SimulatorClient(RemoteSimulator):
+    """A simulator node with this package's own world state services."""
+
+    def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
+        """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
+        super().__init__(node, name, group)
+        self._get = self._client(GetWorldState, "get_world_state")
+        self._set = self._client(SetWorldState, "set_world_state")
+
+    async def get(self) -> str:
+        """Return the simulator's whole world as USDF text.
+
+        Raises:
+            SimulatorError: it is not there, does not answer or refuses.
+        """
+        answer = await self._call(self._get, GetWorldState.Request())
+        if not answer.success:
+            raise SimulatorError(f"simulator '{self.name}': {answer.message}")
+        return str(answer.text)
+
+    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+        """Return the simulator's answer, which may be that it did nothing.
+
+        Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
+        know what became of it.
+
+        Raises:
+            SimulatorError: it is not there or does not answer.
+        """
+        return await self._call(self._set, request, once=not request.dry_run)

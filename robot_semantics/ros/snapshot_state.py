@@ -236,7 +236,12 @@ def merged(own: WorldState, simulated: Mapping[str, WorldState]) -> WorldState:
     engines: list[EngineState] = []
     for state in (*simulated.values(), own):
         for model in state.models:
-            models.setdefault(model.name, model)
+            first = models.setdefault(model.name, model)
+            if not first.joints and first is not model:
+                # A simulator of entities knows where a robot is, the node how it stands.
+                models[model.name] = replace(
+                    first, joints=model.joints, links=model.links, urdf_sha256=model.urdf_sha256
+                )
         for frame in state.frames:
             frames.setdefault(frame.name, frame)
         engines += state.engines

@@ -15,15 +15,17 @@ from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.ros.parameters import Parameter, ParameterError, declare
 from robot_semantics.ros.samples import WorldSample
-from robot_semantics.ros.simulator_client import SimulatorClient, SimulatorError
+from robot_semantics.ros.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
 from robot_semantics.ros.snapshot_state import RobotValues, StaleStateError, counterpart, merged, values_of, world_of
 from robot_semantics.ros.world_frames import Standing, WorldFrames
 from robot_semantics.ros.world_messages import time_message
 from robot_semantics.simulation.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.usdf.poses import pose_from_quaternion
-from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
 
+ENTITIES = "simulation_interfaces:"
+"""What stands before the name of a simulator that has the services of simulation_interfaces."""
 DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
 
 
@@ -93,7 +95,7 @@ class Snapshots:
         self._keep = int(values["snapshots.autosave_keep"])
         # A callback waits here for simulators, whose answers come by callbacks of the same node.
         self._group = ReentrantCallbackGroup()
-        self._clients: dict[str, SimulatorClient] = {}
+        self._clients: dict[str, RemoteSimulator] = {}
         self._frames = WorldFrames(node, self._own_frames) if values["snapshots.frames"] else None
         services = (
             (srv.SaveSnapshot, "save_snapshot", self._save),
@@ -180,15 +182,30 @@ class Snapshots:
 
     # --- the world
 
-    def simulators(self) -> list[SimulatorClient]:
+    def simulators(self) -> list[RemoteSimulator]:
         """Return the simulators that the parameters name now."""
         names = self._core.settings.simulators
         for name in set(self._clients) - set(names):
             self._clients.pop(name).destroy()
         for name in names:
             if name not in self._clients:
-                self._clients[name] = SimulatorClient(self._node, name, self._group)
+                self._clients[name] = self._simulator(name)
         return [self._clients[name] for name in names]
+
+    def _simulator(self, name: str) -> RemoteSimulator:
+        """Return the client of a simulator; the prefix tells which services it has.
+
+        Raises:
+            SimulatorError: simulation_interfaces is not installed.
+
+        """
+        if not name.startswith(ENTITIES):
+            return SimulatorClient(self._node, name, self._group)
+        try:
+            from robot_semantics.ros.entity_simulator import EntitySimulator
+        except ImportError as error:
+            raise SimulatorError(f"simulator '{name}' needs the ROS package '{error.name}'") from error
+        return EntitySimulator(self._node, name.removeprefix(ENTITIES), self._group)
 
     @property
     def core(self) -> Any:
@@ -215,7 +232,7 @@ class Snapshots:
         robots = {
             robot.name
             for robot in sample.robots
-            if any(counterpart(state, robot) is not None for state in simulated.values())
+            if any(_knows_joints(counterpart(state, robot)) for state in simulated.values())
         }
         own = self._own_state(sample, robots)
         missing += own.missing
@@ -301,7 +318,7 @@ class _Plan:
         self.snapshots.forget_frames()
         self.success = bool(self.done)
 
-    async def _push(self, clients: list[SimulatorClient], *, dry_run: bool) -> bool:
+    async def _push(self, clients: list[RemoteSimulator], *, dry_run: bool) -> bool:
         """Push the state to the simulators; return whether each took it."""
         text = write_world(self.state)
         taken = True
@@ -340,6 +357,10 @@ def _standing(sample: WorldSample) -> Standing:
         for name, T_model_link in zip(robot.model.link_names, poses, strict=True):
             standing[robot.frame_prefix + name] = (robot.name, T_model_link)
     return standing
+
+
+def _knows_joints(model: ModelState | None) -> bool:
+    return model is not None and bool(model.joints)
 
 
 def _name_by_time(state: WorldState) -> str:

@@ -58,6 +58,7 @@ class MujocoSimulator:
         self.model: Any = copy.copy(self.built.model)
         self.data: Any = mujoco.MjData(self.model)
         self._scratch: Any = mujoco.MjData(self.model)
+        self._trial: Any = mujoco.MjData(self.model)
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
         self._digests = {model.name: urdf_digest(model.robot) for model in spec.models}
@@ -195,18 +196,18 @@ class MujocoSimulator:
         """
         log = RestoreLog()
         names = None if models is None else tuple(models)
-        motion = self._forward()
+        now = self._placed(self._where())
         live = self.integration_state()
         try:
-            placed = place_all(state, self._placed(motion))
+            placed = place_all(state, now)
         except PlacementError as error:
             log.failed("frames", str(error))
             return log.report(exact=False, applied=False)
-        trial = mujoco.MjData(self.model)
+        trial = self._trial
         mujoco.mj_setState(self.model, trial, live, INTEGRATION)
         chosen = self._chosen(state, names, log)
         frames = self._restored_frames(state, placed, chosen, names, log)
-        parents = place_all(WorldState(frames=tuple(self._all_frames(frames).values())), self._placed(motion))
+        parents = place_all(WorldState(frames=tuple(self._all_frames(frames).values())), now)
         for model_state in chosen:
             self._restore_model(model_state, placed, parents, trial, log)
         if names is None and state.time_ns is not None:
@@ -367,6 +368,15 @@ class MujocoSimulator:
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
         return BodyMotion.read(self.model, self._scratch)
+
+    def _where(self) -> BodyMotion:
+        """Return the bodies' motion now, on a copy too, without forces."""
+        model, data = self.model, self._scratch
+        mujoco.mj_setState(model, data, self.integration_state(), INTEGRATION)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        return BodyMotion.read(model, data, forces=False)
 
     def _all_frames(self, frames: Mapping[str, Frame] | None = None) -> dict[str, Frame]:
         """Return the frames, those included in which robots stand though no state has named them."""

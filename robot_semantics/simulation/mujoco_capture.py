@@ -47,14 +47,15 @@ class BodyMotion:
     wrench: FloatArray
 
     @classmethod
-    def read(cls, model: Any, data: Any) -> BodyMotion:
-        """Read a forward-computed MjData."""
+    def read(cls, model: Any, data: Any, *, forces: bool = True) -> BodyMotion:
+        """Read a forward-computed MjData; without `forces`, positions and velocities need be computed only."""
         xyz = np.array(data.xpos)
         angular = np.array(data.cvel[:, :3])
         # MuJoCo keeps velocities at the centre of mass of each kinematic tree.
         offset = xyz - data.subtree_com[model.body_rootid]
         linear = data.cvel[:, 3:] + np.cross(angular, offset)
-        return cls(xyz, np.array(data.xmat).reshape(-1, 3, 3), linear, angular, _wrenches(model, data))
+        wrench = _wrenches(model, data) if forces else np.zeros((len(xyz), 6))
+        return cls(xyz, np.array(data.xmat).reshape(-1, 3, 3), linear, angular, wrench)
 
 
 def _wrenches(model: Any, data: Any) -> FloatArray:

@@ -23,7 +23,7 @@ from robot_semantics.transforms import (
     rotation_from_z,
     xyz_quat_from_matrix,
 )
-from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
@@ -192,7 +192,7 @@ def link_disagreement(layout: ModelLayout, data: Any, state: ModelState, log: Re
             hint = f"; did you mean '{nearest}'?" if nearest else ""
             log.failed(f"model '{state.name}': link '{link.name}'", f"the robot has no such link{hint}")
     bodies = layout.bodies[[index[link.name] for link in stated]]
-    poses = np.stack([pose_matrix(link.pose) for link in stated])
+    poses = pose_matrices([link.pose for link in stated])
     R = R_root.T @ data.xmat[bodies].reshape(-1, 3, 3)
     distance = np.linalg.norm((data.xpos[bodies] - xyz_root) @ R_root - poses[:, :3, 3], axis=1)
     angle = quat_angle(quat_from_matrix(R), quat_from_matrix(poses[:, :3, :3]))

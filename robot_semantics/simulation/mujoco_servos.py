@@ -46,7 +46,10 @@ class Servos:
         their joints; all others hold their positions.
         """
         data = mujoco.MjData(model)
-        mujoco.mj_forward(model, data)
+        # Not a forward pass: before they are put in their places all robots stand in each other.
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeM(model, data)
         mass = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
         dofs = model.jnt_dofadr[model.actuator_trnid[:, 0]]
