@@ -198,13 +198,14 @@ def test_mimics_agree_with_pinocchio(robots: dict[Path, tuple[RobotModel | None,
         with_mimics = peer(path, mimic=True)
         if with_mimics is None or sum(joint.nq == 0 for joint in list(with_mimics.joints)[1:]) != len(mimics):
             continue
-        space = ForwardKinematics(model).space
+        kinematics = ForwardKinematics(model)
+        space = kinematics.space
         data = with_mimics.createData()
         for positions in space.with_mimics(space.random(np.random.default_rng(2), (CONFIGURATIONS,))):
             # Only the leaders' positions are given.
-            q = their_positions(model, ForwardKinematics(model), with_mimics, positions)
+            q = their_positions(model, kinematics, with_mimics, positions)
             pinocchio.framesForwardKinematics(with_mimics, data, q)
-            poses = ForwardKinematics(model).link_poses(positions)
+            poses = kinematics.link_poses(positions)
             for joint in mimics:
                 frame = with_mimics.getFrameId(joint.child_link, pinocchio.FrameType.BODY)
                 expected = data.oMf[frame].homogeneous

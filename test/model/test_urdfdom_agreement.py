@@ -124,7 +124,8 @@ def test_what_urdfdom_starts_with_we_start_with_at_the_same_poses() -> None:
 
 def compare(model: RobotModel, peer: pinocchio.Model, text: str) -> None:
     """Compare the poses of all links with every joint at zero, and at 0.5 where that is one number."""
-    space = ForwardKinematics(model).space
+    kinematics = ForwardKinematics(model)
+    space = kinematics.space
     assert sorted(list(peer.names)[1:]) == sorted(joint.name for joint in model.joints if joint.velocity_count), text
     q, positions = pinocchio.neutral(peer), np.zeros(space.size)
     for joint in model.joints:
@@ -148,7 +149,7 @@ def compare(model: RobotModel, peer: pinocchio.Model, text: str) -> None:
             )
     data = peer.createData()
     pinocchio.framesForwardKinematics(peer, data, q)
-    poses = ForwardKinematics(model).link_poses(positions)
+    poses = kinematics.link_poses(positions)
     for link in model.links:
         frame = peer.getFrameId(link.name, pinocchio.FrameType.BODY)
         np.testing.assert_allclose(poses[link.index], data.oMf[frame].homogeneous, atol=1e-9, err_msg=text)
