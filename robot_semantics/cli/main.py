@@ -108,12 +108,12 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
             name,
             help=command.summary,
             description=command.summary,
-            epilog=epilog(name),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == chosen:
             module = importlib.import_module(f"robot_semantics.cli.{command.module}")
             module.add_arguments(sub)
+            sub.epilog = "\n\n".join(text for text in (sub.epilog, epilog(name)) if text)
             sub.set_defaults(module=module)
     return parser
 

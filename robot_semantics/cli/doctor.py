@@ -1,0 +1,78 @@
+"""`robot_semantics doctor`: what is installed, whether nodes hear each other, typical mistakes of running robots."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import importlib.util
+import platform
+import sys
+from collections.abc import Iterator
+
+from robot_semantics import __version__
+from robot_semantics.cli.inputs import add_json_argument, print_json
+
+EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
+    "view": (("trimesh", "PIL", "collada"), "pictures and pages with mesh files"),
+    "mujoco": (("mujoco",), "simulation, bit-exact restarts"),
+    "collision": (("mujoco", "trimesh", "scipy"), "self-collision matrices"),
+    "bag": (("rosbags", "mcap"), "recordings"),
+    "plot": (("matplotlib",), "plots of series"),
+    "cluster": (("dask", "distributed"), "export on a cluster"),
+    "fast": (("msgspec",), "faster world states"),
+}
+_DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada"}
+
+Row = tuple[str, str]
+_SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--listen", type=float, default=3.0, metavar="S", help="how long to look at running robots (3)")
+    parser.add_argument("--no-ros", action="store_true", help="look only at what is installed")
+    add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the findings; 1 if one is a problem."""
+    found = []
+    for level, text in _findings(arguments):
+        found.append((level, text))
+        if not arguments.json:
+            print(f"{_SIGNS[level]}  {text}", flush=True)
+    if arguments.json:
+        print_json([{"level": level, "text": text} for level, text in found])
+    return int(any(level == "problem" for level, _ in found))
+
+
+def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
+    yield "ok", f"robot_semantics {__version__}, Python {platform.python_version()} in {sys.prefix}"
+    for extra, (modules, purpose) in EXTRAS.items():
+        missing = [name for name in modules if importlib.util.find_spec(name) is None]
+        if missing:
+            advice = f"pip install 'robot_semantics[{extra}]'"
+            yield "note", f"{extra}: {purpose}: missing {', '.join(missing)}; get it by {advice}"
+        else:
+            yield "ok", f"{extra}: {purpose}: {', '.join(f'{name} {_version(name)}' for name in modules)}"
+    if arguments.no_ros:
+        return
+    if importlib.util.find_spec("rclpy") is None:
+        yield "note", "ROS 2: rclpy is not found; source a ROS 2 installation, or pip install 'robot_semantics[ros]'"
+        return
+    for name in ("robot_semantics_interfaces", "tf2_msgs", "tf2_ros"):
+        if importlib.util.find_spec(name) is None:
+            yield "problem", f"ROS 2: the package {name} is not found; build the workspace, and source its setup file"
+    try:
+        from robot_semantics.ros.doctor import examine
+    except ImportError as error:
+        yield "problem", f"ROS 2: cannot be loaded: {error}"
+        return
+    yield from examine(arguments.listen)
+
+
+def _version(module: str) -> str:
+    try:
+        return importlib.metadata.version(_DISTRIBUTIONS.get(module, module))
+    except importlib.metadata.PackageNotFoundError:
+        return "(version unknown)"

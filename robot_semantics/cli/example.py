@@ -1,0 +1,31 @@
+"""`robot_semantics example`: a robot to try everything with."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from robot_semantics.description.text_files import save_text
+from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.examples import FOLDER
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="where to write the files (here)")
+    parser.add_argument("--force", action="store_true", help="write over files that are there and differ")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the example robot, its semantics and a world; files that are there are not written over."""
+    folder = Path(arguments.folder)
+    files = sorted(path for path in FOLDER.iterdir() if path.suffix in {".urdf", ".srdf", ".usdf"})
+    contents = {folder / path.name: path.read_text(encoding="utf-8") for path in files}
+    for path, content in contents.items():
+        if path.exists() and not arguments.force and path.read_bytes() != content.encode():
+            raise RobotSemanticsError(f"{path} is there and differs: nothing was written; --force writes over it")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in contents.items():
+        save_text(content, path)
+        print(path)
+    return 0
