@@ -8,7 +8,7 @@ NAME = "robot_semantics"
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
 DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js")
 
-MUJOCO = ["mujoco>=3.3"]
+MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.cli.inputs import add_json_argument, print_json
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.errors import MissingExtraError
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -38,9 +38,7 @@ def _save_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    answer = _call(
-        arguments, "SaveSnapshot", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite
-    )
+    answer = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
     if arguments.json:
         stamp_ns = answer.stamp.sec * 1_000_000_000 + answer.stamp.nanosec
         print_json({"path": answer.path, "time_ns": stamp_ns, "missing": list(answer.missing)})
@@ -66,7 +64,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     text = Path(arguments.file).read_text(encoding="utf-8") if arguments.file else ""
     answer = _call(
         arguments,
-        "RestoreSnapshot",
+        "restore",
         must_succeed=False,
         name=arguments.name,
         text=text,
@@ -92,7 +90,7 @@ def _no_arguments(_parser: argparse.ArgumentParser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    answer = _call(arguments, "ListSnapshots")
+    answer = _call(arguments, "list")
     rows = [
         {"name": name, "time_ns": stamp.sec * 1_000_000_000 + stamp.nanosec, "comment": comment}
         for name, stamp, comment in zip(answer.names, answer.stamps, answer.comments, strict=True)
@@ -109,7 +107,7 @@ def _delete_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _delete(arguments: argparse.Namespace) -> int:
-    _call(arguments, "DeleteSnapshot", name=arguments.name)
+    _call(arguments, "delete", name=arguments.name)
     if arguments.json:
         print_json({"deleted": arguments.name})
     return EXIT_OK
@@ -122,15 +120,8 @@ _OPERATIONS: dict[str, Any] = {
     "delete": ("delete a snapshot", _delete_arguments, _delete),
 }
 
-_SERVICES = {
-    "SaveSnapshot": "save_snapshot",
-    "RestoreSnapshot": "restore_snapshot",
-    "ListSnapshots": "list_snapshots",
-    "DeleteSnapshot": "delete_snapshot",
-}
 
-
-def _call(arguments: argparse.Namespace, kind: str, *, must_succeed: bool = True, **request: Any) -> Any:
+def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool = True, **request: Any) -> Any:
     """Return the node's answer.
 
     Raises:
@@ -139,23 +130,10 @@ def _call(arguments: argparse.Namespace, kind: str, *, must_succeed: bool = True
 
     """
     try:
-        from robot_semantics_interfaces import srv
-
-        from robot_semantics.ros.service_caller import ServiceCaller
+        from robot_semantics.ros.snapshot_client import call_snapshot_service
     except ImportError as error:
         raise MissingExtraError(error.name or "rclpy", "ros", "talking to a node") from error
-    with ServiceCaller(arguments.timeout) as caller:
-        service = f"{arguments.node.rstrip('/')}/{_SERVICES[kind]}"
-        answer = caller.call(getattr(srv, kind), service, **request)
-    if must_succeed and not answer.success:
-        nearest = getattr(answer, "nearest", ())
-        hint = (
-            f"; did you mean {' or '.join(map(repr, nearest))}?"
-            if nearest and "did you mean" not in answer.message
-            else ""
-        )
-        raise RobotSemanticsError(f"{answer.message}{hint}")
-    return answer
+    return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)
 
 
 def _plain(value: Any) -> Any:
