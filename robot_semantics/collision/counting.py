@@ -141,28 +141,25 @@ def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data:
     counts = Counts.none(scene.links)
     counts.samples = len(q)
     if geoms:
-        links = scene.geom_link[np.concatenate(geoms)]
-        _take(counts, links, np.repeat(np.arange(len(q)), contacts), np.concatenate(distances), first)
+        pairs, rows = np.concatenate(geoms), np.repeat(np.arange(len(q)), contacts)
+        places = scene.place_of_geoms[pairs[:, 0], pairs[:, 1]]
+        _take(counts, places, rows, 2.0 * scene.padding - np.concatenate(distances), first)
     return counts
 
 
-def _take(counts: Counts, links: IntArray, rows: IntArray, distances: FloatArray, first: int) -> None:
-    """Enter contacts, each with its two links, row and distance; several contacts of a pair in one row are one hit."""
-    places = links.min(axis=1) * counts.links + links.max(axis=1)
-    # One sort groups the contacts by pair and, within it, by row.
-    keys = places * counts.samples + rows
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    hit_starts = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]])
-    depth_of_hit = -np.minimum.reduceat(distances[order], hit_starts)
-    place_of_hit, row_of_hit = np.divmod(keys[hit_starts], counts.samples)
-    pair_starts = np.flatnonzero(np.r_[True, place_of_hit[1:] != place_of_hit[:-1]])
-    where = place_of_hit[pair_starts]
-    hits = np.diff(np.r_[pair_starts, len(place_of_hit)])
-    deepest = np.maximum.reduceat(depth_of_hit, pair_starts)
-    is_deepest = np.flatnonzero(depth_of_hit == np.repeat(deepest, hits))
-    _, first_deepest = np.unique(place_of_hit[is_deepest], return_index=True)
-    counts.hits[where] = hits
-    counts.first[where] = first + row_of_hit[pair_starts]
-    counts.deepest[where] = first + row_of_hit[is_deepest[first_deepest]]
-    counts.depth[where] = deepest
+def _take(counts: Counts, places: IntArray, rows: IntArray, depths: FloatArray, first: int) -> None:
+    """Enter contacts, each with its pair's place, row and depth; several contacts of a pair in one row are one hit."""
+    # Few pairs ever meet, so a table of all rows and those pairs is small; no sorting of contacts is needed.
+    met = np.zeros(len(counts.hits), dtype=bool)
+    met[places] = True
+    where = np.flatnonzero(met)
+    column = np.empty(len(met), dtype=np.int64)
+    column[where] = np.arange(len(where))
+    depth = np.full((counts.samples, len(where)), -np.inf)
+    np.maximum.at(depth.ravel(), rows * len(where) + column[places], depths)
+    hit = depth > -np.inf
+    counts.hits[where] = hit.sum(axis=0)
+    counts.first[where] = first + hit.argmax(axis=0)
+    deepest = depth.argmax(axis=0)
+    counts.deepest[where] = first + deepest
+    counts.depth[where] = depth[deepest, np.arange(len(where))]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 from types import MappingProxyType
 
@@ -86,7 +85,7 @@ def _is_adjacent(evidence: PairEvidence, _: float) -> bool:
 
 
 def _is_always(evidence: PairEvidence, always_fraction: float) -> bool:
-    return evidence.hits is not None and evidence.hits >= always_fraction * evidence.samples > 0
+    return bool(evidence.hits) and (evidence.hits or 0) >= always_fraction * evidence.samples
 
 
 def _is_default(evidence: PairEvidence, _: float) -> bool:
@@ -176,10 +175,10 @@ def generate_matrix(
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
     default = count_configurations(scene, neutral[None], 0, data).pairs()
     blocks = range(-(-settings.total // BLOCK))
-    # Witnesses are drawn again by number; nearly all fall into a few blocks.
-    sampler: BlockSampler = lru_cache(maxsize=64)(block_sampler(scene.space, settings.seed, settings.sampler))
+    sampler = block_sampler(scene.space, settings.seed, settings.sampler)
     counts = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
     rigid = _rigid_contacts(robot, scene, neutral, settings.padding)
+    configurations = _configurations(counts, sampler)
     evidence: dict[LinkPair, PairEvidence] = {}
     for names in combinations(with_geometry, 2):
         pair = LinkPair.of(*names)
@@ -190,7 +189,7 @@ def generate_matrix(
         if (a, b) in rigid:
             evidence[pair] = _rigid_evidence(pair, rigid[a, b], counts.samples, neutral)
         else:
-            evidence[pair] = _evidence(pair, counts, counts.place(a, b), (a, b) in default, sampler)
+            evidence[pair] = _evidence(pair, counts, counts.place(a, b), (a, b) in default, configurations)
     return CollisionMatrix(
         MappingProxyType(dict(sorted(evidence.items()))),
         counts.samples,
@@ -200,7 +199,9 @@ def generate_matrix(
     )
 
 
-def _evidence(pair: LinkPair, counts: Counts, at: int, default_hit: bool, sampler: BlockSampler) -> PairEvidence:
+def _evidence(
+    pair: LinkPair, counts: Counts, at: int, default_hit: bool, configurations: dict[int, FloatArray]
+) -> PairEvidence:
     hits = int(counts.hits[at])
     if not hits:
         return PairEvidence(pair, 0, counts.samples, default_hit)
@@ -210,15 +211,23 @@ def _evidence(pair: LinkPair, counts: Counts, at: int, default_hit: bool, sample
         hits,
         counts.samples,
         default_hit,
-        first=Witness(first, _sample(sampler, first), None),
-        deepest=Witness(deepest, _sample(sampler, deepest), float(counts.depth[at])),
+        first=Witness(first, configurations[first], None),
+        deepest=Witness(deepest, configurations[deepest], float(counts.depth[at])),
     )
 
 
-def _sample(sampler: BlockSampler, number: int) -> FloatArray:
-    block, row = divmod(number, BLOCK)
-    sample: FloatArray = sampler(block)[row]
-    return sample
+def _configurations(counts: Counts, sampler: BlockSampler) -> dict[int, FloatArray]:
+    """Return the configurations of all witnesses by number, each block drawn again once and in order."""
+    met = counts.hits > 0
+    found: dict[int, FloatArray] = {}
+    drawn, block = -1, np.zeros((0, 0))
+    for number in np.unique(np.concatenate([counts.first[met], counts.deepest[met]])).tolist():
+        if number // BLOCK != drawn:
+            drawn = number // BLOCK
+            block = sampler(drawn)
+        found[number] = block[number % BLOCK].copy()
+        found[number].setflags(write=False)
+    return found
 
 
 def _rigid_evidence(pair: LinkPair, distance: float, samples: int, q: FloatArray) -> PairEvidence:

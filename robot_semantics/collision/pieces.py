@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.collision.decomposition import bounding_primitive, convex_parts, excess_volume
+from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
+from robot_semantics.collision.mesh_files import GeometryError, MeshFacts, mesh_facts
 from robot_semantics.collision.scene import Piece
-from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
+from robot_semantics.collision.shapes import Shape, shape_of
 from robot_semantics.description import urdf_tree
 from robot_semantics.description.urdf_dialects import matrix_of
 from robot_semantics.diagnostics import Diagnostics
@@ -39,37 +40,67 @@ def pieces_of(
 
     `geometry` is how a mesh is read: ``hull`` (its convex hull), ``decomposed`` (convex parts that follow its hollows)
     or ``primitive`` (the box round it). A geometry that cannot be used is an error in `diagnostics`, never a silently
-    missing piece; a hull that adds much to its mesh is a warning.
+    missing piece; a hull that adds much to its mesh, and a unit that MoveIt would overlook, are warnings.
     """
-    reading = READINGS[geometry]
     source = Path(robot.urdf.places.source)
-    relative_to = source if source.exists() else None
+    reader = _Reader(robot, resolver, source if source.exists() else None, diagnostics, geometry)
     pieces: list[Piece] = []
     for link in robot.links:
         for collision in link.urdf.collisions:
             T_link_element = matrix_of(collision.origin)
             try:
-                shapes = _shapes(collision.geometry, resolver, relative_to, reading)
-            except GeometryError as error:
+                shapes = reader.shapes(collision.geometry, link.name)
+            except (GeometryError, OSError) as error:
                 place = robot.urdf.places.place(collision.geometry.at)
                 diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", place)
                 continue
-            if geometry == "hull":
-                _warn_of_excess(robot, link.name, collision.geometry, resolver, relative_to, diagnostics)
             pieces += [Piece(link.index, shape, T_link_element @ T_element_shape) for shape, T_element_shape in shapes]
     return tuple(pieces)
 
 
-def _shapes(
-    geometry: urdf_tree.Geometry, resolver: PackageResolver, relative_to: Path | None, reading: Reading
-) -> list[LocalShape]:
-    if not isinstance(geometry, urdf_tree.Mesh):
-        return [LocalShape(shape_of(geometry, Path), np.eye(4))]
-    # `shape_of` looks the file up as well; it is what turns a missing file into a GeometryError.
-    whole = shape_of(geometry, lambda uri: resolver.resolve(uri, relative_to))
-    if reading is _hull:
-        return [LocalShape(whole, np.eye(4))]
-    return reading(geometry, resolver.resolve(geometry.filename, relative_to))
+class _Reader(NamedTuple):
+    robot: RobotModel
+    resolver: PackageResolver
+    relative_to: Path | None
+    diagnostics: Diagnostics
+    geometry: str
+
+    def shapes(self, geometry: urdf_tree.Geometry, link: str) -> list[LocalShape]:
+        """Return the convex shapes of a collision element of `link`.
+
+        Raises:
+            GeometryError: it cannot be used.
+        """
+        # Whatever the reading of meshes, this is what turns a missing, broken or flat one into a GeometryError.
+        whole = shape_of(geometry, self._find)
+        if not isinstance(geometry, urdf_tree.Mesh):
+            return [LocalShape(whole, np.eye(4))]
+        path = self._find(geometry.filename)
+        self._warn(geometry, link, mesh_facts(path))
+        try:
+            return READINGS[self.geometry](geometry, path)
+        except GeometryError as error:
+            raise GeometryError(f"mesh '{geometry.filename}': {error}") from error
+
+    def _find(self, uri: str) -> Path:
+        return self.resolver.resolve(uri, self.relative_to)
+
+    def _warn(self, mesh: urdf_tree.Mesh, link: str, facts: MeshFacts) -> None:
+        place = self.robot.urdf.places.place(mesh.at, "filename")
+        if self.geometry == "hull" and facts.excess is not None and facts.excess > FAR_FROM_CONVEX:
+            self.diagnostics.warning(
+                "far-from-convex",
+                f"link '{link}': the convex hull of '{mesh.filename}' adds {facts.excess:.0%} to its volume; "
+                "'decomposed' geometry follows it more closely",
+                place,
+            )
+        if facts.unit != 1.0:
+            self.diagnostics.warning(
+                "mesh-unit",
+                f"link '{link}': '{mesh.filename}' is in units of {facts.unit:g} m, and is read so, as RViz reads it; "
+                "MoveIt's collision checking takes its numbers for metres",
+                place,
+            )
 
 
 def _hull(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
@@ -85,24 +116,3 @@ def _primitive(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
 
 
 READINGS: dict[str, Reading] = {"hull": _hull, "decomposed": _decomposed, "primitive": _primitive}
-
-
-def _warn_of_excess(
-    robot: RobotModel,
-    link: str,
-    geometry: urdf_tree.Geometry,
-    resolver: PackageResolver,
-    relative_to: Path | None,
-    diagnostics: Diagnostics,
-) -> None:
-    if not isinstance(geometry, urdf_tree.Mesh):
-        return
-    path = resolver.resolve(geometry.filename, relative_to)
-    excess = excess_volume(str(path), path.stat().st_mtime_ns)
-    if excess is not None and excess > FAR_FROM_CONVEX:
-        diagnostics.warning(
-            "far-from-convex",
-            f"link '{link}': the convex hull of '{geometry.filename}' adds {excess:.0%} to its volume; "
-            "'decomposed' geometry follows it more closely",
-            robot.urdf.places.place(geometry.at, "filename"),
-        )

@@ -6,9 +6,11 @@ of workers, in any order, sees the same configurations.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,9 @@ BlockSampler = Callable[[int], FloatArray]
 
 BLOCK = 500
 """Configurations in one block: long enough that its bookkeeping does not show, short enough to share out evenly."""
+
+SOBOL_BITS = 32
+"""The most that scipy can skip through: 4 thousand million points, more than anyone will draw."""
 
 _SPAN = {JointType.REVOLUTE: np.pi, JointType.CONTINUOUS: np.pi, JointType.PRISMATIC: 1.0}
 """Half range [rad or m] of a joint without limits; translations of a planar or floating joint too."""
@@ -91,26 +96,37 @@ def _uniform_block(box: _Box, seed: int, block: int) -> FloatArray:
     return box.configurations(rng.random((BLOCK, len(box.moving))))
 
 
-def _sobol(space: JointSpace, seed: int) -> BlockSampler:
-    try:
-        import scipy.stats  # noqa: F401 - asked for here, where a missing one is reported once
-    except ImportError as error:
-        raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
-    return partial(_sobol_block, _Box(space), seed)
+class _Sobol:
+    """A scrambled Sobol sequence, read in blocks in any order: block b always holds points b * BLOCK and following."""
+
+    def __init__(self, space: JointSpace, seed: int) -> None:
+        try:
+            from scipy.stats import qmc
+        except ImportError as error:
+            raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
+        self._box = _Box(space)
+        self._lock = threading.Lock()
+        # Scrambling is slow, so there is one sequence for all blocks. It holds 2^SOBOL_BITS points.
+        self._sequence: Any = None
+        if len(self._box.moving):
+            self._sequence = qmc.Sobol(
+                len(self._box.moving), scramble=True, bits=SOBOL_BITS, rng=np.random.default_rng(seed)
+            )
+
+    def __call__(self, block: int) -> FloatArray:
+        if self._sequence is None:
+            return self._box.configurations(np.zeros((BLOCK, 0)))
+        with self._lock, warnings.catch_warnings():
+            # Balance is lost within a block that is no power of two; the sequence as a whole keeps it.
+            warnings.simplefilter("ignore", UserWarning)
+            done = self._sequence.num_generated
+            if block * BLOCK < done:
+                self._sequence.reset()  # back to the first point; the scrambling stays
+                done = 0
+            if block * BLOCK > done:
+                self._sequence.fast_forward(block * BLOCK - done)
+            unit = self._sequence.random(BLOCK)
+        return self._box.configurations(unit)
 
 
-def _sobol_block(box: _Box, seed: int, block: int) -> FloatArray:
-    from scipy.stats import qmc
-
-    if not len(box.moving):
-        return box.configurations(np.zeros((BLOCK, 0)))
-    sequence = qmc.Sobol(len(box.moving), scramble=True, rng=np.random.default_rng(seed))
-    if block:
-        sequence.fast_forward(block * BLOCK)
-    with warnings.catch_warnings():
-        # Balance is lost within a block that is no power of two; the sequence as a whole keeps it.
-        warnings.simplefilter("ignore", UserWarning)
-        return box.configurations(sequence.random(BLOCK))
-
-
-SAMPLERS: dict[str, Callable[[JointSpace, int], BlockSampler]] = {"uniform": _uniform, "sobol": _sobol}
+SAMPLERS: dict[str, Callable[[JointSpace, int], BlockSampler]] = {"uniform": _uniform, "sobol": _Sobol}

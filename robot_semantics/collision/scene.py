@@ -44,6 +44,8 @@ class CollisionScene:
         geom_link: (ngeom,) index of each geom's link.
         columns: (nq,) for each of MuJoCo's positions the column of q (`JointSpace`) it is copied from.
         space: the joint space that q lives in.
+        padding: what was added round every piece [m].
+        place_of_geoms: (ngeom, ngeom) for two geoms the number of their pair of links (a, b), a <= b: a * links + b.
 
     """
 
@@ -51,6 +53,8 @@ class CollisionScene:
     geom_link: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int64]
     space: JointSpace
+    padding: float
+    place_of_geoms: npt.NDArray[np.int64]
 
     @property
     def links(self) -> int:
@@ -98,7 +102,9 @@ def build_scene(
         spec.add_exclude(bodyname1=body_name(first), bodyname2=body_name(second))
     model = spec.compile()
     geom_link = np.array([piece.link for piece in _geom_order(pieces)], dtype=np.int64)
-    return CollisionScene(model, geom_link, np.array(columns, dtype=np.int64), space)
+    row, column = geom_link[:, None], geom_link[None, :]
+    places = np.minimum(row, column) * len(robot.links) + np.maximum(row, column)
+    return CollisionScene(model, geom_link, np.array(columns, dtype=np.int64), space, padding, places)
 
 
 def _add_joint(body: Any, joint: JointModel, where: slice) -> list[int]:

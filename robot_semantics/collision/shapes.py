@@ -13,25 +13,15 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
+from robot_semantics.collision.mesh_files import GeometryError, Hull, frozen_hull, mesh_facts
 from robot_semantics.description import urdf_tree
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
 
-FloatArray = npt.NDArray[np.float64]
+__all__ = ["GeometryError", "Hull", "MeshFinder", "Shape", "hull_shape", "scaled_hull", "shape_of"]
+
 MeshFinder = Callable[[str], Path]
 """Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
-
-
-class GeometryError(RobotSemanticsError):
-    """A collision geometry cannot be simulated; the message says why."""
-
-
-class Hull(NamedTuple):
-    """The convex hull of a mesh: (n, 3) vertices [m] and (m, 3) triangles."""
-
-    vertices: FloatArray
-    faces: npt.NDArray[np.int32]
 
 
 class Shape(NamedTuple):
@@ -65,6 +55,11 @@ def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
         raise GeometryError(f"mesh '{mesh.filename}': {error}") from error
     if np.ptp(hull.vertices, axis=0).min() <= 0.0:
         raise GeometryError(f"mesh '{mesh.filename}' is flat: it has no volume")
+    return hull_shape(hull)
+
+
+def hull_shape(hull: Hull) -> Shape:
+    """Return a hull as a shape."""
     return Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), hull)
 
 
@@ -75,43 +70,16 @@ def scaled_hull(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Hu
     Raises:
         GeometryError: the file cannot be read as a mesh.
         MissingExtraError: trimesh is not installed.
+        OSError: there is no such file.
 
     """
-    hull = convex_hull(path, modified_ns)
+    del modified_ns  # renews the answer when the file changes
+    hull = mesh_facts(Path(path)).hull
     if scale is None:
         return hull
     # A mirroring scale turns the triangles inside out.
-    faces = hull.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else hull.faces
-    vertices = hull.vertices * np.asarray(scale)
-    vertices.setflags(write=False)
-    faces.setflags(write=False)
-    return Hull(vertices, faces)
-
-
-@lru_cache(maxsize=1024)
-def convex_hull(path: str, modified_ns: int) -> Hull:
-    """Return the hull of a mesh file, in the file's own units; `modified_ns` renews it when the file changes.
-
-    Raises:
-        GeometryError: the file cannot be read as a mesh.
-        MissingExtraError: trimesh is not installed.
-
-    """
-    try:
-        import trimesh
-    except ImportError as error:
-        raise MissingExtraError("trimesh", "mujoco", "reading meshes") from error
-    try:
-        mesh: Any = trimesh.load(path, force="mesh")
-        hull = mesh.convex_hull
-        vertices, faces = np.array(hull.vertices, dtype=np.float64), np.array(hull.faces, dtype=np.int32)
-    except Exception as error:  # trimesh raises whatever its readers, qhull and numpy raise
-        raise GeometryError(f"cannot be read: {type(error).__name__}: {error}") from error
-    if not len(vertices) or not np.isfinite(vertices).all():
-        raise GeometryError("has no finite vertices")
-    vertices.setflags(write=False)
-    faces.setflags(write=False)
-    return Hull(vertices, faces)
+    faces = hull.faces[:, ::-1] if np.prod(scale) < 0.0 else hull.faces
+    return frozen_hull(hull.vertices * np.asarray(scale), faces)
 
 
 _SHAPES: dict[type, Callable[[Any, MeshFinder], Shape]] = {
