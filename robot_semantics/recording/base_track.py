@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.recording.columns import Array
-from robot_semantics.recording.history import Edge, TransformHistory
+from robot_semantics.recording.edges import Edge
+from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.robots import Robot
 from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket

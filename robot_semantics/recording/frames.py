@@ -8,7 +8,8 @@ import numpy as np
 
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.recording.columns import Array, GroupKey
-from robot_semantics.recording.history import Edge, TransformHistory
+from robot_semantics.recording.edges import Edge
+from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import IntArray, Timeline
 

@@ -8,26 +8,16 @@ all have in common; a frame's parent may change. Unlike a live buffer a history 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket
-from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, quat_slerp
-
-IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-UNIT_TOLERANCE = 1e-9
-"""How far from 1 the square of a quaternion's length may be to count as 1."""
-
-SMALL_ANGLE = 1e-7
-"""Below this angle [rad] the chord is the arc, to the last bit."""
-
-BoolArray = npt.NDArray[np.bool_]
+from robot_semantics.recording.edges import BoolArray, Edge, LocalPose, local_poses
+from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
+from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline
 
 
 class Status(enum.IntEnum):
@@ -68,44 +58,6 @@ class Lookup(NamedTuple):
 
     poses: FloatArray
     status: npt.NDArray[np.int8]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """One frame's transforms to its parent.
-
-    Attributes:
-        child: index of the frame.
-        static: holds at every time; then the timeline has the one sample that counts.
-        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7).
-        parents: index of the parent at each sample (m,), or one for all of them.
-    """
-
-    child: int
-    static: bool
-    timeline: Timeline
-    parents: IntArray | int
-
-    def parent_at(self, samples: IntArray) -> IntArray:
-        """Return the parent (n,) at each of the samples (n,)."""
-        if isinstance(self.parents, int):
-            return np.full(len(samples), self.parents, dtype=np.int64)
-        parents: IntArray = self.parents[samples]
-        return parents
-
-
-class LocalPose(NamedTuple):
-    """A frame's transform to its parent at n times.
-
-    Attributes:
-        parent: (n,) index of the parent; -1 where no sample can be used.
-        poses: (n, 7) T_parent_child [m]; NaN where no sample can be used.
-        age_ns: (n,) distance in time to the nearest sample that was used; 0 for a static one, -1 where there is none.
-    """
-
-    parent: IntArray
-    poses: FloatArray
-    age_ns: IntArray
 
 
 class TransformHistory:
@@ -201,12 +153,7 @@ class TransformHistory:
             mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
             hold: after the last sample keep it, instead of giving nothing as tf2 does.
         """
-        edge = self.edges[frame]
-        count = len(times_ns)
-        if edge.static:
-            zeros = np.zeros(count, np.int64)
-            return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
-        return _LOCAL[mode](edge, times_ns, hold)
+        return local_poses(self.edges[frame], times_ns, mode, hold=hold)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
         """Walk as tf2 does: from the source to the top, then from the target until they meet, all times abreast."""
@@ -298,84 +245,6 @@ class _Walk:
         return met
 
 
-def _linear(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    size = len(edge.timeline)
-    usable = np.flatnonzero((where.before >= 0) & ((where.after < size) | hold))
-    everywhere = len(usable) == len(times_ns)
-    before, after, shares = where.at(usable)
-    after = np.minimum(after, size - 1)
-    first = np.array(edge.timeline.take(before), dtype=np.float64)
-    parents = edge.parent_at(before)
-    # Where the parent changes between two samples there is nothing between them: the earlier one holds.
-    between = shares > 0.0
-    if not isinstance(edge.parents, int):
-        between &= parents == edge.parent_at(after)
-    if between.any():
-        rows = slice(None) if between.all() else np.flatnonzero(between)
-        share, a = shares[rows], first[rows]
-        b = np.asarray(edge.timeline.take(after[rows]), dtype=np.float64)
-        turned = _slerp(a[:, 3:], b[:, 3:], share)
-        first[rows, :3] = a[:, :3] * (1.0 - share[:, np.newaxis]) + b[:, :3] * share[:, np.newaxis]
-        first[rows, 3:] = turned
-    now, stamps = (times_ns if everywhere else times_ns[usable]), edge.timeline.stamps_ns
-    age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
-    if everywhere:
-        return LocalPose(parents, first, age)
-    result = LocalPose(np.full(len(times_ns), -1), np.full((len(times_ns), 7), np.nan), np.full(len(times_ns), -1))
-    result.parent[usable], result.poses[usable], result.age_ns[usable] = parents, first, age
-    return result
-
-
-def _previous(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    usable = (where.before >= 0) & ((where.after < len(edge.timeline)) | hold)
-    return _stepped(edge, times_ns, usable, where.before)
-
-
-def _nearest(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    last = len(edge.timeline) - 1
-    chosen = np.clip(np.where(where.share > 0.5, where.after, where.before), 0, max(last, 0))
-    usable = np.ones(len(times_ns), bool) if hold else (where.before >= 0) & (where.after <= last)
-    return _stepped(edge, times_ns, usable & (last >= 0), chosen)
-
-
-def _stepped(edge: Edge, times_ns: IntArray, usable: BoolArray, chosen: IntArray) -> LocalPose:
-    poses = np.full((len(times_ns), 7), np.nan)
-    parents = np.full(len(times_ns), -1, dtype=np.int64)
-    poses[usable] = edge.timeline.take(chosen[usable])
-    parents[usable] = edge.parent_at(chosen[usable])
-    age = np.full(len(times_ns), -1, dtype=np.int64)
-    age[usable] = np.abs(times_ns[usable] - edge.timeline.stamps_ns[chosen[usable]])
-    return LocalPose(parents, poses, age)
-
-
-_LOCAL: dict[str, Callable[[Edge, IntArray, bool], LocalPose]] = {
-    "linear": _linear,
-    "previous": _previous,
-    "nearest": _nearest,
-}
-
-
-def _slerp(a: FloatArray, b: FloatArray, share: FloatArray) -> FloatArray:
-    """Interpolate unit quaternions (n, 4): what `quat_slerp` does, less its checks, which take most of its time."""
-    dot = np.einsum("ni,ni->n", a, b)
-    lengths = np.einsum("ni,ni->n", a, a), np.einsum("ni,ni->n", b, b)
-    if any((np.abs(length - 1.0) > UNIT_TOLERANCE).any() for length in lengths):
-        return quat_slerp(a, b, share)
-    theta = np.arccos(np.minimum(np.abs(dot), 1.0))
-    sine = np.sin(theta)
-    close = sine < SMALL_ANGLE
-    sine[close] = 1.0
-    first, second = np.sin((1.0 - share) * theta) / sine, np.sin(share * theta) / sine
-    first[close], second[close] = 1.0 - share[close], share[close]
-    # The short way round: q and -q are one rotation.
-    second = np.copysign(second, dot)
-    result: FloatArray = first[:, np.newaxis] * a + second[:, np.newaxis] * b
-    return result
-
-
 def _parents(parents: IntArray, timeline: Timeline) -> IntArray | int:
     """Return the parents in the timeline's order, as one number where they never change."""
     if (parents == parents[0]).all():
@@ -384,26 +253,6 @@ def _parents(parents: IntArray, timeline: Timeline) -> IntArray | int:
         return parents
     ordered: IntArray = parents[timeline.row]
     return ordered
-
-
-def compose_poses(T_a_b: FloatArray, T_b_c: FloatArray) -> FloatArray:
-    """Return T_a_c (n, 7) of T_a_b and T_b_c (n, 7), each x y z qx qy qz qw; NaN where either has NaN."""
-    known = ~(np.isnan(T_a_b).any(axis=1) | np.isnan(T_b_c).any(axis=1))
-    result = np.full(T_a_b.shape, np.nan)
-    outer, inner = (T_a_b, T_b_c) if known.all() else (T_a_b[known], T_b_c[known])
-    result[known, :3] = outer[:, :3] + quat_rotate(outer[:, 3:], inner[:, :3])
-    result[known, 3:] = quat_multiply(outer[:, 3:], inner[:, 3:])
-    return result
-
-
-def invert_poses(T_a_b: FloatArray) -> FloatArray:
-    """Return T_b_a (n, 7) of T_a_b (n, 7), each x y z qx qy qz qw; NaN where that has NaN."""
-    known = ~np.isnan(T_a_b).any(axis=1)
-    result = np.full(T_a_b.shape, np.nan)
-    back = quat_conjugate(T_a_b[known, 3:])
-    result[known, 3:] = back
-    result[known, :3] = -quat_rotate(back, T_a_b[known, :3])
-    return result
 
 
 def _earliest(stamps: Iterable[int | None]) -> int:

@@ -56,6 +56,15 @@ class _Family:
     timeline: Timeline
 
 
+class _Asked(NamedTuple):
+    """What is asked of a family: one quantity of some of its joints (by number), and which of these are angles."""
+
+    family: _Family
+    quantity: str
+    mine: IntArray
+    angles: npt.NDArray[np.bool_]
+
+
 class JointHistory:
     """All recorded joint states of one run and one set of topics.
 
@@ -138,7 +147,7 @@ class JointHistory:
                     brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns)
                 where = brackets[family.places]
                 angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
-                values, ages = _MODES[mode](self, family, quantity, where, times_ns, mine, angles)
+                values, ages = _MODES[mode](self, _Asked(family, quantity, mine, angles), where, times_ns)
                 everything = len(out) == len(joints)
                 if everything and (out == np.arange(len(out))).all():
                     results[quantity] = values
@@ -157,8 +166,9 @@ class JointHistory:
         position, velocity, effort = (_unknown(len(times_ns), len(joints)) if v is None else v for v in found)
         return JointSamples(position, velocity, effort, age)
 
-    def gather(self, family: _Family, quantity: str, samples: IntArray, mine: IntArray) -> FloatArray:
+    def gather(self, asked: _Asked, samples: IntArray) -> FloatArray:
         """Return the values (n, asked) of some of a family's joints at some of its samples."""
+        family, quantity, mine, _ = asked
         result: FloatArray | None = None
         for place, here, rows in family.timeline.locate(samples):
             values = np.asarray(take_rows(self._places[family.places[place]].arrays[quantity], rows), dtype=np.float64)
@@ -171,79 +181,53 @@ class JointHistory:
         return np.empty((len(samples), len(mine))) if result is None else result
 
 
-def _linear(
-    history: JointHistory,
-    family: _Family,
-    quantity: str,
-    where: Bracket,
-    times_ns: IntArray,
-    mine: IntArray,
-    angles: npt.NDArray[np.bool_],
-) -> tuple[FloatArray, IntArray]:
-    last = len(family.timeline) - 1
+def _linear(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
+    timeline = asked.family.timeline
+    last = len(timeline) - 1
     known = np.flatnonzero(where.before >= 0)
     everywhere = len(known) == len(times_ns)
     before, after, shares = where.at(known)
     after = np.minimum(after, last)
-    first = history.gather(family, quantity, before, mine)
+    first = history.gather(asked, before)
     between = np.flatnonzero(shares > 0.0)
     if len(between):
         share = shares[between, np.newaxis]
-        low, high = first[between], history.gather(family, quantity, after[between], mine)
+        low, high = first[between], history.gather(asked, after[between])
         step = high - low
-        if angles.any():
-            step[:, angles] -= 2.0 * np.pi * np.round(step[:, angles] / (2.0 * np.pi))
+        if asked.angles.any():
+            turns = step[:, asked.angles] / (2.0 * np.pi)
+            step[:, asked.angles] -= 2.0 * np.pi * np.round(turns)
         # What was gathered may be the recording itself, so it is not written into.
         first = first.copy()
         first[between] = low + share * step
-    stamps = family.timeline.stamps_ns
+    stamps = timeline.stamps_ns
     now = times_ns[known]
     age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
     if everywhere:
         return first, age
-    values, ages = _unknown(len(times_ns), len(mine)), np.full(len(times_ns), -1, dtype=np.int64)
+    values, ages = _unknown(len(times_ns), len(asked.mine)), np.full(len(times_ns), -1, dtype=np.int64)
     values[known], ages[known] = first, age
     return values, ages
 
 
-def _previous(
-    history: JointHistory,
-    family: _Family,
-    quantity: str,
-    where: Bracket,
-    times_ns: IntArray,
-    mine: IntArray,
-    angles: npt.NDArray[np.bool_],
-) -> tuple[FloatArray, IntArray]:
-    return _stepped(history, family, quantity, where.before, times_ns, mine)
+def _previous(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
+    return _stepped(history, asked, where.before, times_ns)
 
 
-def _nearest(
-    history: JointHistory,
-    family: _Family,
-    quantity: str,
-    where: Bracket,
-    times_ns: IntArray,
-    mine: IntArray,
-    angles: npt.NDArray[np.bool_],
-) -> tuple[FloatArray, IntArray]:
+def _nearest(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
     chosen = np.where(where.share > 0.5, where.after, where.before)
-    return _stepped(history, family, quantity, np.clip(chosen, 0, len(family.timeline) - 1), times_ns, mine)
+    return _stepped(history, asked, np.clip(chosen, 0, len(asked.family.timeline) - 1), times_ns)
 
 
-def _stepped(
-    history: JointHistory, family: _Family, quantity: str, chosen: IntArray, times_ns: IntArray, mine: IntArray
-) -> tuple[FloatArray, IntArray]:
-    values, ages = _unknown(len(times_ns), len(mine)), np.full(len(times_ns), -1, dtype=np.int64)
+def _stepped(history: JointHistory, asked: _Asked, chosen: IntArray, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
+    values, ages = _unknown(len(times_ns), len(asked.mine)), np.full(len(times_ns), -1, dtype=np.int64)
     known = np.flatnonzero(chosen >= 0)
-    values[known] = history.gather(family, quantity, chosen[known], mine)
-    ages[known] = np.abs(times_ns[known] - family.timeline.stamps_ns[chosen[known]])
+    values[known] = history.gather(asked, chosen[known])
+    ages[known] = np.abs(times_ns[known] - asked.family.timeline.stamps_ns[chosen[known]])
     return values, ages
 
 
-_Mode = Callable[
-    [JointHistory, _Family, str, Bracket, IntArray, IntArray, npt.NDArray[np.bool_]], tuple[FloatArray, IntArray]
-]
+_Mode = Callable[[JointHistory, _Asked, Bracket, IntArray], tuple[FloatArray, IntArray]]
 
 _MODES: dict[str, _Mode] = {"linear": _linear, "previous": _previous, "nearest": _nearest}
 

@@ -11,8 +11,8 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.history import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.model_sampler import ModelSampler
+from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import ABSENT, ModelSeries, Series
