@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.cli import inputs
 from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--no-browser", action="store_true", help="only print the page's address")
     out.add_argument("--live", action="store_true", help="follow the running node: its robots, TF, snapshots")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
+    out.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for the node (10)")
     what = parser.add_argument_group("what")
     what.add_argument(
         "--group", action="append", default=[], metavar="NAME", help="colour this group, fade the rest; repeatable"
@@ -114,7 +115,18 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
 
 
 def _live(arguments: argparse.Namespace) -> int:
-    raise RobotSemanticsError("--live is not there yet")
+    try:
+        from robot_semantics.ros.live_view import LiveRobot
+    except ImportError as error:
+        raise MissingExtraError(error.name or "rclpy", "ros", "following a node") from error
+    from robot_semantics.viewer.server import PageServer, serve
+
+    diagnostics = Diagnostics()
+    with LiveRobot(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robot:
+        inputs.print_diagnostics(diagnostics)
+        server = PageServer(robot.stage, groups=arguments.group, port=arguments.port, live=robot)
+        serve(server, open_browser=not arguments.no_browser)
+    return 0
 
 
 def _size(text: str) -> tuple[int, int]:
