@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.words import UsageError
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import ArrayError
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
@@ -37,6 +38,8 @@ def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_edit(arguments: argparse.Namespace) -> int:
     """Write the edited state."""
+    if arguments.in_place and arguments.file == "-":
+        raise ArrayError("--in-place", "there is no file to write to")
     (state,) = usdf_files.read_states([arguments.file])
     edited = _edited(state, arguments)
     diagnostics = Diagnostics()
@@ -60,7 +63,7 @@ def _edited(state: WorldState, arguments: argparse.Namespace) -> WorldState:
     for model, word in arguments.state:
         group, slash, named = word.rpartition("/")
         if not slash:
-            raise ArrayError("--state", f"'{word}' is not of the form GROUP/STATE")
+            raise UsageError(f"--state: '{word}' is not of the form GROUP/STATE")
         state.model(model)
         if model not in robots:
             raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
@@ -68,7 +71,7 @@ def _edited(state: WorldState, arguments: argparse.Namespace) -> WorldState:
     for word, text in arguments.joint:
         model, slash, joint = word.partition("/")
         if not slash:
-            raise ArrayError("--joint", f"'{word}' is not of the form MODEL/JOINT")
+            raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
         state = set_joints(state, model, {joint: _row("--joint", text, None)}, robots.get(model))
     if arguments.time is not None:
         state = replace(state, time_ns=_time(arguments.time))
@@ -83,9 +86,9 @@ def _pose(text: str) -> Pose:
 def _row(option: str, text: str, counts: tuple[int, ...] | None) -> Row:
     row = parse_row(text.replace(",", " "))
     if isinstance(row, BadNumber):
-        raise ArrayError(option, f"'{row.word}' {row.reason}")
+        raise UsageError(f"{option}: '{row.word}' {row.reason}")
     if counts is not None and len(row) not in counts:
-        raise ArrayError(option, f"'{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
+        raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
     return row
 
 
@@ -98,5 +101,5 @@ def _time(text: str) -> int:
         if not seconds.is_finite() or abs(seconds) >= 10**10:
             raise InvalidOperation
     except InvalidOperation:
-        raise ArrayError("--time", f"'{text}' is not a time in seconds") from None
+        raise UsageError(f"--time: '{text}' is not a time in seconds") from None
     return int((seconds * 10**9).to_integral_value())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -199,8 +200,10 @@ def _place_bodies(bodies: Sequence[ModelState | Frame], T: FloatArray, twists: F
     depths = _depths(parents)
     T_parent_body = pose_matrices([body.pose for body in bodies])
     stated = _rows([body.twist for body in bodies])
-    for depth in range(1, int(depths.max()) + 1):
-        here = np.flatnonzero(depths == depth)
+    order = np.argsort(depths, kind="stable")
+    ends = np.searchsorted(depths[order], np.arange(int(depths.max()) + 2))
+    for start, end in pairwise(ends[1:].tolist()):
+        here = order[start:end]
         above = parents[here]
         T[here] = T[above] @ T_parent_body[here - 1]
         carried, moved = twists[above], _out_of_axes(T[above, :3, :3], stated[here - 1])
@@ -211,10 +214,12 @@ def _place_bodies(bodies: Sequence[ModelState | Frame], T: FloatArray, twists: F
 
 def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return how many steps each place is from place 0."""
-    depths, here = np.zeros(len(parents), dtype=np.intp), np.arange(len(parents))
-    while here.any():
-        depths[here != 0] += 1
-        here = parents[here]
+    depths: npt.NDArray[np.intp] = (np.arange(len(parents)) != 0).astype(np.intp)
+    above = parents
+    # Each round doubles how far up everything looks, so that a chain of any length takes few rounds.
+    while above.any():
+        depths = depths + depths[above]
+        above = above[above]
     return depths
 
 

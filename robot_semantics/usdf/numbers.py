@@ -59,16 +59,16 @@ def _parse_rows_in_c(texts: Sequence[str], count: int | None) -> list[Row] | Non
     # In pieces that stay in the processor's cache, and in memory that need not be asked for anew.
     for start in range(0, len(texts), _PIECE):
         piece = texts[start : start + _PIECE]
-        joined = " |".join(piece) + " "
-        # A comma is in no number, so that all will be our own. JSON reads -0 as an integer, which has no sign to keep.
-        if "," in joined or "-0 " in joined:
+        joined = "],[".join(piece)
+        # A number has no comma: more of them than our own would make other rows than the texts. And JSON reads -0 as an
+        # integer, which has no sign to keep.
+        if joined.count(",") >= len(piece) or "-0 " in joined or "-0]" in joined or joined.endswith("-0"):
             return None
         try:
-            rows += decode(f"[[{joined[:-1].replace(' |', '],[').replace(' ', ',')}]]")
+            rows += decode(f"[[{joined.replace(' ', ',')}]]")
         except msgspec.DecodeError:
             return None
-    # A bar in a text makes two rows of one.
-    return rows if len(rows) == len(texts) else None
+    return rows
 
 
 def parse_row(text: str) -> Row | BadNumber:
