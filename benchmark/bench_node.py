@@ -53,6 +53,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=5.0, help="time that is measured in each case")
     parser.add_argument("--cases", default=CASES, help="JOINTSxRATE, comma separated")
+    parser.add_argument("--starts", type=int, default=5, help="starts timed of each node")
     parser.add_argument("--node", action="append", default=[], metavar="NAME=COMMAND", help="another node to measure")
     arguments = parser.parse_args()
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -64,6 +65,7 @@ def main() -> None:
     rclpy.init()
     listener = rclpy.create_node("bench_listener")
     _prove_equal(listener)
+    _time_start(listener, arguments.starts)
     print(f"{'joints':>6} {'rate':>6}  {'node':<22} {'CPU/message':>12} {'p50':>8} {'p99':>8} {'received':>9}   ratio")
     for case in arguments.cases.split(","):
         joints, rate = (int(word) for word in case.split("x"))
@@ -117,6 +119,35 @@ def _prove_equal(listener: Any) -> None:
                 worst = max(worst, abs(one - other))
     assert worst < 1e-12, worst
     print(f"equal: {len(naive)} transforms of naive and ours differ by at most {worst:.1e}")
+
+
+def _time_start(listener: Any, starts: int) -> None:
+    """Print how long it takes from the start of a process to its first message on /tf, for a robot of 50 links."""
+    times: dict[str, list[float]] = {"bare rclpy node": [], "robot_semantics_node": []}
+    commands = {
+        "bare rclpy node": [sys.executable, "-m", "benchmark.node.bare"],
+        "robot_semantics_node": NODES["robot_semantics_node"],
+    }
+    for _ in range(starts):
+        for name, command in commands.items():
+            heard: list[bytes] = []
+            subscription = listener.create_subscription(TFMessage, "/tf", heard.append, 100, raw=True)
+            publisher = subprocess.Popen([sys.executable, "-m", "benchmark.node.publisher", "45", "100", "60"])
+            time.sleep(2.0)
+            with tempfile.TemporaryDirectory() as folder:
+                begin = time.perf_counter()
+                node = _start(command, 45, folder)
+                while not heard:
+                    rclpy.spin_once(listener, timeout_sec=0.1)
+                times[name].append(time.perf_counter() - begin)
+                _end(node)
+            _end(publisher)
+            listener.destroy_subscription(subscription)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    for name, median in medians.items():
+        print(f"start to first message on /tf, 50 links: {name:<22} {median:.2f} s")
+    more = medians["robot_semantics_node"] - medians["bare rclpy node"]
+    print(f"{'':>43}that is {more:.2f} s beyond rclpy's own start")
 
 
 def _measure(listener: Any, command: Sequence[str], joints: int, rate: int, seconds: float) -> Measured:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -14,7 +18,8 @@ from robot_semantics.ros.settings import RobotSettings
 
 
 def main() -> None:
-    rclpy.init()
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("floor")
     urdf = node.declare_parameter("robot_description", "").value
     robot = Robot("floor", robot_from_text(urdf), RobotSettings(default_positions="zero"))

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import struct
 import sys
 import time
 
 import rclpy
 from rclpy.serialization import serialize_message
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from benchmark.node.robots import joint_names
 
 
 def main(joints: int, rate_hz: float, seconds: float) -> None:
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("bench_publisher")
     publisher = node.create_publisher(JointState, "joint_states", 10)
     while not publisher.get_subscription_count():
@@ -42,4 +45,6 @@ def main(joints: int, rate_hz: float, seconds: float) -> None:
 
 
 if __name__ == "__main__":
+    # Being told to stop in the midst of it is how it usually ends.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     main(int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3]))

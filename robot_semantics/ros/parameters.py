@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
+from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.names import nearest_names
@@ -62,6 +66,43 @@ def _texts(name: str, value: Any) -> None:
         raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
 
 
+def _names(name: str, value: Any) -> None:
+    _texts(name, value)
+    names = [item for item in value if item]
+    for item in names:
+        # It becomes part of topic, service and parameter names.
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", item):
+            raise ParameterError(f"parameter '{name}' must be letters, digits and underscores, not '{item}'")
+    if len(set(names)) < len(names):
+        raise ParameterError(f"parameter '{name}' names a robot twice: {', '.join(names)}")
+
+
+def _topic(name: str, value: Any) -> None:
+    _text(name, value)
+    try:
+        if value:
+            validate_full_topic_name(expand_topic_name(value, "node", "/"))
+    except (InvalidTopicNameException, ValueError) as error:
+        raise ParameterError(
+            f"parameter '{name}' must be a topic name, not '{value}': {error}".splitlines()[0]
+        ) from None
+
+
+def _at_most(most: float) -> Callable[[str, Any], None]:
+    def check(name: str, value: Any) -> None:
+        _not_negative(name, value)
+        if value > most:
+            raise ParameterError(f"parameter '{name}' must be at most {most:g}, not {value!r}")
+
+    return check
+
+
+def _period(name: str, value: Any) -> None:
+    _not_negative(name, value)
+    if 0.0 < value < 0.01:
+        raise ParameterError(f"parameter '{name}' must be 0 or at least 0.01, not {value!r}")
+
+
 def _pose(name: str, value: Any) -> None:
     numbers = [] if isinstance(value, str) else list(value)
     if len(numbers) != 6:
@@ -94,10 +135,10 @@ ROBOT: tuple[Parameter, ...] = (
         "robot_description_topic",
         "",
         "Latched std_msgs/String topic to read the URDF from instead; empty: from the parameter.",
-        _text,
+        _topic,
         read_only=True,
     ),
-    Parameter("robot_description_semantic_topic", "", "The same for the SRDF.", _text, read_only=True),
+    Parameter("robot_description_semantic_topic", "", "The same for the SRDF.", _topic, read_only=True),
     Parameter(
         "frame_prefix", "", "Put before the name of every link on TF; not before a virtual joint's parent.", _text
     ),
@@ -134,7 +175,7 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
         " odometry, tf (listens and does not publish), fixed.",
         _one_of(*(source.value for source in Source)),
     ),
-    Parameter("topic", "odom", "nav_msgs/Odometry topic, with source odometry.", _text),
+    Parameter("topic", "odom", "nav_msgs/Odometry topic, with source odometry.", _topic),
     Parameter(
         "pose",
         [0.0] * 6,
@@ -146,10 +187,10 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
 """Those below virtual_joints.NAME."""
 
 NODE: tuple[Parameter, ...] = (
-    Parameter("models", [""], "Names of several robots in one node; empty: one robot.", _texts, read_only=True),
+    Parameter("models", [""], "Names of several robots in one node; empty: one robot.", _names, read_only=True),
     Parameter("simulators", [""], "Names of simulator nodes that a restored snapshot is pushed to.", _texts),
-    Parameter("diagnostics_period", 1.0, "Time between two messages on /diagnostics [s]; 0: none.", _not_negative),
-    Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", _not_negative),
+    Parameter("diagnostics_period", 1.0, "Time between two messages on /diagnostics [s]; 0: none.", _period),
+    Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", _at_most(100.0)),
     Parameter("check_tf_authority", True, "Report other nodes that publish this node's frames.", _flag),
     Parameter(
         "state_tolerance",

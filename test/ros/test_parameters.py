@@ -62,6 +62,12 @@ def test_every_default_passes_its_own_check() -> None:
         ("virtual_joints.base.source", "off", "must be one of auto, joint_states, multi_dof, odometry, tf, fixed"),
         ("left.stale_timeout", -1.0, "must not be negative, not -1.0"),
         ("simulators", "mujoco_world", "must be a list of texts, not 'mujoco_world'"),
+        ("models", ["a b"], "must be letters, digits and underscores, not 'a b'"),
+        ("models", ["a", "a"], "names a robot twice: a, a"),
+        ("robot_description_topic", "bad topic", "must be a topic name, not 'bad topic'"),
+        ("left.virtual_joints.base.topic", "//odom", "must be a topic name, not '//odom'"),
+        ("world_state_frequency", 1e6, "must be at most 100, not 1000000.0"),
+        ("diagnostics_period", 1e-9, "must be 0 or at least 0.01, not 1e-09"),
         ("publish_frequency", True, "must be a finite number, not True"),
     ],
 )

@@ -1,0 +1,23 @@
+"""A node that does nothing but answer a joint state with an empty message: what rclpy itself takes to start."""
+
+from __future__ import annotations
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+if __name__ == "__main__":
+    rclpy.init()
+    node = rclpy.create_node("bare")
+    publisher = node.create_publisher(TFMessage, "/tf", 100)
+    node.create_subscription(
+        JointState, "joint_states", lambda _message: publisher.publish(TFMessage()), qos_profile_sensor_data
+    )
+    try:
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        rclpy.try_shutdown()
