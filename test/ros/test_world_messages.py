@@ -1,0 +1,55 @@
+"""World states as messages keep what is stated, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
+
+from robot_semantics.ros.world_messages import world_from_message, world_to_message
+from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+
+POSE = pose_from_quaternion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8))
+SIX = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+FULL = WorldState(
+    "w",
+    (
+        ModelState(
+            "m",
+            "odom",
+            POSE,
+            SIX,
+            (LinkState("a", POSE, SIX, SIX), LinkState("b")),
+            (JointState("j", (1.0,), (2.0,), (3.0,)), JointState("k", (1.0, 2.0, 3.0)), JointState("l")),
+            "package://p/r.urdf",
+            "package://p/r.srdf",
+            "ab",
+        ),
+        ModelState("n"),
+    ),
+    (Frame("odom", "world", POSE, SIX), Frame("bare")),
+    12_345_678_901,
+)
+
+
+def test_everything_stated_comes_back_and_nothing_else() -> None:
+    assert world_from_message(world_to_message(FULL)) == FULL
+
+
+def test_a_state_without_time_or_name_stays_without() -> None:
+    assert world_from_message(world_to_message(WorldState())) == WorldState()
+
+
+def test_an_engines_state_has_no_place_in_the_message() -> None:
+    assert world_from_message(world_to_message(replace(FULL, engines=(EngineState("e", "1"),)))) == FULL
+
+
+def test_roll_pitch_yaw_alone_become_a_quaternion() -> None:
+    state = WorldState(models=(ModelState("m", pose=Pose((0.0, 0.0, 0.0, 0.0, 0.0, 1.0))),))
+    pose = world_from_message(world_to_message(state)).models[0].pose
+    assert pose is not None
+    assert pose.quat_xyzw == pytest.approx((0.0, 0.0, 0.479425538604203, 0.8775825618903728))
+    assert pose.xyz_rpy[5] == pytest.approx(1.0)
