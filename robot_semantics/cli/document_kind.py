@@ -40,9 +40,13 @@ def kind_of(root: etree._Element, file: str) -> Kind | None:
         return Kind.USDF
     if tag != "robot":
         return None
+    own = etree.QName(root).namespace
     for child in root.iterchildren("*"):
-        if child.tag in URDF_TAGS:
+        # A default namespace on the root says nothing: the readers pass over it too.
+        name = etree.QName(child)
+        word = name.localname if name.namespace == own else str(child.tag)
+        if word in URDF_TAGS:
             return Kind.URDF
-        if child.tag in SRDF_TAGS:
+        if word in SRDF_TAGS:
             return Kind.SRDF
     return Kind.SRDF if ".srdf" in Path(file).suffixes else Kind.URDF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
@@ -12,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from robot_semantics import __version__
 from robot_semantics.cli.examples import epilog
+from robot_semantics.cli.words import UsageError
 from robot_semantics.errors import DescriptionError, RobotSemanticsError
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
@@ -63,6 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
     words = list(sys.argv[1:] if argv is None else argv)
     plain, xacro_arguments = split_xacro_arguments(words)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show an arrow shows its code, and the rest.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         parser = _parser(next((word for word in plain if not word.startswith("-")), None))
         arguments = parser.parse_args(plain)
@@ -78,13 +83,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
         print(f"error: {error}", file=sys.stderr)
-        return EXIT_PROBLEMS
+        return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             # The reader of our output has gone (`| head`); the interpreter must not complain when it flushes.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return EXIT_PROBLEMS
-        print(f"error: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
-from robot_semantics.cli.words import pair_of
+from robot_semantics.cli.words import UsageError, pair_of
 from robot_semantics.description.renaming import URDF_REFERENCES, rename_in_urdf
 from robot_semantics.description.srdf_edit import SrdfText
 from robot_semantics.description.text_files import save_bytes
@@ -120,7 +120,7 @@ def _remove(arguments: argparse.Namespace) -> int:
 def _rename(arguments: argparse.Namespace) -> int:
     before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
-        raise RobotSemanticsError("--in-urdf goes with --urdf and with a link or a joint")
+        raise UsageError("--in-urdf goes with --urdf and with a link or a joint")
     if kind == "state":
         text = before.rename_state(*pair_of(old, "/", "rename state", "GROUP/NAME"), new)
     else:

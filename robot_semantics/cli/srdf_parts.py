@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from robot_semantics.cli.words import pair_of
+from robot_semantics.cli.words import UsageError, pair_of
 from robot_semantics.description import srdf_new
 from robot_semantics.description.srdf_edit import SrdfText
 from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
@@ -93,7 +93,7 @@ def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotMo
     kind = arguments.virtual_joint
     if kind is None:
         if arguments.parent_frame or arguments.virtual_joint_name:
-            raise RobotSemanticsError("--parent-frame and --virtual-joint-name go with --virtual-joint TYPE")
+            raise UsageError("--parent-frame and --virtual-joint-name go with --virtual-joint TYPE")
         return
     if robot is None:
         raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which says what the root link is")
@@ -121,7 +121,7 @@ def _named_lists(words: list[list[str]], option: str, form: str) -> Iterator[tup
         name, members = pair_of(first, "=", option, form)
         listed = [member.strip() for part in (members, *others) for member in part.split(",")]
         if not all(listed) or any("=" in part for part in others):
-            raise RobotSemanticsError(f"{option} takes {form}, not '{' '.join((first, *others))}'")
+            raise UsageError(f"{option} takes {form}, not '{' '.join((first, *others))}'")
         yield name, listed
 
 
@@ -133,7 +133,7 @@ def _state(words: list[str]) -> NewElement:
         numbers = parse_numbers(text.replace(",", " "))
         if numbers is None or joint in values:
             problem = "is given twice" if numbers is not None else f"takes finite numbers, not '{text}'"
-            raise RobotSemanticsError(f"--state {words[0]}: joint '{joint}' {problem}")
+            raise UsageError(f"--state {words[0]}: joint '{joint}' {problem}")
         values[joint] = numbers
     return srdf_new.group_state(name, group, values)
 
@@ -143,12 +143,12 @@ def _end_effector(word: str) -> NewElement:
     name, rest = pair_of(word, "=", "--end-effector", form)
     parts = [part.strip() for part in rest.split(",")]
     if not 2 <= len(parts) <= 3 or not all(parts):
-        raise RobotSemanticsError(f"--end-effector takes {form}, not '{word}'")
+        raise UsageError(f"--end-effector takes {form}, not '{word}'")
     return srdf_new.end_effector(name, *parts)
 
 
 def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[LinkPair, str]]:
     for words in arguments.disable_collisions:
         if not 2 <= len(words) <= 3:
-            raise RobotSemanticsError(f"--disable-collisions takes LINK1 LINK2 [REASON], not '{' '.join(words)}'")
+            raise UsageError(f"--disable-collisions takes LINK1 LINK2 [REASON], not '{' '.join(words)}'")
         yield LinkPair.of(words[0], words[1]), words[2] if len(words) == 3 else "User"

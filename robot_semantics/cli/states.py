@@ -6,8 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.words import numbers_by_name
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.cli.words import UsageError, numbers_by_name
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of
@@ -67,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
     positions = numbers_by_name(arguments.positions, "--positions", JointSpace.of(model).names)
     if not arguments.tolerance >= 0.0:
-        raise RobotSemanticsError(f"--tolerance must not be negative, but is {arguments.tolerance}")
+        raise UsageError(f"--tolerance must not be negative, but is {arguments.tolerance}")
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     if arguments.json:

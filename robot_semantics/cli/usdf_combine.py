@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.words import UsageError
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import ArrayError
 from robot_semantics.usdf.combine import merge, prefixed, split
@@ -36,7 +37,7 @@ def run_merge(arguments: argparse.Namespace) -> int:
     states = [rebased(state, folder, first) for state, folder in zip(states, folders, strict=True)]
     if arguments.prefix:
         if len(arguments.prefix) != len(states):
-            raise ArrayError("--prefix", f"{len(arguments.prefix)} are given for {len(states)} files")
+            raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(states)} files")
         states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
     diagnostics = Diagnostics()
     merged = merge(states, sources=arguments.files, any_time=arguments.any_time, diagnostics=diagnostics)
@@ -88,7 +89,7 @@ def run_interpolate(arguments: argparse.Namespace) -> int:
     share = arguments.share
     if share is None:
         if not abs(arguments.time) < 1e10:
-            raise ArrayError("--time", f"{arguments.time} is no time")
+            raise UsageError(f"--time: {arguments.time} is no time")
         share = share_at(first, second, round(arguments.time * 1e9))
     diagnostics = Diagnostics()
     robots = usdf_files.robots(arguments, first, arguments.first)

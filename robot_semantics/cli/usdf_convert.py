@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.words import UsageError
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import ArrayError, MissingExtraError
 from robot_semantics.usdf.conversion import Converted
@@ -47,7 +48,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     source = arguments.source or _ENDINGS.get(Path(arguments.file).suffix, "usdf")
     target = arguments.target or (_ENDINGS.get(Path(arguments.output).suffix, "usdf") if arguments.output else None)
     if target is None:
-        raise ArrayError("--to", "say which format the result has, or give an --output")
+        raise UsageError("--to: say which format the result has, or give an --output")
     read = _READERS[source](arguments)
     written = _WRITERS[target](read.value, arguments)
     usdf_files.print_lost((*read.lost, *written.lost))
@@ -108,7 +109,7 @@ def _to_mujoco(state: WorldState, arguments: argparse.Namespace) -> Converted[st
 
 def _mujoco_model(arguments: argparse.Namespace) -> Any:
     if arguments.mujoco_model is None:
-        raise ArrayError("--mujoco-model", "a keyframe means something for one MuJoCo model alone: give it")
+        raise UsageError("--mujoco-model: a keyframe means something for one MuJoCo model alone: give it")
     try:
         import mujoco
     except ImportError:

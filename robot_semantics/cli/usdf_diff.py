@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from robot_semantics.cli import inputs, usdf_files, usdf_views
-from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.cli.words import UsageError
+from robot_semantics.errors import UnknownNameError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 
@@ -85,7 +86,7 @@ def _tolerances(words: list[str]) -> tuple[float, dict[Kind, float]]:
         except ValueError:
             number = math.nan
         if not number >= 0.0:
-            raise ArrayError("--tolerance", f"'{value}' is not a number of at least 0")
+            raise UsageError(f"--tolerance: '{value}' is not a number of at least 0")
         if equals:
             special[_kind(kind)] = number
         else:

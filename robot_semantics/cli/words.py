@@ -8,16 +8,20 @@ from collections.abc import Collection, Sequence
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 
 
+class UsageError(RobotSemanticsError):
+    """Words of the command line that have no meaning, whatever the input: the exit code is 2."""
+
+
 def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:
     """Return the two parts of a word.
 
     Raises:
-        RobotSemanticsError: the word has no `separator`, or nothing on one side of it.
+        UsageError: the word has no `separator`, or nothing on one side of it.
 
     """
     first, found, second = word.partition(separator)
     if not found or not first or not second:
-        raise RobotSemanticsError(f"{option} takes {form}, not '{word}'")
+        raise UsageError(f"{option} takes {form}, not '{word}'")
     return first, second
 
 
@@ -25,11 +29,13 @@ def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -
     """Return the numbers that ``NAME=VALUE`` words give; every wrong word is reported at once.
 
     Raises:
-        RobotSemanticsError: words that are no such pair, have no finite number, or a name not among `valid`.
+        UsageError: words that are no such pair, or have no finite number.
+        RobotSemanticsError: a name is not among `valid`.
 
     """
     found: dict[str, float] = {}
     problems: list[str] = []
+    kind: type[RobotSemanticsError] = RobotSemanticsError
     for word in words:
         name, equals, text = word.partition("=")
         try:
@@ -37,11 +43,12 @@ def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -
         except ValueError:
             value = math.nan
         if not equals or not math.isfinite(value):
+            kind = UsageError
             problems.append(f"{option} takes NAME=VALUE with a finite number, not '{word}'")
         elif name not in valid:
             problems.append(str(UnknownNameError("joint variable", name, valid)))
         else:
             found[name] = value
     if problems:
-        raise RobotSemanticsError("\nerror: ".join(problems))
+        raise kind("\nerror: ".join(problems))
     return found

@@ -209,7 +209,7 @@ def _refuse_references(utf8: bytes, source: str) -> None:
 
 def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
     line, column = (max(value or 1, 1) for value in error.position)
-    message = re.sub(r", line \d+, column \d+.*$", "", str(error.msg))
+    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
     if "xcessive depth" in message:
         return _refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
     return _refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
@@ -253,9 +253,14 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
             # The bytes are themselves: large files are spared two copies.
             return bytes(text)
         return text.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        line = column = 1
+        if isinstance(text, bytes) and error.encoding == "utf-8":
+            line, column = _line_column(text, error.start)
+        message = f"the text is no {error.encoding}: {error.reason}"
+        raise _refusal("not-decodable", message, Place(source, line, column)) from None
     except (UnicodeError, LookupError) as error:
-        message = f"the text cannot be decoded: {error}"
-        raise _refusal("not-decodable", message, Place(source, 1, 1)) from None
+        raise _refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
 
 
 def _refusal(code: str, message: str, place: Place) -> DescriptionError:

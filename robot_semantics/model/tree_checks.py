@@ -27,7 +27,7 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     links, fine = _unique("link", robot.links, robot, diagnostics)
     joints, unique = _unique("joint", robot.joints, robot, diagnostics)
     fine &= unique
-    known = _links_known(links, joints.values(), robot, diagnostics, implicit_links)
+    known = _links_known(links, robot.joints, robot, diagnostics, implicit_links)
     fine &= known
     if not links and not joints:
         if robot.complete:

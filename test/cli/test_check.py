@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,3 +133,40 @@ def test_a_world_is_checked_against_its_robot(run: RunCommand, rover: tuple[Path
     assert result.code == 1
     assert f"{world}:3:" in result.out
     assert "no_such_joint" in result.out
+
+
+def test_an_srdf_with_a_default_namespace_is_an_srdf(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "semantics.xml"
+    file.write_text('<robot name="r" xmlns="http://example.org/ns"><group name="g"><joint name="j"/></group></robot>')
+    result = run("check", file)
+    assert (result.code, result.out) == (0, "1 file checked: no problems\n")
+
+
+def test_a_message_is_one_line(run: RunCommand, tmp_path: Path) -> None:
+    file = tmp_path / "wide.urdf"
+    file.write_bytes('<?xml version="1.0" encoding="UTF-16"?><robot/>'.encode("utf-16-le"))
+    result = run("check", file)
+    assert result.code == 1
+    assert len(result.out.splitlines()) == 2
+
+
+def test_what_a_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    joints = "".join(
+        f'<joint name="j{a}" type="fixed"><parent link="{a}"/><child link="{b}"/></joint>' for a, b in ("ab", "ba")
+    )
+    file = tmp_path / "loop.urdf"
+    file.write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joints}</robot>')
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "check", str(file)]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=60)
+    assert done.returncode == 1
+    assert "a \\u2192 b \\u2192 a" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the machine has no /dev/full")
+def test_a_full_disk_is_one_message(rover: tuple[Path, Path]) -> None:
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "show", str(rover[0])]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")

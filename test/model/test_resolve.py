@@ -340,3 +340,14 @@ def test_a_robot_with_every_name_wrong_is_refused_in_seconds() -> None:
 def test_a_thousand_mimics_in_a_row_are_no_trouble() -> None:
     model = robot_from_text(chain("continuous", *[mimic(f"j{n}", -1.0, 1.0) for n in range(1, 1000)]))
     assert model.joint("j1000").mimic == MimicSource("j1", -1.0, 1.0)
+
+
+def test_a_joint_declared_twice_still_has_its_unknown_links_reported() -> None:
+    joint = '<joint name="j" type="fixed"><parent link="{}"/><child link="b"/></joint>'
+    text = f'<robot name="r"><link name="a"/><link name="b"/>\n{joint.format("a")}\n{joint.format("aa")}</robot>'
+    with pytest.raises(DescriptionError) as caught:
+        robot_from_text(text)
+    assert [(problem.code, problem.place.line) for problem in caught.value.diagnostics] == [
+        ("duplicate-joint", 3),
+        ("unknown-link", 3),
+    ]
