@@ -73,7 +73,7 @@ class TfAuthority:
         self._own.clear()
 
     def _other_publishers(self, topic: str) -> frozenset[str]:
-        if self._node.count_publishers(topic) <= 1:
+        if self._node.count_publishers(self._node.resolve_topic_name(topic)) <= 1:
             return frozenset()
         own = self._node.get_fully_qualified_name()
         found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))

@@ -70,7 +70,7 @@ class WorldFrames:
         return Listener(subscription, take)
 
     def _look_for_others(self) -> None:
-        if self._node.count_publishers("/tf") <= 1:
+        if self._node.count_publishers(self._node.resolve_topic_name("/tf")) <= 1:
             return
         self._timer.cancel()
         self._loop.stop()
