@@ -68,7 +68,8 @@ def test_an_srdf_is_checked_against_the_urdf_beside_it(
 def test_an_srdf_without_its_urdf_is_checked_by_itself(run: RunCommand, tmp_path: Path) -> None:
     srdf = tmp_path / "alone.srdf"
     srdf.write_text(
-        '<robot name="r">\n  <group name="g"><link name="l"/></group>\n  <group name="g"><link name="m"/></group>\n</robot>'
+        '<robot name="r">\n  <group name="g"><link name="l"/></group>\n'
+        '  <group name="g"><link name="m"/></group>\n</robot>'
     )
     result = run("check", srdf)
     assert result.code == 1
@@ -126,7 +127,8 @@ def test_a_world_is_checked_against_its_robot(run: RunCommand, rover: tuple[Path
     world = tmp_path / "world.usdf"
     world.write_text(
         '<world_state>\n  <model_state name="rover_arm"><pose>0 0 0 0 0 0</pose>\n'
-        '    <joint_state name="no_such_joint"><positions>0</positions></joint_state>\n  </model_state>\n</world_state>\n'
+        '    <joint_state name="no_such_joint"><positions>0</positions></joint_state>\n'
+        "  </model_state>\n</world_state>\n"
     )
     assert run("check", world).code == 0
     result = run("check", world, "--urdf", rover[0], "--srdf", rover[1])

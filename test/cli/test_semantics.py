@@ -87,7 +87,7 @@ def test_positions_are_recognised_as_a_state(run: Run) -> None:
     assert run(*words, "world_joint/theta=0.6", "--tolerance", "0.2").out.startswith("all/p  within 0.1 ")
     assert run(*words, "--tolerance=-1").code == 2
     wrong = run(*words, "nope=1", "j1=x")
-    assert wrong.code == 1
+    assert wrong.code == 2
     assert "unknown joint variable 'nope'" in wrong.err
     assert "not 'j1=x'" in wrong.err
 
