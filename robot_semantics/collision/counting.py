@@ -102,6 +102,13 @@ def count_blocks(
         first = block * len(q)
         return count_configurations(scene, q if last is None else q[: max(last - first, 0)], first, local.data)
 
+    if jobs == 1:
+        for block in blocks:
+            counts = work(block)
+            total.add(counts)
+            if progress is not None:
+                progress(counts.samples)
+        return total
     pool = ThreadPoolExecutor(max_workers=jobs)
     waiting = iter(blocks)
     try:
@@ -143,7 +150,10 @@ def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data:
     if geoms:
         pairs, rows = np.concatenate(geoms), np.repeat(np.arange(len(q)), contacts)
         places = scene.place_of_geoms[pairs[:, 0], pairs[:, 1]]
-        _take(counts, places, rows, 2.0 * scene.padding - np.concatenate(distances), first)
+        depths = 2.0 * scene.padding - np.concatenate(distances)
+        # Some versions of MuJoCo add the margins of two geoms, others take the larger: padded contacts may be too many.
+        real = slice(None) if scene.padding == 0.0 else depths >= 0.0
+        _take(counts, places[real], rows[real], depths[real], first)
     return counts
 
 

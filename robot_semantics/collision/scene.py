@@ -137,7 +137,7 @@ def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: 
         pose = xyz_quat_from_matrix(piece.T_link_piece)
         hull = piece.shape.hull
         geom = bodies[piece.link].add_geom(type=piece.shape.type, pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
-        geom.margin = 2.0 * padding
+        geom.margin = 2.0 * padding  # enough whether MuJoCo adds the margins of two geoms or takes the larger
         if hull is None:
             geom.size = piece.shape.size
         else:

@@ -1,0 +1,169 @@
+"""Meshes of every format that users have give the same hull, where RViz shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
+from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.collision.scene import Piece, build_scene
+from robot_semantics.collision.shapes import Hull
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+
+trimesh = pytest.importorskip("trimesh")
+
+# A tetrahedron without any symmetry: its three edges from the origin are 1, 2 and 3 m long, along x, y and z.
+CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+DAE = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset>{asset}</asset>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="12">{numbers}</float_array><technique_common>
+<accessor source="#a" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+<param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>{indices}</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="n">{node}<instance_geometry url="#g"/></node></visual_scene>
+</library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>
+"""
+
+
+def dae(asset: str = "", node: str = "") -> str:
+    numbers, indices = (" ".join(map(str, array.ravel())) for array in (CORNERS, FACES))
+    return DAE.format(asset=asset, node=node, numbers=numbers, indices=indices)
+
+
+def pieces_with(
+    folder: Path, file: str, scale: str = "", geometry: str = "hull"
+) -> tuple[tuple[Piece, ...], Diagnostics]:
+    """Return the pieces of a robot of one link with that mesh."""
+    attribute = f' scale="{scale}"' if scale else ""
+    (folder / "robot.urdf").write_text(
+        '<robot name="r"><link name="a"><collision><geometry>\n'
+        f'<mesh filename="{file}"{attribute}/></geometry></collision></link></robot>'
+    )
+    diagnostics = Diagnostics()
+    robot = load_robot(folder / "robot.urdf")
+    return pieces_of(robot, PackageResolver(), diagnostics, geometry), diagnostics
+
+
+def hull_of(pieces: tuple[Piece, ...]) -> Hull:
+    (piece,) = pieces
+    assert piece.shape.hull is not None
+    return piece.shape.hull
+
+
+def assert_corners(hull: Hull, expected: np.ndarray) -> None:
+    found = hull.vertices[np.lexsort(hull.vertices.T)]
+    np.testing.assert_allclose(found, expected[np.lexsort(expected.T)], atol=1e-7)
+
+
+def volume(hull: Hull) -> float:
+    """Return the enclosed volume, negative where the triangles face inwards (the divergence theorem)."""
+    a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)
+
+
+@pytest.mark.parametrize("kind", ["stl", "stl_ascii", "obj", "ply", "off", "glb", "dae"])
+def test_every_format_gives_the_same_hull(tmp_path: Path, kind: str) -> None:
+    file = f"mesh.{kind.removesuffix('_ascii')}"
+    if kind == "dae":
+        (tmp_path / file).write_text(dae())
+    else:
+        trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / file, file_type=kind)
+    pieces, diagnostics = pieces_with(tmp_path, file)
+    assert list(diagnostics) == []
+    assert_corners(hull_of(pieces), CORNERS)
+    assert volume(hull_of(pieces)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("scale", [(0.001, 0.001, 0.001), (1.0, -1.0, 1.0), (-2.0, 0.5, 1.0)])
+def test_a_scale_stretches_and_mirrors(tmp_path: Path, scale: tuple[float, float, float]) -> None:
+    trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "mesh.stl")
+    words = " ".join(map(str, scale))
+    pieces, _ = pieces_with(tmp_path, "mesh.stl", words)
+    assert_corners(hull_of(pieces), CORNERS * scale)
+    # Never inside out, mirrored or not: MuJoCo refuses such a mesh.
+    assert volume(hull_of(pieces)) == pytest.approx(abs(float(np.prod(scale))))
+    build_scene(load_robot(tmp_path / "robot.urdf"), pieces, [])
+    box, T_mesh_box = bounding_primitive(tmp_path / "mesh.stl", scale)
+    inside = (CORNERS * scale - T_mesh_box[:3, 3]) @ T_mesh_box[:3, :3]
+    assert (np.abs(inside) <= np.array(box.size) * (1.0 + 1e-5)).all()
+    pytest.importorskip("coacd")
+    (part,) = convex_parts(tmp_path / "mesh.stl", scale)
+    assert part.hull is not None
+    assert volume(part.hull) == pytest.approx(abs(float(np.prod(scale))), rel=0.05)
+
+
+@pytest.mark.parametrize("up", ["", "<up_axis>X_UP</up_axis>", "<up_axis>Y_UP</up_axis>", "<up_axis>Z_UP</up_axis>"])
+def test_a_collada_file_is_read_as_rviz_reads_it(tmp_path: Path, up: str) -> None:
+    # RViz multiplies by the unit and leaves out the turn that the up axis asks for; a node's own transform counts.
+    (tmp_path / "mesh.dae").write_text(
+        dae(f'<unit name="millimetre" meter="0.001"/>{up}', "<translate>0 0 10</translate>")
+    )
+    pieces, diagnostics = pieces_with(tmp_path, "mesh.dae")
+    assert_corners(hull_of(pieces), (CORNERS + np.array([0.0, 0.0, 10.0])) / 1000.0)
+    (warning,) = diagnostics
+    assert (warning.code, warning.place.line, warning.place.column) == ("mesh-unit", 2, 7)
+    assert "in units of 0.001 m" in warning.message
+    assert "MoveIt" in warning.message
+
+
+def test_a_unit_that_is_no_number_counts_as_the_metre(tmp_path: Path) -> None:
+    (tmp_path / "mesh.dae").write_text(dae('<unit name="cubit" meter="about half"/>'))
+    pieces, diagnostics = pieces_with(tmp_path, "mesh.dae")
+    assert list(diagnostics) == []
+    assert_corners(hull_of(pieces), CORNERS)
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "flat.stl": (lambda path: trimesh.Trimesh(CORNERS[:3], [[0, 1, 2]]).export(path), "is flat: it has no volume"),
+    "points.ply": (lambda path: trimesh.PointCloud(CORNERS).export(path), ""),
+    "empty.stl": (lambda path: path.write_bytes(b""), ""),
+    "words.obj": (lambda path: path.write_text("a mesh, I think"), ""),
+    "half.dae": (lambda path: path.write_text(dae()[:400]), "cannot be read"),
+    "mesh.unknown": (lambda path: path.write_text("x"), "cannot be read"),
+    "nan.obj": (lambda path: path.write_text("v 0 0 nan\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 2 3 4\n"), ""),
+}
+
+
+@pytest.mark.parametrize("file", sorted(BAD))
+@pytest.mark.parametrize("geometry", ["hull", "primitive", "decomposed"])
+def test_a_mesh_without_use_is_one_error_that_names_it(tmp_path: Path, file: str, geometry: str) -> None:
+    write, words = BAD[file]
+    write(tmp_path / file)
+    pieces, diagnostics = pieces_with(tmp_path, file, geometry=geometry)
+    assert pieces == ()
+    (error,) = diagnostics
+    assert (error.code, error.place.line, error.place.column) == ("unusable-geometry", 2, 1)
+    assert error.message.startswith(f"link 'a': mesh '{file}': ")
+    assert words in error.message
+
+
+def test_a_mesh_used_by_many_links_is_one_hull(tmp_path: Path) -> None:
+    trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "mesh.stl")
+    mesh = '<collision><geometry><mesh filename="mesh.stl"/></geometry></collision>'
+    joint = '<joint name="j{0}" type="fixed"><parent link="l0"/><child link="l{0}"/></joint>'
+    (tmp_path / "robot.urdf").write_text(
+        '<robot name="r">'
+        + "".join(f'<link name="l{at}">{mesh}</link>' for at in range(4))
+        + "".join(joint.format(at) for at in range(1, 4))
+        + "</robot>"
+    )
+    robot = load_robot(tmp_path / "robot.urdf")
+    pieces = pieces_of(robot, PackageResolver(), Diagnostics())
+    assert len({id(piece.shape.hull) for piece in pieces}) == 1
+    assert build_scene(robot, pieces, []).model.nmesh == 1
+    # A file that has changed is read again.
+    (tmp_path / "mesh.stl").unlink()
+    trimesh.Trimesh(2.0 * CORNERS, FACES, process=False).export(tmp_path / "mesh.stl")
+    assert_corners(hull_of(pieces_of(robot, PackageResolver(), Diagnostics())[:1]), 2.0 * CORNERS)
