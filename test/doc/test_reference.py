@@ -1,0 +1,39 @@
+"""The generated reference of parameters, topics, services and interfaces is current."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+pytest.importorskip("mujoco")
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.ros
+def test_the_reference_is_current(ros_domain: int) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "reference.py"), "--check"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ROS_DOMAIN_ID": str(ros_domain)},
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, f"run tools/reference.py:\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.ros
+def test_it_names_every_parameter_and_interface() -> None:
+    from robot_semantics.ros import parameters
+
+    text = (ROOT / "doc" / "reference.md").read_text()
+    for item in (*parameters.NODE, *parameters.ROBOT, *parameters.VIRTUAL_JOINT):
+        assert f"| `{item.name}` |" in text
+    for path in (ROOT / "interfaces").glob("*/*.*"):
+        assert path.name.split(".")[0] in text

@@ -1,0 +1,191 @@
+"""Write doc/reference.md: parameters from their tables, topics and services from running nodes, interfaces from files.
+
+Needs the environment of `make setup`. `--check` changes nothing and ends with 1 where the page is not current.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+
+import rclpy
+from rclpy.context import Context
+from rclpy.node import Node
+
+from robot_semantics.examples import FOLDER
+from robot_semantics.ros import parameters, simulation_parameters, snapshots
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "doc" / "reference.md"
+INTERFACES = ROOT / "interfaces"
+PATIENCE_S = 30.0
+ACTION = "/_action/"
+
+TABLES: tuple[tuple[str, Iterable[parameters.Parameter]], ...] = (
+    ("The node", parameters.NODE),
+    ("The node: the robot; with `models`, each model has its own below its name", parameters.ROBOT),
+    ("The node: a virtual joint, below `virtual_joint.NAME.`", parameters.VIRTUAL_JOINT),
+    ("The node: snapshots", snapshots.TABLE),
+    ("`mujoco_world`", simulation_parameters.TABLE),
+)
+# What every node has.
+COMMON = re.compile(
+    r"/(describe_parameters|get_parameters|get_parameter_types|list_parameters|set_parameters|set_parameters_atomically"
+    r"|get_type_description)$|^/(rosout|parameter_events)$"
+)
+
+
+def reference(domain: int) -> str:
+    """Return the page; nodes are started in the DDS domain `domain` and stopped again."""
+    lines = [
+        "# Parameters, topics, services",
+        "",
+        "This page is made by `tools/reference.py` from the code, running nodes and the interface files; a test checks",
+        "that it is current. What things mean: [the node](node.md), [groups](groups.md).",
+        "",
+        "## Parameters",
+        "",
+    ]
+    for title, table in TABLES:
+        lines += [f"### {title}", "", "| parameter | default | |", "| --- | --- | --- |"]
+        for item in table:
+            about = item.about + (" Only at start." if item.read_only else "")
+            lines.append(f"| `{item.name}` | `{_value(item.default)}` | {about} |")
+        lines.append("")
+    texts = [(FOLDER / f"rover_arm.{kind}").read_text() for kind in ("urdf", "srdf")]
+    robot: dict[str, Any] = {"robot_description": texts[0], "robot_description_semantic": texts[1]}
+    # It listens to /tf for rivals only now and then.
+    robot["check_tf_authority"] = False
+    lines += ["## Topics and services", "", "As the nodes have them with the example robot.", ""]
+    for module, name, given in (
+        ("robot_semantics.ros.node", "robot_semantics", robot),
+        ("robot_semantics.ros.mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
+    ):
+        lines += [f"### `{name}`", "", *_graph(module, name, given, domain), ""]
+    lines += ["## Interfaces", "", "All are in the package `robot_semantics_interfaces`.", ""]
+    for kind in ("msg", "srv", "action"):
+        for path in sorted((INTERFACES / kind).glob(f"*.{kind}")):
+            lines += [f"### {path.stem}.{kind}", "", "```text", path.read_text().rstrip(), "```", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return '""' if value == "" else str(list(value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _graph(module: str, name: str, given: Mapping[str, Any], domain: int) -> Iterator[str]:
+    """Yield the tables of a node's topics and services."""
+    import yaml
+
+    file = ROOT / "build" / f"reference_{name}.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(yaml.safe_dump({"/**": {"ros__parameters": dict(given)}}))
+    command = [sys.executable, "-m", module, "--ros-args", "--params-file", str(file)]
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
+    context = Context()
+    rclpy.init(args=[], context=context, domain_id=domain)
+    observer = Node("reference_observer", context=context, enable_rosout=False, start_parameter_services=False)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        topics, services = _settled(observer, name, process)
+    finally:
+        process.terminate()
+        process.wait(10)
+        observer.destroy_node()
+        context.try_shutdown()
+        file.unlink()
+    yield from ("| topic | type | |", "| --- | --- | --- |", *topics, "")
+    yield from ("| service or action | type | |", "| --- | --- | --- |", *services)
+
+
+def _settled(observer: Node, name: str, process: subprocess.Popen[bytes]) -> tuple[list[str], list[str]]:
+    """Return the rows once they have stayed the same for two seconds."""
+    end, since = time.monotonic() + PATIENCE_S, time.monotonic()
+    last: tuple[list[str], list[str]] = ([], [])
+    while True:
+        if process.poll() is not None:
+            raise RuntimeError(f"{name} ended with exit code {process.returncode}")
+        if time.monotonic() > end:
+            raise RuntimeError(f"the topics and services of {name} did not settle")
+        now = _rows(observer, name)
+        if now != last:
+            last, since = now, time.monotonic()
+        elif now[1] and time.monotonic() - since > 2.0:
+            return now
+        time.sleep(0.1)
+
+
+def _rows(observer: Node, name: str) -> tuple[list[str], list[str]]:
+    if name not in observer.get_node_names():
+        return [], []
+    rows = []
+    for way, found in (
+        ("out", observer.get_publisher_names_and_types_by_node(name, "/")),
+        ("in", observer.get_subscriber_names_and_types_by_node(name, "/")),
+    ):
+        ends = observer.get_publishers_info_by_topic if way == "out" else observer.get_subscriptions_info_by_topic
+        for topic, kinds in found:
+            if not COMMON.search(topic) and ACTION not in topic:
+                quality = next((_quality(end.qos_profile) for end in ends(topic) if end.node_name == name), "")
+                rows.append(f"| `{_own(topic, name)}` | `{_type(kinds)}` | {way}; {quality} |")
+    services, actions = [], []
+    for service, kinds in observer.get_service_names_and_types_by_node(name, "/"):
+        if service.endswith(f"{ACTION}send_goal"):
+            kind = kinds[0].removesuffix("_SendGoal").replace("/action/", "/")
+            actions.append(f"| `{_own(service, name).removesuffix(f'{ACTION}send_goal')}` | `{kind}` | action |")
+        elif not COMMON.search(service) and ACTION not in service:
+            services.append(f"| `{_own(service, name)}` | `{_type(kinds)}` | {_first_comment(kinds[0])} |")
+    return sorted(rows), sorted(services) + sorted(actions)
+
+
+def _quality(profile: Any) -> str:
+    return f"{profile.reliability.name.lower().replace('_', ' ')}, {profile.durability.name.lower().replace('_', ' ')}"
+
+
+def _own(topic: str, name: str) -> str:
+    return topic.replace(f"/{name}/", "~/", 1) if topic.startswith(f"/{name}/") else topic
+
+
+def _type(kinds: list[str]) -> str:
+    return kinds[0].replace("/msg/", "/").replace("/srv/", "/")
+
+
+def _first_comment(kind: str) -> str:
+    package, _, name = kind.split("/")
+    path = INTERFACES / "srv" / f"{name}.srv"
+    if package != "robot_semantics_interfaces" or not path.exists():
+        return ""
+    first = path.read_text().splitlines()[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
+def main() -> int:
+    """Write the page, or see whether it is current."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only say whether the page is current")
+    options = parser.parse_args()
+    new = reference(int(os.environ.get("ROS_DOMAIN_ID", "87")))
+    old = PAGE.read_text() if PAGE.exists() else ""
+    if not options.check:
+        PAGE.write_text(new)
+        return 0
+    sys.stdout.writelines(
+        difflib.unified_diff(old.splitlines(True), new.splitlines(True), "doc/reference.md", "current")
+    )
+    return int(old != new)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
