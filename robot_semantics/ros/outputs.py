@@ -38,6 +38,7 @@ class Outputs:
         self.active = False
         self.frames: frozenset[str] = frozenset()
         self.static_message = b""
+        self._twins: set[tuple[str, str]] = set()
         self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
 
     def send(self, slot: RobotSlot, messages: Messages) -> None:
@@ -58,6 +59,7 @@ class Outputs:
         if not self.active:
             return
         present = list(robots)
+        self._look_for_twins(present)
         self.frames = frozenset().union(*(robot.child_frames for robot in present))
         static = [item for robot in present for item in robot.static_transforms()]
         frames = [(item.frame_id, item.child_frame_id) for item in static]
@@ -71,6 +73,19 @@ class Outputs:
         if self.authority.watching:
             self.authority.note(self.static_message)
         self._fixed.publish(self.static_message)
+
+    def _look_for_twins(self, robots: list[Robot]) -> None:
+        """Say once which of our own robots publish the same frame."""
+        owner: dict[str, str] = {}
+        for robot in robots:
+            for frame in sorted(robot.child_frames):
+                other = owner.setdefault(frame, robot.name)
+                if other != robot.name and (other, robot.name) not in self._twins:
+                    self._twins.add((other, robot.name))
+                    self._node.get_logger().error(
+                        f"the models '{other}' and '{robot.name}' both have the frame '{frame}':"
+                        " give each a frame_prefix"
+                    )
 
     def destroy(self) -> None:
         """Take the topics away."""

@@ -1,48 +1,73 @@
-"""The transforms of the hot path are those of the general form."""
+"""The transforms made in place are those of the general form, for every joint type, wherever they are written to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+from robot_semantics.examples import example
 from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import matrix_from_pose
 
-MIXED = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
-
-
-@pytest.mark.parametrize("types", [MIXED, ("revolute",), ("prismatic",), ("planar",), ("floating",), ("fixed",)])
-def test_updated_values_are_the_general_transforms_without_following(
-    random_robot: Callable[..., RobotModel], rng: np.random.Generator, types: tuple[str, ...]
-) -> None:
-    model = random_robot(25, types)
-    chosen = [int(row) for row in rng.permutation(25)[:15]]
-    general = LocalTransforms(model, [model.joints[row].name for row in chosen], follow_mimics=False)
-    in_place = InPlaceTransforms(model, chosen)
-    for _ in range(5):
-        q = general.space.random(rng)
-        values = in_place.update(q)
-        assert values is in_place.values
-        poses = values.reshape(-1, 7)
-        np.testing.assert_allclose(matrix_from_pose(poses), general.matrices(q), atol=1e-14)
-        np.testing.assert_allclose((poses[:, 3:] ** 2).sum(axis=-1), 1.0, atol=1e-14)
+EVERY_TYPE = """<robot name="all">
+  <link name="a"/><link name="b"/><link name="c"/><link name="d"/><link name="e"/><link name="f"/>
+  <joint name="turn" type="revolute"><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/><parent link="a"/><child link="b"/>
+    <axis xyz="1 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>
+  <joint name="slide" type="prismatic"><origin xyz="0 1 0" rpy="0.4 0 1"/><parent link="b"/><child link="c"/>
+    <axis xyz="0 0.6 0.8"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="plane" type="planar"><origin xyz="0 0 1" rpy="0 0.5 0"/><parent link="c"/><child link="d"/>
+    <axis xyz="0 0.6 0.8"/></joint>
+  <joint name="free" type="floating"><origin xyz="1 0 0" rpy="1 0 0.2"/><parent link="d"/><child link="e"/></joint>
+  <joint name="weld" type="fixed"><origin xyz="5 0 0" rpy="0 0 0.7"/><parent link="e"/><child link="f"/></joint>
+</robot>"""
 
 
-def test_values_go_where_they_are_told_to_and_nowhere_else(
-    random_robot: Callable[..., RobotModel], rng: np.random.Generator
-) -> None:
-    model = random_robot(25)
-    chosen = [int(row) for row in rng.permutation(25)[:15]]
-    own = InPlaceTransforms(model, chosen)
-    target = np.full(200, 7.5)
-    places = rng.permutation(200)[: 15 * 7].reshape(15, 7)
-    told = InPlaceTransforms(model, chosen, target, places)
-    for _ in range(3):
-        q = LocalTransforms(model).space.random(rng)
-        assert told.update(q) is target
-        np.testing.assert_array_equal(target[places].ravel(), own.update(q))
-        np.testing.assert_array_equal(np.delete(target, places.ravel()), 7.5)
+def robots() -> list[RobotModel]:
+    return [
+        robot_from_text(EVERY_TYPE, strict=False),
+        load_robot(example("rover_arm.urdf"), example("rover_arm.srdf")),
+    ]
+
+
+@pytest.mark.parametrize("model", robots(), ids=lambda model: model.name)
+def test_every_joint_is_where_the_general_form_puts_it(model: RobotModel) -> None:
+    space, general = JointSpace.of(model), LocalTransforms(model)
+    in_place = InPlaceTransforms(model, range(len(model.joints)))
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        q = space.with_mimics(space.random(rng))
+        actual = in_place.update(q).reshape(-1, 7)
+        expected = general.transforms(q)
+        np.testing.assert_allclose(actual[:, :3], expected[:, :3], atol=1e-12)
+        turned = Rotation.from_quat(actual[:, 3:]).inv() * Rotation.from_quat(expected[:, 3:])
+        np.testing.assert_allclose(turned.magnitude(), 0.0, atol=1e-7)
+        np.testing.assert_allclose(np.linalg.norm(actual[:, 3:], axis=1), 1.0, atol=1e-12)
+
+
+def test_a_choice_of_joints_is_written_where_it_is_told_to_be() -> None:
+    model = robots()[0]
+    space = JointSpace.of(model)
+    chosen = [model.joint_index["free"], model.joint_index["turn"]]
+    places = np.array([[20, 21, 22, 23, 24, 25, 26], [3, 4, 5, 6, 7, 8, 9]])
+    values = np.full(30, 7.5)
+    InPlaceTransforms(model, chosen, values, places).update(space.neutral())
+    plain = InPlaceTransforms(model, chosen).update(space.neutral()).reshape(-1, 7)
+    np.testing.assert_array_equal(values[places], plain)
+    untouched = np.delete(values, places.ravel())
+    assert (untouched == 7.5).all()
+
+
+def test_a_mimic_joint_stays_where_it_was_measured() -> None:
+    model = robots()[1]
+    space = JointSpace.of(model)
+    follower = next(joint for joint in space.joints if joint.mimic is not None)
+    q = np.array(space.neutral())
+    at = space.joint_positions[follower.name]
+    in_place = InPlaceTransforms(model, [follower.index])
+    before = in_place.update(q).copy()
+    q[at] += 0.01
+    assert np.abs(in_place.update(q) - before).max() == pytest.approx(0.01, rel=1e-3)

@@ -83,6 +83,28 @@ def test_two_robots_live_in_one_node_each_below_its_name(client: Client, start: 
     assert node.stop() == 0
 
 
+def test_robots_that_share_a_frame_are_told_to_take_prefixes(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(
+        models=["one", "other"],
+        one__robot_description=ONE.format(name="arm"),
+        other__robot_description=ONE.format(name="arm"),
+        **in_namespace("twins"),
+    )
+    node.wait_for_output("the models 'one' and 'other' both have the frame 'flag': give each a frame_prefix")
+    assert node.output.count("give each a frame_prefix") == 1
+
+
+def test_typed_messages_say_the_same(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(robot_description=ONE.format(name="one"), raw_messages=False, **in_namespace("typed"))
+    moving, fixed = client.collect_tf("/typed/tf"), client.collect(TFMessage, "/typed/tf_static")
+    publisher = client.publisher(JointState, "/typed/joint_states")
+    client.publish_until(publisher, lambda: joint_state({"turn": 0.5}), lambda: moving and fixed, "the transforms")
+    assert moving[0].header.frame_id == "base"
+    assert moving[0].transform.rotation.z == pytest.approx(math.sin(0.25), abs=1e-12)
+    assert fixed[0].transforms[0].child_frame_id == "flag"
+    assert node.stop() == 0
+
+
 def test_a_managed_node_does_what_its_manager_says(client: Client, start: Callable[..., NodeProcess]) -> None:
     node = start(
         module="robot_semantics.ros.lifecycle_node", robot_description=ONE.format(name="one"), **in_namespace("managed")
