@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 # Before rclpy is imported anywhere: the demo's nodes talk on this machine only, and with nobody else's.
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % 100)
+os.environ["ROS_DOMAIN_ID"] = os.environ.get("DEMO_ROS_DOMAIN_ID") or str(1 + os.getpid() % 100)
 
 from robot_semantics_interfaces.srv import (
     GetGroup,
