@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
 
 from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import MissingExtraError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
@@ -28,6 +26,13 @@ from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.transforms import quat_from_rpy, xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
+
+try:
+    from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
+except ImportError as error:
+    raise MissingExtraError("rosbags", "bag", "writing recordings") from error
 
 CLOCK = "rosgraph_msgs/msg/Clock"
 

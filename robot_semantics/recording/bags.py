@@ -16,21 +16,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
-import apsw
-from rosbags.interfaces import Connection, MessageDefinition
-from rosbags.rosbag1 import Reader as Reader1
-from rosbags.rosbag1 import ReaderError as ReaderError1
-from rosbags.rosbag2 import Reader as Reader2
-from rosbags.rosbag2 import ReaderError as ReaderError2
-
-if sys.version_info >= (3, 14):
-    from compression.zstd import ZstdError
-else:
-    from backports.zstd import ZstdError
-
-from robot_semantics.errors import RobotSemanticsError
-from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
+from robot_semantics.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.recording.message_types import ROS1_NAMES
+
+try:
+    import apsw
+    from rosbags.interfaces import Connection, MessageDefinition
+    from rosbags.rosbag1 import Reader as Reader1
+    from rosbags.rosbag1 import ReaderError as ReaderError1
+    from rosbags.rosbag2 import Reader as Reader2
+    from rosbags.rosbag2 import ReaderError as ReaderError2
+
+    from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
+
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdError
+    else:
+        from backports.zstd import ZstdError
+except ImportError as error:
+    raise MissingExtraError("rosbags", "bag", "reading recordings") from error
+
 
 READ_ERRORS = (
     ReaderError1,

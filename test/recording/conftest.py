@@ -230,7 +230,7 @@ def _bare_mcap(compression: CompressionType, **options: Any) -> Callable[[Path, 
     def write(path: Path, events: Events) -> Path:
         file = path.with_suffix(".mcap")
         with file.open("wb") as stream:
-            writer = McapWriter(stream, chunk_size=4096, compression=compression, **options)
+            writer: Any = McapWriter(stream, chunk_size=4096, compression=compression, **options)
             writer.start(profile="ros2", library="test")
             channels: dict[str, int] = {}
             for event in events:

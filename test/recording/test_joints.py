@@ -11,12 +11,8 @@ import pytest
 from robot_semantics.usdf.reader import read_world
 
 
-def _oracle(samples: list[tuple[int, float]], now: int, mode: str) -> float:
-    """Return a joint's value of its (stamp, value) samples; of equal stamps the first holds."""
-    kept: dict[int, float] = {}
-    for stamp, value in samples:
-        kept.setdefault(stamp, value)
-    stamps = sorted(kept)
+def _oracle(kept: dict[int, float], stamps: list[int], now: int, mode: str) -> float:
+    """Return a joint's value of its samples, by their sorted stamps."""
     at = bisect_right(stamps, now) - 1
     if mode == "nearest":
         return kept[min(stamps, key=lambda stamp: (abs(stamp - now), stamp))] if stamps else float("nan")
@@ -29,13 +25,13 @@ def _oracle(samples: list[tuple[int, float]], now: int, mode: str) -> float:
 
 
 @pytest.mark.parametrize("mode", ["linear", "previous", "nearest"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = [f"joint_{i}" for i in range(7)]
     tape = tools.Tape()
-    position: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
-    velocity: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
+    position: dict[str, dict[int, float]] = {name: {} for name in names}
+    velocity: dict[str, dict[int, float]] = {name: {} for name in names}
     now = tools.START
     for i in range(400):
         now += int(rng.integers(1_000_000, 30_000_000))
@@ -47,9 +43,10 @@ def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int)
         speeds = rng.normal(size=len(some)) if i % 3 else ()
         tape.joints(stamp, some, values, speeds, log=now)
         for name, value in zip(some, values, strict=True):
-            position[name].append((stamp, float(value)))
+            # Of equal stamps the first holds.
+            position[name].setdefault(stamp, float(value))
         for name, value in zip(some, speeds, strict=False):
-            velocity[name].append((stamp, float(value)))
+            velocity[name].setdefault(stamp, float(value))
     bag = tape.write(tools.folder / "bag", "mcap" if seed else "sqlite3")
     out = tools.folder / "out.npz"
     code, _, stderr = tools.run("export", bag, "--every", "0.0171", "--interpolate", mode, "-o", out)
@@ -57,13 +54,13 @@ def test_partial_messages_merge_joint_by_joint(tools: Any, mode: str, seed: int)
     assert "messages came after one with a later stamp; they are put in order" in stderr
     assert "messages have a stamp that was there before; the first of each counts" in stderr
     found = np.load(out)
-    checked = 0
-    for i, time in enumerate(found["time_ns"].tolist()):
+    times = found["time_ns"].tolist()
+    for kept, key in ((position, "robot/positions"), (velocity, "robot/velocities")):
         for j, name in enumerate(found["robot/joints"].tolist()):
-            np.testing.assert_allclose(found["robot/positions"][i, j], _oracle(position[name], time, mode), atol=1e-12)
-            np.testing.assert_allclose(found["robot/velocities"][i, j], _oracle(velocity[name], time, mode), atol=1e-12)
-            checked += 1
-    assert checked > 2000
+            stamps = sorted(kept[name])
+            expected = [_oracle(kept[name], stamps, time, mode) for time in times]
+            np.testing.assert_allclose(found[key][:, j], expected, atol=1e-12)
+    assert found["robot/positions"].size > 2000
 
 
 def test_a_continuous_joint_turns_the_short_way(tools: Any) -> None:

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from robot_semantics.examples import example
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import Pose
+from robot_semantics.usdf.world_state import Pose, Vec6
 
 
 def _matrix(pose: Any) -> np.ndarray:
@@ -31,6 +31,11 @@ def _seven(pose: Pose | None) -> np.ndarray:
         atol=1e-9,
     )
     return np.array([*pose.xyz_rpy[:3], *pose.quat_xyzw])
+
+
+def _six(twist: Vec6 | None) -> np.ndarray:
+    assert twist is not None
+    return np.array(twist)
 
 
 @pytest.mark.parametrize("kind", ["mcap", "sqlite3 split", "ros1"])
@@ -78,7 +83,7 @@ def test_tf_bases_have_twists_by_differences(tools: Any) -> None:
         tools.run("export", bag, "--at", at, "-o", tools.folder / "state.usdf")
         twist = read_world(tools.folder / "state.usdf").models[0].twist
         # The rate is constant in the parent's axes, so differences are exact.
-        np.testing.assert_allclose(twist, [*speed, *rate], atol=1e-9)
+        np.testing.assert_allclose(_six(twist), [*speed, *rate], atol=1e-9)
     tools.run("export", bag, "--at", "0", "--max-gap", "0.001", "-o", tools.folder / "state.usdf")
     assert read_world(tools.folder / "state.usdf").models[0].twist is None
 
@@ -95,7 +100,7 @@ def test_odometry_gives_the_twist_turned_into_the_parents_axes(tools: Any) -> No
     pose = _seven(model.pose)
     assert pose[0] == pytest.approx(0.5 * 1.025)  # tf has the place, odometry only the twist
     expected = Rotation.from_quat(pose[3:]).apply((0.5, 0.1, 0.0))
-    np.testing.assert_allclose(model.twist, [*expected, 0.0, 0.0, 0.3 + 0.01 * 20.5], atol=1e-12)
+    np.testing.assert_allclose(_six(model.twist), [*expected, 0.0, 0.0, 0.3 + 0.01 * 20.5], atol=1e-12)
 
 
 def test_odometry_alone_places_the_base(tools: Any) -> None:
@@ -112,7 +117,7 @@ def test_odometry_alone_places_the_base(tools: Any) -> None:
     model = state.models[0]
     assert model.parent == "odom"
     np.testing.assert_allclose(_seven(model.pose), [0.45, 0, 0, *tools.turned(0.45)], atol=1e-12)
-    np.testing.assert_allclose(model.twist, [np.cos(0.45), np.sin(0.45), 0, 0, 0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(_six(model.twist), [np.cos(0.45), np.sin(0.45), 0, 0, 0, 1.0], atol=1e-12)
     assert [frame.name for frame in state.frames] == ["odom"]
 
 
@@ -148,7 +153,7 @@ def test_links_equal_pinocchios_forward_kinematics(tools: Any, drive: Path) -> N
         frame = oracle.getFrameId(link.name, pinocchio.FrameType.BODY)
         np.testing.assert_allclose(_matrix(_seven(link.pose)), data.oMf[frame].homogeneous, atol=1e-12)
         local = pinocchio.getFrameVelocity(oracle, data, frame, pinocchio.ReferenceFrame.LOCAL).vector
-        np.testing.assert_allclose(link.twist, local, atol=1e-12)
+        np.testing.assert_allclose(_six(link.twist), local, atol=1e-12)
         checked += 1
     assert checked == 15
 
