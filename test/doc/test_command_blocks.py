@@ -18,23 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "doc").glob("**/*.md")])
 FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
-SHOWN = {
-    "",
-    "console",
-    "sh",
-    "text",
-    "xml",
-    "yaml",
-    "json",
-    "urdf",
-    "srdf",
-    "usdf",
-    "diff",
-    "cmake",
-    "toml",
-    "ini",
-    "msg",
-}
+SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini"}
 
 
 class Block(NamedTuple):
