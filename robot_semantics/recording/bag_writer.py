@@ -93,9 +93,10 @@ def write_bag(
     if len(states) > 1 and (None in times or len(set(times)) < len(times)):
         raise RequestError("every state needs a time of its own")
     with whole_or_nothing(path, folder=True, force=force) as folder:
-        # The writer names the data file after the folder and wants to make it itself.
+        # The writer names the data file after the folder and wants to make it itself. Version 8 of the metadata is read
+        # by more releases of ROS 2 than 9.
         inner = folder / path.name
-        with Writer(inner, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        with Writer(inner, version=8, storage_plugin=StoragePlugin.MCAP) as writer:
             bag = _Bag(writer, states, described, problems, links)
             for state in states:
                 bag.write(state)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -215,6 +218,31 @@ def test_an_interrupted_export_leaves_nothing(tools: Any, drive: Path, number: i
     assert "Traceback" not in stderr
     assert "interrupted" in stderr
     assert list(tools.folder.iterdir()) == []
+
+
+def test_a_terminal_shows_progress_with_rate_and_time_left_and_nothing_else_does(tools: Any, drive: Path) -> None:
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "export", str(drive), "--every", "0.005", "-o"]
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [*command, str(tools.folder / "a")], stderr=slave, stdout=subprocess.PIPE, env=environment, text=True
+    )
+    os.close(slave)
+    shown = b""
+    with contextlib.suppress(OSError):
+        while block := os.read(master, 4096):
+            shown += block
+    os.close(master)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    text = shown.decode(errors="replace")
+    assert "reading" in text
+    assert "writing" in text
+    assert re.search(r"\d+/797", text)
+    assert re.search(r"\d/s", text)
+    assert re.search(r"\d:\d\d:\d\d", text)
+    quiet = subprocess.run([*command, str(tools.folder / "b")], capture_output=True, text=True, check=True)
+    assert quiet.stderr == ""
 
 
 FLAT = """
