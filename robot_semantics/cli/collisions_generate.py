@@ -10,7 +10,7 @@ from pathlib import Path
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.collision.heat_map import save_heat_map
-from robot_semantics.collision.matrix import CollisionMatrix
+from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
 from robot_semantics.collision.statistics import never_bound
 from robot_semantics.description.srdf_edit import SrdfText
@@ -41,11 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Sample, and write all results when everything is done: an interrupted run leaves no file behind."""
+    """Sample, and write all results when everything is done: an interrupted run leaves no file behind.
+
+    Raises:
+        RobotSemanticsError: there are no pairs, or the output would overwrite what nobody said to change.
+    """
     output = _output(arguments)
     robot = inputs.load(arguments)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(robot.name)
     matrix = sample(robot, arguments)
+    if not matrix.pairs:
+        raise RobotSemanticsError(f"'{robot.name}' has {NO_PAIRS}")
     text = _KEEP[arguments.keep](text, {pair: reason.value for pair, reason in matrix.disabled().items()})
     if arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))

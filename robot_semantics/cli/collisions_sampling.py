@@ -22,7 +22,9 @@ from robot_semantics.model.robot_model import RobotModel
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of sampling."""
     parser.add_argument("--samples", type=_number(int, 1), default=10_000, metavar="N", help="configurations (10000)")
-    parser.add_argument("--seed", type=_number(int, 0), default=0, help="seed; the same gives the same matrix (0)")
+    parser.add_argument(
+        "--seed", type=_number(int, 0, 2**64 - 1), default=0, help="seed; the same gives the same matrix (0)"
+    )
     parser.add_argument(
         "--jobs", type=_number(int, 1), default=os.cpu_count() or 1, metavar="N", help="threads; all cores by default"
     )

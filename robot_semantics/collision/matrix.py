@@ -26,6 +26,9 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
 
+NO_PAIRS = "fewer than two links with collision geometry: there are no pairs that could collide"
+"""What a matrix without pairs means, in the words in which every front door says it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:

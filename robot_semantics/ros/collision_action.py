@@ -96,7 +96,7 @@ class _Work:
 
     def _run(self) -> None:
         # Imported here: a node that is never asked for a matrix does without MuJoCo, and starts sooner.
-        from robot_semantics.collision.matrix import generate_matrix
+        from robot_semantics.collision.matrix import NO_PAIRS, generate_matrix
         from robot_semantics.collision.pieces import pieces_of
 
         if self._description is None:
@@ -115,6 +115,8 @@ class _Work:
             )
 
         matrix = generate_matrix(self._description.model, pieces, settings, progress=progress)
+        if not matrix.pairs:
+            raise RobotSemanticsError(f"'{self._description.model.name}' has {NO_PAIRS}")
         self._answer(matrix)
 
     def _settings(self) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,6 +145,111 @@ def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Pa
     )
     # ln(0.05) / ln(0.999) = 2994.2
     assert json.loads(result.out)["samples"] == 2995
+
+
+def generated(run: RunCommand, slider: tuple[Path, Path], *words: object) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the pairs of a JSON report by their links."""
+    out = slider[0].with_name("out.srdf")
+    command = ("collisions", "generate", slider[0], "--srdf", slider[1], "-o", out, "--force", "--json", "-", *words)
+    result = run(*command)
+    assert result.code == 0, result.err
+    return {(pair["link1"], pair["link2"]): pair for pair in json.loads(result.out)["pairs"]}
+
+
+def test_confidence_below_what_the_samples_give_takes_no_more(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    pairs = generated(run, slider, "--confidence", "0.01", "--samples", 1000)
+    assert pairs["base", "tip"]["samples"] == 1000
+
+
+def test_what_never_means_is_printed(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    result = run("collisions", "generate", slider[0], "-o", slider[0].with_name("n.srdf"), "--samples", 1000)
+    # 1 - 0.05^(1/1000)
+    assert "Never: a collision probability below 0.003, at 95 % confidence" in result.out
+
+
+def test_the_default_pose_is_a_group_state_if_asked(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    state = '<group_state name="in" group="arm"><joint name="slide" value="0.1"/></group_state></robot>'
+    slider[1].write_text(SRDF.replace("</robot>", state))
+    assert generated(run, slider, "--samples", 200)["base", "tip"]["reason"] is None
+    assert generated(run, slider, "--samples", 200, "--default-state", "arm/in")["base", "tip"]["reason"] == "Default"
+    for words, named in (("arm/inn", "did you mean 'in'"), ("leg/in", "unknown group 'leg'"), ("in", "GROUP/STATE")):
+        result = run("collisions", "generate", *slider_words(slider), "--default-state", words)
+        assert result.code in (1, 2)
+        assert named in result.err
+
+
+def slider_words(slider: tuple[Path, Path]) -> tuple[object, ...]:
+    return (slider[0], "--srdf", slider[1], "-o", slider[0].with_name("other.srdf"))
+
+
+def test_padding_and_the_share_of_always_are_passed_on(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    # Below 0.2 m of 0.05 to 1 m; with 0.1 m round each, below 0.4 m.
+    bare = generated(run, slider, "--samples", 2000)["base", "tip"]
+    padded = generated(run, slider, "--samples", 2000, "--padding", 0.1)["base", "tip"]
+    assert bare["fraction"] == pytest.approx(0.15 / 0.95, abs=0.04)
+    assert padded["fraction"] == pytest.approx(0.35 / 0.95, abs=0.05)
+    assert generated(run, slider, "--always-fraction", 0.1)["base", "tip"]["reason"] == "Always"
+
+
+def test_sobol_is_nearer_to_the_truth_than_chance(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    pair = generated(run, slider, "--samples", 2000, "--sampler", "sobol")["base", "tip"]
+    assert pair["fraction"] == pytest.approx(0.15 / 0.95, abs=0.001)
+
+
+def test_what_a_mesh_counts_as_may_be_chosen(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    # A ring of radius 1: its hull is full, so is the box round it; only its convex parts leave room for the ball.
+    trimesh.creation.annulus(r_min=0.8, r_max=1.0, height=0.2).export(slider[0].with_name("ring.stl"))
+    ring = '<collision><geometry><mesh filename="ring.stl"/></geometry></collision>'
+    slider[0].write_text(URDF.replace(BALL.format(0.1), ring, 1).replace('upper="1"', 'upper="0.3"'))
+    expected = {"hull": "Always", "primitive": "Always"}
+    if importlib.util.find_spec("coacd"):
+        expected["decomposed"] = "Never"
+    for geometry, reason in expected.items():
+        assert generated(run, slider, "--samples", 200, "--geometry", geometry)["base", "tip"]["reason"] == reason
+    result = run("collisions", "generate", *slider_words(slider), "--samples", 100)
+    assert "'decomposed' geometry follows it more closely" in result.err
+
+
+@pytest.mark.parametrize(
+    ("keep", "reasons"),
+    [
+        # What is found: mid and tip are adjacent; base and tip are to be checked.
+        ("user", {("base", "tip"): "User", ("mid", "tip"): "Adjacent"}),
+        ("all", {("base", "tip"): "User", ("mid", "tip"): "Never"}),
+        ("none", {("mid", "tip"): "Adjacent"}),
+    ],
+)
+def test_what_stays_of_the_users_pairs_may_be_chosen(
+    run: RunCommand, slider: tuple[Path, Path], keep: str, reasons: dict[tuple[str, str], str]
+) -> None:
+    assert run("collisions", "generate", *slider_words(slider), "--keep", keep, "--samples", 200).code == 0
+    written = srdf_from_file(slider[0].with_name("other.srdf")).disabled_collisions
+    found = {tuple(sorted((item.link1, item.link2))): item.reason for item in written}
+    assert found == {**reasons, ("base", "mid"): "Adjacent"}
+
+
+def test_a_robot_that_has_nothing_to_collide_is_told_so(run: RunCommand, tmp_path: Path) -> None:
+    (tmp_path / "bare.urdf").write_text('<robot name="bare"><link name="a"/></robot>')
+    result = run("collisions", "generate", tmp_path / "bare.urdf", "-o", tmp_path / "o.srdf")
+    assert result.code == 1
+    assert "'bare' has fewer than two links with collision geometry" in result.err
+    assert not (tmp_path / "o.srdf").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("--samples", "0"), ("--samples", "many"), ("--seed", "-1"), ("--seed", str(2**64)), ("--padding", "-1")),
+        *(("--jobs", "0"), ("--always-fraction", "1.5"), ("--confidence", "0"), ("--padding", "nan")),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_refused(
+    run: RunCommand, slider: tuple[Path, Path], words: tuple[str, str]
+) -> None:
+    result = run("collisions", "generate", *slider_words(slider), *words)
+    assert result.code == 2
+    assert words[0] in result.err
 
 
 def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path]) -> None:
