@@ -104,6 +104,9 @@ def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     shapes = 0
     for child in element:
         tag = child.tag
+        if shapes and tag in SHAPES:
+            scanner.keep_duplicate(part, child, "geometry", "shape", shapes)
+            continue
         if type(tag) is not str or shapes:
             scanner.keep(part, child, "geometry", SHAPES, shapes)
             continue

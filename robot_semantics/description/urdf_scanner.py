@@ -262,11 +262,17 @@ class Scanner:
             message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
             self.warning("unknown-tag", message, at, name=tag, valid=valid)
 
-    def keep_duplicate(self, part: Part, element: etree._Element) -> None:
-        """Keep an element verbatim that may stand only once in `part`, and has stood there already."""
+    def keep_duplicate(
+        self, part: Part, element: etree._Element, within: str = "", what: str = "", position: int | None = None
+    ) -> None:
+        """Keep an element verbatim that may stand only once in `part`, and has stood there already.
+
+        `what` says what there may be only one of, where that is not the tag.
+        """
         tag = str(element.tag)
-        at = self._keep_element(part, element, tag, "", None)
-        message = f"<{part.element.tag}> has more than one <{tag}>; the first counts, this one is kept but not used"
+        at = self._keep_element(part, element, tag, within, position)
+        holder, thing = within or part.element.tag, what or f"<{tag}>"
+        message = f"<{holder}> has more than one {thing}; the first counts, this one is kept but not used"
         self.warning("duplicate-element", message, at)
 
     def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str, position: int | None) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from robot_semantics.description.urdf_tree import Joint, Link, Robot
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.diagnostics import Diagnostics, Place
 
 Named = TypeVar("Named", Link, Joint)
 
@@ -49,10 +49,18 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     elif len(roots) > 1 and robot.complete:
         others = ", ".join(f"'{name}'" for name in roots[1:10]) + (" and more" if len(roots) > 10 else "")
         message = f"the robot is no single tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
-        diagnostics.error("several-roots", message, robot.places.place(links[roots[1]].at, "name"))
+        diagnostics.error("several-roots", message, _declared(links[roots[1]], robot))
     if not fine or cycles or len(roots) != 1 or not robot.complete:
         return None
     return Tree(roots[0], links, tuple(_depth_first(roots[0], children)), children)
+
+
+def _declared(link: Link, robot: Robot) -> Place:
+    """Return the place of a link's name: where it is declared or, if it is implicit, the first joint that names it."""
+    if link.at >= 0:
+        return robot.places.place(link.at, "name")
+    ends = ((name, at) for j in robot.joints for name, at in ((j.parent, j.parent_at), (j.child, j.child_at)))
+    return robot.places.place(next((at for name, at in ends if name == link.name), -1), "link")
 
 
 def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagnostics) -> tuple[dict[str, Named], bool]:

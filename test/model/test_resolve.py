@@ -351,3 +351,25 @@ def test_a_joint_declared_twice_still_has_its_unknown_links_reported() -> None:
         ("duplicate-joint", 3),
         ("unknown-link", 3),
     ]
+
+
+def test_a_second_root_that_only_a_joint_names_has_that_joint_s_place() -> None:
+    joint = '<joint name="j" type="fixed"><parent link="bse"/><child link="tip"/></joint>'
+    with pytest.raises(DescriptionError) as caught:
+        robot_from_text(f'<robot name="r"><link name="base"/>\n{joint}</robot>', implicit_links=True)
+    (problem,) = [problem for problem in caught.value.diagnostics if problem.code == "several-roots"]
+    assert (problem.place.line, problem.place.column) == (2, 38)
+    assert problem.place.path == "/robot/joint[@name='j']/parent/@link"
+
+
+def test_a_second_shape_is_called_one() -> None:
+    shapes = '<box size="1 1 1"/>\n<sphere radius="1"/>'
+    diagnostics = Diagnostics()
+    robot_from_text(
+        f'<robot name="r"><link name="a"><visual><geometry>{shapes}</geometry></visual></link></robot>',
+        diagnostics=diagnostics,
+    )
+    (problem,) = diagnostics
+    assert (problem.code, problem.place.line, problem.place.column) == ("duplicate-element", 2, 1)
+    assert problem.message == "<geometry> has more than one shape; the first counts, this one is kept but not used"
+    assert problem.suggestion is None
