@@ -162,7 +162,8 @@ def read_recording(
             pieces.setdefault(key, []).append(arrays)
         texts += part.texts
         refusals.extend(part.refusals)
-        problems.extend(part.problems)
+        # Each stretch of a damaged bag finds the same damage.
+        problems.extend(tuple(problem for problem in part.problems if problem not in tuple(problems)))
         for topic, count in part.counts.items():
             counts[topic] = counts.get(topic, 0) + count
     place = plan.place

@@ -60,7 +60,7 @@ def test_processes_read_what_is_whole_of_a_damaged_bag(tools: Any) -> None:
     alone = tools.run("export", bag, "--every", "0.02", "-o", tools.folder / "a.npz")
     together = tools.run("export", bag, "--every", "0.02", "-o", tools.folder / "b.npz", "--jobs", "2")
     assert alone[0] == together[0] == 1
-    assert "fails its checksum and is left out" in together[2]
+    assert together[2].count("fails its checksum and is left out") == 1
     _same_arrays(tools.folder / "a.npz", tools.folder / "b.npz")
 
 
