@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show; 0 done, 1 a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.posing import posed
+    from robot_semantics.viewer.stage import check_groups
     from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.live:
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         inputs.print_diagnostics(diagnostics)
     stage = posed(stage, arguments.state, arguments.positions, arguments.model)
+    check_groups(stage, arguments.group)
     found = witnesses(stage, Path(arguments.witnesses)) if arguments.witnesses else ()
     done = False
     if arguments.png:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import UnknownNameError
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.camera import Camera, fit_camera
 from robot_semantics.viewer.colours import FADED, group_colour
 from robot_semantics.viewer.parts import PLAIN
 from robot_semantics.viewer.raster import edge_weights, visible_triangles
 from robot_semantics.viewer.shading import corner_normals, lit
-from robot_semantics.viewer.stage import Stage, groups_of_links, link_poses
+from robot_semantics.viewer.stage import Stage, check_groups, groups_of_links, link_poses
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -94,10 +93,7 @@ def _triangles(stage: Stage, groups: Sequence[str]) -> _Mesh:
     corners: list[FloatArray] = [np.empty((0, 3, 3))]
     normals: list[FloatArray] = [np.empty((0, 3, 3))]
     colours: list[FloatArray] = [np.empty((0, 4))]
-    known = {name for actor in stage.actors for name in actor.model.semantics.groups}
-    for name in groups:
-        if name not in known:
-            raise UnknownNameError("group", name, known)
+    check_groups(stage, groups)
     moment = stage.moments[0]
     for actor in stage.actors:
         if actor.name not in moment.stances:

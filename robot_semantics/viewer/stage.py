@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -101,6 +102,18 @@ def groups_of_links(model: RobotModel, groups: Sequence[str]) -> list[int]:
         for link in model.semantics.group(name).links:
             found[model.link_index[link]] = number
     return found
+
+
+def check_groups(stage: Stage, groups: Sequence[str]) -> None:
+    """See that each of the groups is one of a robot on the stage.
+
+    Raises:
+        UnknownNameError: none has a group of such a name.
+    """
+    known = {name for actor in stage.actors for name in actor.model.semantics.groups}
+    for name in groups:
+        if name not in known:
+            raise UnknownNameError("group", name, known)
 
 
 def alone(actor: Actor, q: FloatArray | None = None) -> Stage:

@@ -150,7 +150,7 @@ class App {
     if (then) for (const robot of this.robots) if (then.stances[robot.name]) add(robot, robot.poses(then.stances[robot.name].q, then.stances[robot.name].T), 0.35, true);
     if (this.shows.frames) for (const [name, T] of Object.entries(this.frames())) { axes(T); labels.push([name, T]); }
     const step = 10 ** Math.floor(Math.log10(Math.max(this.size, 1e-6)));
-    lines.push({ shape: this.gridShape, T: [step / 2, 0, 0, 0, 0, step / 2, 0, 0, 0, 0, 1, this.floor - 0.001 * this.size, 0, 0, 0, 1], colour: [0.78, 0.8, 0.84, 1], alpha: 1 });
+    lines.push({ shape: this.gridShape, T: [step / 2, 0, 0, 0, 0, step / 2, 0, 0, 0, 0, 1, this.floor - 0.001 * this.size, 0, 0, 0, 1], colour: [0.84, 0.86, 0.89, 1], alpha: 1 });
     return [items, lines, labels];
   }
 

@@ -1,0 +1,186 @@
+"""Files become a stage: what they are is told by their content, and what cannot be shown is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from robot_semantics.cli.main import main
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.examples import FOLDER, example
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.viewer.opening import Kind, Opening, kind_of, open_files
+from robot_semantics.viewer.posing import posed
+from robot_semantics.viewer.stage import Stage, link_poses
+from robot_semantics.viewer.witnesses import witnesses
+
+URDF, SRDF, USDF = (example(f"rover_arm.{kind}") for kind in ("urdf", "srdf", "usdf"))
+
+
+def opened(*paths: Path) -> Stage:
+    return open_files(paths, Opening(), Diagnostics())
+
+
+def test_kinds_are_told_by_content(tmp_path: Path) -> None:
+    for path, kind in ((URDF, Kind.URDF), (SRDF, Kind.SRDF), (USDF, Kind.USDF)):
+        other = shutil.copy(path, tmp_path / f"{kind.name}.txt")
+        assert kind_of(Path(other)) is kind
+    assert kind_of(tmp_path) is Kind.SERIES
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "neither URDF, SRDF nor USDF"),
+        ("no xml", "neither URDF, SRDF nor USDF"),
+        ("<sdf/>", "neither URDF, SRDF nor USDF"),
+        ('<robot name="r"><group name="g"/></robot>', "an SRDF has nothing to show without its URDF: give both"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(RobotSemanticsError, match=message):
+        opened(path)
+
+
+def test_two_urdfs_are_one_too_many(tmp_path: Path) -> None:
+    with pytest.raises(RobotSemanticsError, match="there is another URDF"):
+        opened(URDF, example("block.urdf"))
+
+
+def test_a_world_stands_where_its_frames_say() -> None:
+    stage = opened(USDF)
+    world = resolve(read_world(USDF))
+    moment = stage.moments[0]
+    assert [actor.name for actor in stage.actors] == ["rover_arm", "block_1", "block_2", "block_3"]
+    for actor in stage.actors:
+        root = link_poses(actor, moment.stances[actor.name])[0]
+        np.testing.assert_allclose(root, world.pose(actor.name), atol=1e-12)
+    np.testing.assert_allclose(moment.frames["odom"], world.pose("odom"))
+
+
+def test_a_pose_that_the_virtual_joint_cannot_make_is_kept_all_the_same(tmp_path: Path) -> None:
+    for path in (URDF, SRDF, *FOLDER.glob("block.*")):
+        shutil.copy(path, tmp_path)
+    tilted = tmp_path / "tilted.usdf"
+    tilted.write_text(USDF.read_text().replace("<pose>0 0 0 0 0 0</pose>", "<pose>1 2 0.5 0.3 -0.2 1.1</pose>", 1))
+    stage = opened(tilted)
+    actor = stage.actors[0]
+    stance = stage.moments[0].stances[actor.name]
+    np.testing.assert_allclose(link_poses(actor, stance)[0], resolve(read_world(tilted)).pose("rover_arm"), atol=1e-12)
+    assert stance.q[actor.kinematics.space.index["world_joint/x"]] == pytest.approx(1.0)
+
+
+def test_several_states_are_as_many_moments(tmp_path: Path) -> None:
+    for path in (URDF, SRDF, *FOLDER.glob("block.*")):
+        shutil.copy(path, tmp_path)
+    for number in range(3):
+        text = USDF.read_text().replace('rs:time="0.0', f'rs:time="{number}.5')
+        (tmp_path / f"{number}.usdf").write_text(text)
+    stage = opened(*sorted(tmp_path.glob("*.usdf")))
+    assert [moment.label for moment in stage.moments] == ["0.500 s", "1.500 s", "2.500 s"]
+    assert [moment.label for moment in opened(tmp_path).moments] == ["0.500 s", "1.500 s", "2.500 s"]
+    assert len(stage.actors) == 4
+
+
+def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"><visual><geometry>\n<mesh filename="package://nowhere/x.stl"/>'
+        '</geometry></visual><visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>'
+    )
+    found = Diagnostics()
+    stage = open_files([path], Opening(), found)
+    assert len(stage.actors[0].parts) == 1
+    (warning,) = found
+    assert (warning.code, warning.place.line, warning.place.column) == ("unshown-mesh", 2, 7)
+    assert "package://nowhere/x.stl" in warning.message
+
+
+def test_colours_follow_names_wherever_they_are_defined(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    visuals = "".join(
+        f'<visual><geometry><box size="1 1 1"/></geometry>{material}</visual>'
+        for material in (
+            '<material name="later"/>',
+            '<material name="later"><color rgba="0 1 0 1"/></material>',
+            '<material name="top"/>',
+            "",
+        )
+    )
+    path.write_text(
+        f'<robot name="r"><link name="a">{visuals}</link>'
+        '<material name="top"><color rgba="1 0 0 0.5"/></material></robot>'
+    )
+    parts = opened(path).actors[0].parts
+    assert [part.rgba for part in parts] == [(0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 0, 0.5), None]
+
+
+def test_states_and_positions_are_taken_up_in_order(rover: Stage) -> None:
+    stage = posed(rover, ["arm/reach", "gripper/open"], ["elbow_joint=0.25"])
+    q = stage.moments[0].stances["rover_arm"].q
+    index = rover.actors[0].kinematics.space.index
+    names = ("lift_joint", "elbow_joint", "left_finger_joint", "right_finger_joint")
+    assert [q[index[name]] for name in names] == [0.1, 0.25, 0.04, 0.04]
+
+
+@pytest.mark.parametrize(
+    ("states", "positions", "message"),
+    [
+        (["reach"], [], "'reach' is no GROUP/STATE"),
+        (["arm/reech"], [], "unknown state of group 'arm' 'reech'; did you mean 'reach'"),
+        ([], ["elbow=1"], "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
+        ([], ["elbow_joint=much"], "'elbow_joint=much' is no NAME=VALUE with a number"),
+        ([], ["elbow_joint"], "is no NAME=VALUE"),
+        ([], ["elbow_joint=nan"], "with a finite number"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said(rover: Stage, states: list[str], positions: list[str], message: str) -> None:
+    with pytest.raises(RobotSemanticsError, match=message):
+        posed(rover, states, positions)
+
+
+def test_with_several_robots_the_one_that_is_meant_is_named(world: Stage) -> None:
+    with pytest.raises(RobotSemanticsError, match="which of rover_arm, block_1, block_2, block_3 is meant"):
+        posed(world, ["arm/reach"], [])
+    with pytest.raises(UnknownNameError, match="unknown model 'rover'"):
+        posed(world, ["arm/reach"], [], "rover")
+    assert len(posed(world, ["arm/reach"], [], "rover_arm").moments) == 1
+
+
+def test_witnesses_come_from_a_generated_matrix(rover: Stage, tmp_path: Path) -> None:
+    report = tmp_path / "why.json"
+    generate = ["collisions", "generate", str(URDF), "--srdf", str(SRDF), "-o", str(tmp_path / "new.srdf")]
+    assert main([*generate, "--samples", "300", "--json", str(report)]) == 0
+    found = witnesses(rover, report)
+    assert found
+    assert {item["actor"] for item in found} == {"rover_arm"}
+    for item in found:
+        assert set(item["positions"]) <= set(rover.actors[0].kinematics.space.names)
+    report.write_text(json.dumps({"pairs": [{"link1": "a"}]}))
+    assert not witnesses(rover, report)
+    report.write_text("{}")
+    with pytest.raises(RobotSemanticsError, match="no report of a collision matrix"):
+        witnesses(rover, report)
+
+
+def test_the_command_writes_pictures_and_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture, page = tmp_path / "r.png", tmp_path / "r.html"
+    robot = ["view", str(URDF), str(SRDF)]
+    assert main([*robot, "--png", str(picture), "--html", str(page), "--size", "160x120", "--group", "arm"]) == 0
+    assert Image.open(picture).size == (160, 120)
+    assert page.read_text().startswith("<!doctype html>")
+    capsys.readouterr()
+    for out in ("--png", "--html"):
+        assert main([*robot, out, str(tmp_path / "x"), "--group", "arms"]) == 1
+        assert capsys.readouterr().err == "error: unknown group 'arms'; did you mean 'arm'?\n"
+    assert not (tmp_path / "x").exists()
+    assert main(["view"]) == 2

@@ -1,0 +1,89 @@
+"""Robots of a package on PyPI: every mesh is found and read, and stands where pinocchio puts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.viewer.opening import Opening, open_files
+from robot_semantics.viewer.stage import link_poses
+
+pin = pytest.importorskip("pinocchio")
+pytest.importorskip("trimesh")
+
+SHARE = Path(pin.__file__).parents[4] / "share"
+ROBOTS = (
+    "alex_description",
+    "allegro_hand_description",
+    "bolt_description",
+    "borinot_description",
+    "centauro_description",
+    "finger_edu_description",
+    "g1_description",
+    "go2_description",
+    "human_description",
+    "hyq_description",
+    "icub_description",
+    "iris_description",
+    "kinova_description",
+    "laikago_description",
+    "panda_description",
+    "pr2_description",
+    "romeo_description",
+    "so_arm_description",
+    "solo_description",
+    "talos_data",
+    "tiago_description",
+    "ur_description",
+    "xarm_description",
+    "z1_description",
+)
+
+
+def description(name: str) -> Path:
+    found = sorted((SHARE / "example-robot-data" / "robots" / name).glob("**/*.urdf"))
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return found[0]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_mesh_is_shown(name: str) -> None:
+    problems = Diagnostics()
+    stage = open_files([description(name)], Opening(package_paths=(str(SHARE),)), problems)
+    assert [str(item) for item in problems if item.code == "unshown-mesh"] == []
+    parts = stage.actors[0].parts
+    assert sum(len(part.surface.faces) for part in parts) > 300
+    # Metres: a robot is between a hand and a few men tall.
+    extents = np.array([np.ptp(part.surface.vertices, axis=0).max() for part in parts])
+    assert 0.02 < extents.max() < 4.0
+
+
+@pytest.mark.parametrize("name", ["panda_description", "tiago_description", "ur_description"])
+def test_meshes_stand_where_pinocchio_puts_them(name: str) -> None:
+    path = description(name)
+    stage = open_files([path], Opening(package_paths=(str(SHARE),)), Diagnostics())
+    actor, stance = stage.actors[0], next(iter(stage.moments[0].stances.values()))
+    model = pin.buildModelFromUrdf(str(path))
+    visuals = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.VISUAL, [str(SHARE)])
+    data, placed = model.createData(), visuals.createData()
+    q = pin.neutral(model)
+    for joint in actor.kinematics.space.joints:
+        index = model.joints[model.getJointId(joint.name)]
+        value = stance.q[actor.kinematics.space.positions_of(joint)][0]
+        q[index.idx_q : index.idx_q + index.nq] = [value] if index.nq == 1 else [np.cos(value), np.sin(value)]
+    pin.updateGeometryPlacements(model, data, visuals, placed, q)
+    expected: dict[str, list[np.ndarray]] = {}
+    for shape, pose in zip(visuals.geometryObjects, placed.oMg, strict=True):
+        expected.setdefault(model.frames[shape.parentFrame].name, []).append(pose.homogeneous)
+    poses = link_poses(actor, stance)
+    checked = 0
+    for link in actor.model.links:
+        ours = [poses[link.index] @ part.T_link_part for part in actor.parts if part.link == link.index]
+        if link.urdf.visuals:
+            np.testing.assert_allclose(ours, expected[link.name], atol=1e-6)
+            checked += len(ours)
+    assert checked > 5
