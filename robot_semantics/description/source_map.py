@@ -84,6 +84,10 @@ class ElementIndex:
 
     def __init__(self, text: bytes) -> None:
         self._text = text
+        self._is_ascii = text.isascii()
+        # Many problems may be in one tag with many attributes, or below it: each tag is searched once.
+        self._labels: dict[int, str] = {}
+        self._last_tag: tuple[int, dict[bytes, re.Match[bytes]]] = (-1, {})
         self._numbers: dict[int, dict[int, int]] = {}
         array = np.frombuffer(text, np.uint8)
         self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
@@ -122,16 +126,21 @@ class ElementIndex:
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return line and column, both from 1, columns in characters, of a byte of the text."""
         line = int(np.searchsorted(self._lines, offset, "right"))
-        return line, len(self._text[int(self._lines[line - 1]) : offset].decode()) + 1
+        start = int(self._lines[line - 1])
+        return line, (offset - start if self._is_ascii else len(self._text[start:offset].decode())) + 1
 
     def attribute(self, at: int, name: bytes) -> int:
         """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
-        tag = START_TAG.match(self._text, self.offset[at])
-        if tag:
-            for found in _ATTRIBUTE.finditer(self._text, self.offset[at], tag.end()):
-                if found.group(1) == name:
-                    return found.start(1)
-        return self.offset[at]
+        found = self._attributes(at).get(name)
+        return self.offset[at] if found is None else found.start(1)
+
+    def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
+        if self._last_tag[0] != at:
+            offset = self.offset[at]
+            tag = START_TAG.match(self._text, offset)
+            found = _ATTRIBUTE.finditer(self._text, offset, tag.end() if tag else offset)
+            self._last_tag = (at, {match.group(1): match for match in found})
+        return self._last_tag[1]
 
     def end(self, at: int) -> int:
         """Return the offset one past the last byte of element `at`."""
@@ -156,7 +165,9 @@ class ElementIndex:
         """Return the path of element `at` from the root, named elements by their name, others by their number."""
         labels: list[str] = []
         while at >= 0:
-            labels.append(self._label(at))
+            if at not in self._labels:
+                self._labels[at] = self._label(at)
+            labels.append(self._labels[at])
             at = int(self._parents[at])
         return "/" + "/".join(reversed(labels))
 
@@ -184,13 +195,12 @@ class ElementIndex:
         return numbers
 
     def _tag_and_name(self, at: int) -> tuple[str, str | None]:
-        start = START_TAG.match(self._text, self.offset[at])
-        end = start.end() if start else self.offset[at]
         tag = _NAME.match(self._text, self.offset[at] + 1)
-        for found in _ATTRIBUTE.finditer(self._text, self.offset[at], end):
-            if found.group(1) == b"name":
-                return tag.group().decode() if tag else "", html.unescape(found.group(2)[1:-1].decode())
-        return tag.group().decode() if tag else "", None
+        name = self._attributes(at).get(b"name")
+        return (
+            tag.group().decode() if tag else "",
+            None if name is None else html.unescape(name.group(2)[1:-1].decode()),
+        )
 
 
 def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:
