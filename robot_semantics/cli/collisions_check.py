@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{evidence}")
         if row.finding.is_dangerous:
             print(f"  collides at {_configuration(row, space)}")
-    print(f"{len(rows)} findings, {dangerous} of them dangerous" if rows else "no findings")
+    noun = "finding" if len(rows) == 1 else "findings"
+    print(f"{len(rows)} {noun}, {dangerous} dangerous" if rows else "no findings")
     return int(dangerous > 0)
 
 
