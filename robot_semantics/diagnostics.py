@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,6 +103,13 @@ class Diagnostics:
         """Add every problem of another collection."""
         self._items.extend(diagnostics)
 
+    def suggest(self, name: str, valid: Collection[str]) -> str | None:
+        """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
+        if len(valid) > self._comparisons:
+            return None
+        self._comparisons -= len(valid)
+        return did_you_mean(name, valid)
+
     def _add(
         self,
         severity: Severity,
@@ -112,10 +119,7 @@ class Diagnostics:
         name: str | None,
         valid: list[str] | tuple[str, ...],
     ) -> None:
-        suggestion = None
-        if name is not None and len(valid) <= self._comparisons:
-            self._comparisons -= len(valid)
-            suggestion = did_you_mean(name, valid)
+        suggestion = None if name is None else self.suggest(name, valid)
         self._items.append(Diagnostic(severity, code, message, place, suggestion))
 
     def __iter__(self) -> Iterator[Diagnostic]:

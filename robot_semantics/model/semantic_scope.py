@@ -9,7 +9,6 @@ from typing import TypeVar
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import did_you_mean
 
 _Item = TypeVar("_Item")
 
@@ -41,7 +40,7 @@ class Reports:
         # The same wrong name often stands in thousands of collision pairs; looking for its neighbours is slow.
         key = (kind, name)
         if key not in self._suggestions:
-            self._suggestions[key] = did_you_mean(name, valid)
+            self._suggestions[key] = self.diagnostics.suggest(name, valid)
         suggestion = self._suggestions[key]
         self.diagnostics.error(
             f"unknown-{kind}",

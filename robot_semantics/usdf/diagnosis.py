@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 from lxml import etree
 
@@ -35,15 +36,19 @@ _PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
 }
 
 
-def add(problem: Problem, document: XmlDocument, found: Diagnostics) -> None:
-    """Add an error in the state's meaning, at its element's place in the document."""
-    place = Place(document.places.source)
-    if problem.at >= 0:
-        element = next(e for e in document.root.iter("*") if document.at(e) == problem.at)
-        # A child is written without a namespace, and where it stands twice the first is meant.
-        child = element.find(problem.child) if problem.child else None
-        place = document.place(element if child is None else child, problem.attribute)
-    found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
+def add(problems: Iterable[Problem], document: XmlDocument, found: Diagnostics) -> None:
+    """Add errors in the state's meaning, each at its element's place in the document."""
+    elements: dict[int, etree._Element] | None = None
+    for problem in problems:
+        place = Place(document.places.source)
+        if problem.at >= 0:
+            if elements is None:
+                elements = {document.at(element): element for element in document.root.iter("*")}
+            element = elements[problem.at]
+            # A child is written without a namespace, and where it stands twice the first is meant.
+            child = element.find(problem.child) if problem.child else None
+            place = document.place(element if child is None else child, problem.attribute)
+        found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
 
 
 def report_and_prune(document: XmlDocument, found: Diagnostics) -> None:

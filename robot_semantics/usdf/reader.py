@@ -97,8 +97,7 @@ def _parse(text: str | bytes, source: str, diagnostics: Diagnostics | None) -> W
     # In an untouched tree the elements are met in the order of their numbers.
     at = [document.at(element) for element in tree.elements] if pruned or foreign else None
     state = Walk(tree, numbers, foreign, at).state()
-    for problem in problems(state):
-        diagnosis.add(problem, document, found)
+    diagnosis.add(problems(state), document, found)
     if document.root.tag == OTHER_ROOT:
         message = "the root element <world> is read; <world_state> is the one that is written"
         found.note("other-root", message, document.place(document.root))

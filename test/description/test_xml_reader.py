@@ -190,3 +190,12 @@ def test_an_odd_declaration_passes_only_where_asked(start: str) -> None:
 def test_comments_and_instructions_stay_in_the_tree() -> None:
     document: XmlDocument = parse_xml("<!--p--><a><!--c--><?pi x?></a><!--e-->", "t")
     assert [getattr(node, "text", None) for node in document.root] == ["c", "x"]
+
+
+def test_a_tag_with_thousands_of_attributes_is_searched_once() -> None:
+    # Searched anew for each place, this takes a quarter of an hour.
+    names = [f"a{number}" for number in range(20_000)]
+    document = parse_xml("<a>\n<b " + " ".join(f'{name}="1"' for name in names) + "/></a>", "t")
+    columns = [document.places.place(1, name).column for name in names]
+    assert columns[:3] == [4, 11, 18]
+    assert len(set(columns)) == len(names)

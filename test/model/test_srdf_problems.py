@@ -262,3 +262,20 @@ def test_a_sound_document_has_no_problem() -> None:
       <joint_property joint_name="v" property_name="angular_distance_weight" value="0.5"/>
     </robot>"""
     assert problems(text) == []
+
+
+def test_thousands_of_unknown_names_are_reported_without_looking_for_thousands_of_neighbours() -> None:
+    links = "".join(f'<link name="l{number}"/>' for number in range(3_001))
+    joints = "".join(
+        f'<joint name="j{number}" type="fixed"><parent link="l0"/><child link="l{number + 1}"/></joint>'
+        for number in range(3_000)
+    )
+    pairs = "".join(f'<disable_collisions link1="k{number}" link2="m{number}"/>' for number in range(3_000))
+    diagnostics = Diagnostics()
+    robot_from_text(
+        f'<robot name="r">{links}{joints}</robot>',
+        f'<robot name="r">{pairs}</robot>',
+        strict=False,
+        diagnostics=diagnostics,
+    )
+    assert [problem.code for problem in diagnostics] == ["unknown-link"] * 6_000
