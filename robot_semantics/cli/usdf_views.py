@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -11,11 +12,9 @@ from rich.table import Table
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
-from robot_semantics.usdf.check import check_world
-from robot_semantics.usdf.descriptions import robots_of
+from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.json_form import world_to_json
 from robot_semantics.usdf.numbers import shortest
-from robot_semantics.usdf.reader import read_document
 from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import format_time
 
@@ -35,9 +34,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         find = None if arguments.no_robots else usdf_files.finder(arguments, file)
         try:
-            state, places = read_document(file, found)
-            robots = robots_of(state, robot=robot, find=find, diagnostics=found, places=places)
-            check_world(state, robots, found, places=places)
+            check_world_file(Path(file), found, robot=robot, find=find, look=not arguments.no_robots)
         except DescriptionError as error:
             found.extend(error.diagnostics)
     failed = found.failed(strict=arguments.strict)

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_semantics.description.xml_reader import SourceMap
 from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_matrix
@@ -16,7 +17,7 @@ from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robo
 from robot_semantics.usdf.identity import urdf_digest
 from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_matrices
-from robot_semantics.usdf.reader import read_document
+from robot_semantics.usdf.reader import examine
 from robot_semantics.usdf.robot import known_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
@@ -38,21 +39,42 @@ QUATERNION_TOLERANCE = 1e-6
 
 
 def check_world_file(
-    path: Path, diagnostics: Diagnostics, *, robot: RobotModel | None = None, find: FileFinder | None = None
+    path: Path,
+    diagnostics: Diagnostics,
+    *,
+    robot: RobotModel | None = None,
+    find: FileFinder | None = None,
+    look: bool = True,
 ) -> WorldState:
     """Read and check a USDF file; problems are added to `diagnostics`.
 
     `robot` is what the model of its name is checked against, or the only model; the other models are checked against
     the files that they name. `find` finds those; by default paths are relative to the USDF file, and packages are
-    where ROS finds them.
+    where ROS finds them; without `look`, no file is looked for.
 
     Raises:
-        DescriptionError: the file itself has errors.
+        DescriptionError: the file itself has errors; the error carries them with what the robots know of the rest.
     """
-    state, places = read_document(path, diagnostics)
-    robots = robots_of(state, robot=robot, find=find or beside(path), diagnostics=diagnostics, places=places)
+    state, places, found = examine(path)
+    failed = found.failed()
+    finder = (find or beside(path)) if look else None
+    robots = robots_of(state, robot=robot, find=finder, diagnostics=found, places=places)
+    if failed:
+        # What is left out in error would seem to be missing: only what is there is looked at.
+        check_names(state, robots, found, places=places)
+        raise DescriptionError(found)
+    diagnostics.extend(found)
     check_world(state, robots, diagnostics, places=places)
     return state
+
+
+def check_names(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, *, places: SourceMap | None = None
+) -> None:
+    """Add to `diagnostics` the links and joints that the robots do not have, and values that their joints cannot."""
+    for model in state.models:
+        if model.name in robots:
+            _ModelCheck(model, robots[model.name], diagnostics, places).names()
 
 
 def check_world(
@@ -98,15 +120,19 @@ class _ModelCheck:
     def run(self) -> None:
         """Make every check."""
         self._identity()
+        self.names()
+        self._completeness()
+        self._mimics()
+        self._links()
+
+    def names(self) -> None:
+        """Check each joint and link by itself."""
         for joint in self._state.joints:
             self._joint(joint)
         for link in self._state.links:
             if link.name not in self._robot.link_index:
                 message = f"robot '{self._robot.name}' has no link '{link.name}'"
                 self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
-        self._completeness()
-        self._mimics()
-        self._links()
 
     def _at(self, item: JointState | LinkState) -> Place:
         return place_of(self._places, item, path_of(item, self._path))

@@ -23,6 +23,14 @@ from robot_semantics.usdf.walk import Elements, Numbers, Walk
 from robot_semantics.usdf.world_state import WorldState
 
 
+class Examined(NamedTuple):
+    """What could be read of a document, with all that is wrong with it; parts in error are left out of the state."""
+
+    state: WorldState
+    places: SourceMap
+    found: Diagnostics
+
+
 class WorldDocument(NamedTuple):
     """A world state with the places of its elements, for messages about it."""
 
@@ -59,8 +67,25 @@ def parse_document(
     text: str | bytes, source: str = "<world_state>", diagnostics: Diagnostics | None = None
 ) -> WorldDocument:
     """Read the text of a USDF document with the places of its elements; see `parse_world`."""
+    examined = _examine(text, source)
+    examined.found.raise_if_failed()
+    if diagnostics is not None:
+        diagnostics.extend(examined.found)
+    return WorldDocument(examined.state, examined.places)
+
+
+def examine(path: str | Path) -> Examined:
+    """Read as much of a USDF file as can be read, for checks that go on where it has errors.
+
+    Raises:
+        DescriptionError: nothing can be read of it: no file, not well-formed, not a world state.
+    """
+    return _examine(read_text(path), str(path))
+
+
+def _examine(text: str | bytes, source: str) -> Examined:
     with _no_collection():
-        return _parse(text, source, diagnostics)
+        return _parse(text, source)
 
 
 @contextmanager
@@ -75,7 +100,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _parse(text: str | bytes, source: str, diagnostics: Diagnostics | None) -> WorldDocument:
+def _parse(text: str | bytes, source: str) -> Examined:
     document = parse_xml(text, source)
     found = Diagnostics()
     schema = structure_schema()
@@ -101,7 +126,4 @@ def _parse(text: str | bytes, source: str, diagnostics: Diagnostics | None) -> W
     if document.root.tag == OTHER_ROOT:
         message = "the root element <world> is read; <world_state> is the one that is written"
         found.note("other-root", message, document.place(document.root))
-    found.raise_if_failed()
-    if diagnostics is not None:
-        diagnostics.extend(found)
-    return WorldDocument(state, document.places)
+    return Examined(state, document.places, found)

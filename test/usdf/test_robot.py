@@ -241,3 +241,21 @@ def test_the_robot_of_a_model_is_found_by_name_by_hash_and_by_its_file(arm: Robo
     assert found(described, ModelState("b", description="none.urdf")) == ["unknown-joint", "unread-description"]
     with pytest.raises(DescriptionError):
         check_world_file(tmp_path / "nothing.usdf", Diagnostics())
+
+
+def test_errors_of_the_document_do_not_hide_those_that_the_robot_knows(tmp_path: Path, arm: RobotModel) -> None:
+    joint = arm.joints[1].name
+    path = tmp_path / "w.usdf"
+    path.write_text(
+        f'<world_state>\n<model_state name="{arm.name}"><pose>0 0 0</pose>\n'
+        '<link_state name="no_such_link"/>\n'
+        f'<joint_state name="{joint}"><positions>0 0 0 0</positions></joint_state>\n'
+        "</model_state>\n</world_state>\n"
+    )
+    with pytest.raises(DescriptionError) as caught:
+        check_world_file(path, Diagnostics(), robot=arm)
+    assert [(problem.code, problem.place.line) for problem in caught.value.diagnostics] == [
+        ("wrong-count", 2),
+        ("unknown-link", 3),
+        ("wrong-count", 4),
+    ]
