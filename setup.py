@@ -12,6 +12,7 @@ MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
+DECOMPOSITION = ["coacd>=1.0"]
 CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
@@ -59,11 +60,12 @@ setup(
         "bag": BAG,
         "view": VIEW,
         "collision": COLLISION,
+        "decomposition": DECOMPOSITION,
         "cluster": CLUSTER,
         "plot": PLOT,
         "fast": FAST,
         "test": TEST,
-        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *CLUSTER, *PLOT, *FAST, *TEST}),
+        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *FAST, *TEST}),
     },
     entry_points={
         "console_scripts": [

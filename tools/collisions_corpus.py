@@ -60,9 +60,9 @@ READING = """
   The second table tells the last cause from the others for the worst pairs of each robot: python-fcl looks at the
   triangles themselves in both witnesses, the first and the deepest. `--geometry decomposed` follows hollows.
 - What that shows: the upper arms and torso of the PR2, and the last links of FR3 and xArm, meet in their hulls only;
-  the UR arms' and Baxter's pairs were disabled by hand, with no claim that they never collide, and they do; Romeo's head
-  and torso no longer meet in the default pose for which the pair was disabled, but elsewhere; the pairs of legs of the
-  B1 and Go1 collide in 1 to 14 of 10,000 configurations, which the run that made their SRDFs can easily have missed.
+  the UR arms' and Baxter's pairs were disabled by hand, without a claim that they never collide; they do; the head and
+  torso of Romeo do not meet in the default pose for which the pair was disabled, but in others; the pairs of legs of B1
+  and Go1 collide in 1 to 14 of 10,000 configurations, which the run that made their SRDFs can easily have missed.
 - Adjacent is a rule about the tree. Where an SRDF calls more pairs Adjacent than we do, a person or another tool did.
 - Default depends on the pose that joints have by default, all zero or the middle of the limits where zero is outside.
   The Setup Assistant names a pair that always collides Default as well; here it is Always, and both facts are kept.

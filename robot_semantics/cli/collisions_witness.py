@@ -6,6 +6,8 @@ import argparse
 import sys
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
+
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import Witness
@@ -16,7 +18,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.world_state import WORLD, WorldState
 from robot_semantics.usdf.writer import save_world
 
 
@@ -50,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     space = JointSpace.of(robot)
     q = space.with_mimics(witness.q)
     if arguments.usdf:
-        state = from_joint_positions(robot, q)
+        # Where the robot stands has no part in it, so the file does without the virtual joint's parent frame.
+        state = from_joint_positions(robot, q, T_parent_root=np.eye(4), parent=WORLD)
         save_world(WorldState(name=f"{pair.first} against {pair.second}", models=(state,)), arguments.usdf)
         print(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:

@@ -26,10 +26,11 @@ def convex_parts(path: Path, scale: Vec3 | None) -> list[Shape]:
     """
     try:
         import coacd
-        import trimesh
     except ImportError as error:
-        raise MissingExtraError("coacd", "collision", "convex decomposition") from error
-    mesh = load_mesh(path)
+        raise MissingExtraError("coacd", "decomposition", "convex decomposition") from error
+    mesh = load_mesh(path)  # or says that trimesh is missing
+    import trimesh
+
     coacd.set_log_level("error")
     if scale is not None:
         mesh.apply_transform(np.diag([*scale, 1.0]))  # turns the triangles of a mirrored mesh as well

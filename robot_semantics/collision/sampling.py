@@ -96,6 +96,14 @@ def _uniform_block(box: _Box, seed: int, block: int) -> FloatArray:
     return box.configurations(rng.random((BLOCK, len(box.moving))))
 
 
+def _generator_word() -> str:
+    """Return what scipy calls the random generator: ``rng`` from 1.15 on, ``seed`` in Ubuntu 24.04's."""
+    import scipy
+
+    major, minor = scipy.__version__.split(".")[:2]
+    return "rng" if (int(major), int(minor)) >= (1, 15) else "seed"
+
+
 class _Sobol:
     """A scrambled Sobol sequence, read in blocks in any order: block b always holds points b * BLOCK and following."""
 
@@ -109,9 +117,8 @@ class _Sobol:
         # Scrambling is slow, so there is one sequence for all blocks. It holds 2^SOBOL_BITS points.
         self._sequence: Any = None
         if len(self._box.moving):
-            self._sequence = qmc.Sobol(
-                len(self._box.moving), scramble=True, bits=SOBOL_BITS, rng=np.random.default_rng(seed)
-            )
+            generator: dict[str, Any] = {_generator_word(): np.random.default_rng(seed)}
+            self._sequence = qmc.Sobol(len(self._box.moving), scramble=True, bits=SOBOL_BITS, **generator)
 
     def __call__(self, block: int) -> FloatArray:
         if self._sequence is None:

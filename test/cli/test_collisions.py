@@ -129,6 +129,23 @@ def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tupl
     assert "did you mean 'base'" in missing.err
 
 
+@pytest.mark.parametrize("kind", ["fixed", "planar", "floating"])
+def test_a_witness_of_a_robot_with_a_virtual_joint_is_a_world_of_its_own(
+    run: RunCommand, slider: tuple[Path, Path], kind: str
+) -> None:
+    virtual = f'<virtual_joint name="v" type="{kind}" parent_frame="odom" child_link="base"/></robot>'
+    slider[1].write_text(SRDF.replace("</robot>", virtual))
+    out = slider[0].with_name("hit.usdf")
+    command = ("collisions", "witness", slider[0], "--srdf", slider[1], "tip", "base", "--samples", 500, "--usdf", out)
+    assert run(*command).code == 0
+    (model,) = read_world(out).models
+    assert model.parent == "world"
+    assert model.pose is not None
+    assert model.pose.xyz_rpy == (0.0,) * 6
+    checked = run("check", out, "--urdf", slider[0], "--srdf", slider[1])
+    assert checked.code == 0, checked.err
+
+
 def test_confidence_takes_the_samples_it_needs(run: RunCommand, slider: tuple[Path, Path], tmp_path: Path) -> None:
     result = run(
         "collisions",
