@@ -70,7 +70,10 @@ class Browser:
             assert self._process.poll() is None, "the browser has ended"
             time.sleep(0.05)
         port, way = told.read_text().split()[:2]
-        self._socket: ClientConnection = connect(f"ws://127.0.0.1:{port}{way}", max_size=None, compression=None)
+        # No keep-alive: a browser that draws without a graphics card may be silent for long on a busy machine.
+        self._socket: ClientConnection = connect(
+            f"ws://127.0.0.1:{port}{way}", max_size=None, compression=None, ping_interval=None
+        )
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session: str | None = None
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
