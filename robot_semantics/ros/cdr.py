@@ -22,6 +22,7 @@ _BODY = 4
 _AFTER_STAMP = _BODY + 8
 _MAX_LAYOUTS = 32
 _EMPTY = np.empty(0)
+_DOUBLE = np.dtype("<f8")
 
 _uint32 = struct.Struct("<I").unpack_from
 _stamp = struct.Struct("<iI").unpack_from
@@ -98,7 +99,7 @@ class JointStateReader:
             (count,) = _uint32(data, at)
             if count:
                 start = _align(at + 4, 8)
-                position, at = np.frombuffer(data, "<f8", count, start), start + 8 * count
+                position, at = np.frombuffer(data, _DOUBLE, count, start), start + 8 * count
             else:
                 position, at = _EMPTY, at + 4
             seconds, nanoseconds = _stamp(data, _BODY)
@@ -155,7 +156,7 @@ def _doubles(data: bytes, at: int) -> tuple[FloatArray, int]:
     if not count:
         return _EMPTY, at + 4
     start = _align(at + 4, 8)
-    return np.frombuffer(data, "<f8", count, start), start + 8 * count
+    return np.frombuffer(data, _DOUBLE, count, start), start + 8 * count
 
 
 def _align(offset: int, size: int) -> int:
