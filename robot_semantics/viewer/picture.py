@@ -130,15 +130,17 @@ def _draw(
     rows, columns = np.nonzero((index >= 0) & (nearness > before))
     which = index[rows, columns]
     x, y = columns + 0.5, rows + 0.5
-    weights, area = edge_weights(corners[which], x, y)
-    weights = weights / area[:, None] / corners[which][..., 2]
-    weights /= weights.sum(axis=-1, keepdims=True)
-    R = camera.T_camera_world[:3, :3]
-    normals = (weights[..., None] * mesh.normals[chosen[which]]).sum(axis=1) @ R.T
-    normals /= np.maximum(np.linalg.norm(normals, axis=-1, keepdims=True), 1e-9)
+    seen_corners, seen_normals = corners[which], mesh.normals[chosen[which]]
+    weights, _ = edge_weights(seen_corners, x, y)
+    # Their sum makes no difference to a direction.
+    weights /= seen_corners[..., 2]
+    weights *= np.sign(weights.sum(axis=-1))[:, None]
+    normals = sum(weights[:, corner, None] * seen_normals[:, corner] for corner in range(3))
+    normals = normals @ camera.T_camera_world[:3, :3].T
+    normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], 1e-9)
     width, height = camera.size
     rays = np.column_stack([(x - 0.5 * width) / camera.focal, (y - 0.5 * height) / camera.focal, np.ones(len(x))])
-    rays /= np.linalg.norm(rays, axis=-1, keepdims=True)
+    rays /= np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
     rgba = mesh.rgba[chosen[which]]
     seen = lit(rgba[:, :3], normals, rays)
     image[rows, columns] = rgba[:, 3:] * seen + (1.0 - rgba[:, 3:]) * image[rows, columns]

@@ -69,18 +69,31 @@ def _draw(
     width: int,
 ) -> None:
     """Let `seen` know of triangles whose pixels lie in boxes of at most `grid` columns and rows."""
-    left, top, right, bottom = (side[:, None, None] for side in box)
-    column = left + np.arange(grid[0])
-    row = top + np.arange(grid[1])[:, None]
-    weights, area = edge_weights(corners[:, None, None], column + 0.5, row + 0.5)
-    weights = weights / area[..., None]
-    inside = (weights >= 0.0).all(axis=-1) & (column <= right) & (row <= bottom)
-    nearness = (weights / corners[:, None, None, :, 2]).sum(axis=-1)[inside].astype(np.float32)
-    at = np.broadcast_to(row * width + column, inside.shape)[inside]
-    who = np.broadcast_to((numbers + 1)[:, None, None], inside.shape)[inside]
+    left, top, right, bottom = box
+    columns, rows = np.arange(grid[0]), np.arange(grid[1])
+    inside = (rows <= (bottom - top)[:, None])[:, :, None] & (columns <= (right - left)[:, None])[:, None, :]
+    near = np.zeros(3)[:, None]
+    # A corner's weight is a linear function of the pixel, and so is their sum over the depths, which is 1/depth.
+    x, y = corners[..., 0] - (left + 0.5)[:, None], corners[..., 1] - (top + 0.5)[:, None]
+    area = (x[:, 1] - x[:, 0]) * (y[:, 2] - y[:, 0]) - (y[:, 1] - y[:, 0]) * (x[:, 2] - x[:, 0])
+    for corner, (b, c) in enumerate(((1, 2), (2, 0), (0, 1))):
+        weight = np.stack([x[:, b] * y[:, c] - y[:, b] * x[:, c], y[:, b] - y[:, c], x[:, c] - x[:, b]]) / area
+        inside &= _linear(weight, columns, rows) >= 0.0
+        near = near + weight / corners[:, corner, 2]
+    nearness = _linear(near, columns, rows)[inside].astype(np.float32)
+    number, row, column = np.nonzero(inside)
+    at = (top[number] + row) * width + left[number] + column
+    who = numbers[number] + 1
     # Positive floats are ordered as their bits are; the triangle's number rides along and settles ties.
     key = nearness.view(np.uint32).astype(np.uint64) << np.uint64(32) | who.astype(np.uint64)
     np.maximum.at(seen, at, key)
+
+
+def _linear(coefficients: FloatArray, columns: IntArray, rows: IntArray) -> FloatArray:
+    """Return (n, rows, columns) values of n functions ``a + b * column + c * row``, given as (3, n)."""
+    a, b, c = coefficients[..., None]
+    values: FloatArray = (a + c * rows)[:, :, None] + (b * columns)[:, None, :]
+    return values
 
 
 def edge_weights(corners: FloatArray, x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:

@@ -52,14 +52,14 @@ def corner_normals(surface: Surface) -> npt.NDArray[np.float32]:
 def lit(rgb: FloatArray, normals: FloatArray, rays: FloatArray) -> FloatArray:
     """Return (n, 3) how (n, 3) colours look, with (n, 3) normals and directions of sight in the camera's axes."""
     # Seen from inside, a surface is lit as if it were turned round: many meshes are.
-    facing = (normals * rays).sum(axis=-1, keepdims=True)
+    facing = np.einsum("ij,ij->i", normals, rays)[:, None]
     normals = np.where(facing > 0.0, -normals, normals)
     light = np.full(len(rgb), _AMBIENT)
     for direction, strength in _LAMPS:
         light += strength * np.maximum(normals @ (direction / np.linalg.norm(direction)), 0.0)
     half = _LAMPS[0][0] / np.linalg.norm(_LAMPS[0][0]) - rays
-    half /= np.linalg.norm(half, axis=-1, keepdims=True)
-    shine = 0.16 * np.maximum((normals * half).sum(axis=-1), 0.0) ** 24
+    half /= np.sqrt(np.einsum("ij,ij->i", half, half))[:, None]
+    shine = 0.16 * np.maximum(np.einsum("ij,ij->i", normals, half), 0.0) ** 24
     colours: FloatArray = np.clip(rgb * light[:, None] + shine[:, None], 0.0, 1.0)
     return colours
 

@@ -1,0 +1,154 @@
+"""How fast real robots open with their meshes, beside yourdfpy, and how many updates a second 300 links keep.
+
+Run: python -m benchmark.bench_view
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.viewer import mesh_files
+from robot_semantics.viewer.opening import Opening, open_files
+from robot_semantics.viewer.page import page
+from robot_semantics.viewer.picture import render
+from robot_semantics.viewer.stage import Stage, Stance, link_poses
+
+ROBOTS = (
+    "alex_description", "allegro_hand_description", "baxter_description", "bolt_description", "centauro_description",
+    "finger_edu_description", "g1_description", "go2_description", "human_description", "hyq_description",
+    "icub_description", "iris_description", "kinova_description", "laikago_description", "panda_description",
+    "pr2_description", "romeo_description", "so_arm_description", "talos_data", "tiago_description",
+)  # fmt: skip
+LINKS = 300
+FRAMES = 200
+
+
+def triangles(stage: Stage) -> int:
+    """Return how many triangles are shown."""
+    return sum(len(part.surface.faces) for actor in stage.actors for part in actor.parts)
+
+
+def real_robots(console: Console) -> None:
+    """Open each robot with its meshes, fresh from the files, with this package and with yourdfpy."""
+    import pinocchio
+    import yourdfpy
+
+    share = Path(pinocchio.__file__).parents[4] / "share"
+    table = Table("robot", "triangles", "open [s]", "page [s]", "picture [s]", "yourdfpy open [s]", "ratio")
+    ratios = []
+    for name in ROBOTS:
+        path = sorted((share / "example-robot-data" / "robots" / name).glob("**/*.urdf"))[0]
+        mesh_files._load.cache_clear()
+        start = time.perf_counter()
+        stage = open_files([path], Opening(package_paths=(str(share),)), Diagnostics())
+        opened = time.perf_counter() - start
+        start = time.perf_counter()
+        page(stage)
+        paged = time.perf_counter() - start
+        start = time.perf_counter()
+        render(stage)
+        drawn = time.perf_counter() - start
+
+        def find(fname: str) -> str:
+            return str(share / fname.removeprefix("package://").lstrip("/"))
+
+        start = time.perf_counter()
+        try:
+            other = yourdfpy.URDF.load(str(path), filename_handler=find, build_collision_scene_graph=False)
+            theirs = time.perf_counter() - start
+            count = sum(len(mesh.faces) for mesh in other.scene.dump())
+        except Exception as error:  # noqa: BLE001 - whatever the other package raises, it is its result
+            theirs, count = float("nan"), -1
+            console.print(f"{name}: yourdfpy: {type(error).__name__}: {error}")
+        # Only what shows the same is compared.
+        same = count == triangles(stage)
+        if same:
+            ratios.append(theirs / opened)
+        table.add_row(
+            name, f"{triangles(stage):,}", f"{opened:.2f}", f"{paged:.2f}", f"{drawn:.2f}",
+            f"{theirs:.2f}" if same else f"({count:,} triangles)", f"{theirs / opened:.2f}" if same else "",
+        )  # fmt: skip
+    console.print(table)
+    if ratios:
+        console.print(
+            f"yourdfpy / robot_semantics, median of {len(ratios)} robots alike: {statistics.median(ratios):.2f}"
+        )
+
+
+def chain(folder: Path) -> Stage:
+    """Return a robot of 300 links, each a box, in ten chains."""
+    links = ['<link name="l0"/>']
+    joints = []
+    for number in range(1, LINKS):
+        parent = 0 if number % 30 == 1 else number - 1
+        links.append(f'<link name="l{number}"><visual><geometry><box size="0.05 0.05 0.1"/></geometry></visual></link>')
+        joints.append(
+            f'<joint name="j{number}" type="continuous"><origin xyz="{0 if parent else 0.01 * number} 0 0.1"/>'
+            f'<parent link="l{parent}"/><child link="l{number}"/><axis xyz="{number % 2} {1 - number % 2} 0"/></joint>'
+        )
+    path = folder / "chain.urdf"
+    path.write_text(f'<robot name="chain">{"".join(links)}{"".join(joints)}</robot>')
+    return open_files([path], Opening(), Diagnostics())
+
+
+def updates(console: Console) -> None:
+    """Move all joints of 300 links, draw, wait for the pixels; over and over, in a headless browser without a GPU."""
+    place = Path(__file__).resolve().parents[1] / "test" / "viewer" / "conftest.py"
+    spec = importlib.util.spec_from_file_location("viewer_browser", place)
+    assert spec is not None
+    assert spec.loader is not None
+    browsers: Any = importlib.util.module_from_spec(spec)
+    sys.modules["viewer_browser"] = browsers
+    spec.loader.exec_module(browsers)
+    if browsers.executable() is None:
+        console.print("no Chromium is installed, so updates of the page are not measured")
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        stage = chain(folder)
+        actor = stage.actors[0]
+        file = folder / "page.html"
+        file.write_text(page(stage))
+        with browsers.Browser(folder / "profile") as browser:
+            browser.open(file.as_uri())
+            q = actor.kinematics.space.random(np.random.default_rng(1))
+            told = browser.run(f"viewer.robots[0].poses({json.dumps(q.tolist())}, viewer.stances.chain.T)")
+            expected = link_poses(actor, Stance(q, np.eye(4)))
+            np.testing.assert_allclose(np.array(told).reshape(-1, 4, 4), expected, atol=1e-9)
+            took = browser.run(
+                f"""(() => {{ const gl = viewer.renderer.gl, pixel = new Uint8Array(4), took = [];
+                for (let frame = 0; frame < {FRAMES}; frame++) {{
+                  const start = performance.now(), q = viewer.q(viewer.robots[0]);
+                  for (let k = 0; k < q.length; k++) q[k] = Math.sin(0.05 * frame + k);
+                  viewer.panel.update(); viewer.drawNow();
+                  gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+                  took.push(performance.now() - start);
+                }} return took; }})()"""
+            )
+    median = statistics.median(took)
+    console.print(
+        f"{LINKS} links, poses equal: {median:.1f} ms an update (median of {FRAMES}): {1000 / median:.0f} a second"
+    )
+
+
+def main() -> None:
+    """Run both."""
+    console = Console(width=120)
+    real_robots(console)
+    updates(console)
+
+
+if __name__ == "__main__":
+    main()
