@@ -6,7 +6,7 @@ import argparse
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
-from robot_semantics.collision.audit import AuditRow, audit
+from robot_semantics.collision.audit import AuditRow, Finding, audit
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
 
@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     for row in rows:
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
         severity = "error" if row.finding.is_dangerous else "warning"
-        print(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{evidence}")
+        stated = f" [{row.stated}]" if row.finding is Finding.REASON_DOES_NOT_HOLD else ""
+        print(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
         if row.finding.is_dangerous:
             print(f"  collides at {_configuration(row, space)}")
     noun = "finding" if len(rows) == 1 else "findings"

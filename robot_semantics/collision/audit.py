@@ -15,6 +15,7 @@ class Finding(enum.Enum):
     """What is wrong with how an SRDF treats a pair."""
 
     NEVER_BUT_COLLIDES = "disabled as Never, but collides"
+    REASON_DOES_NOT_HOLD = "disabled for a reason that does not hold, and collides now and then"
     ENABLED_BUT_ALWAYS = "checked, but always collides"
     ADJACENT_BUT_ENABLED = "adjacent, but checked"
     UNKNOWN_LINK = "names a link that the robot does not have"
@@ -48,6 +49,9 @@ def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
     return tuple(sorted(rows, key=rank))
 
 
+_CLAIMS = {reason.value for reason in (Reason.ADJACENT, Reason.ALWAYS, Reason.DEFAULT)}
+
+
 def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
     srdf = robot.semantics.srdf
     for item in srdf.disabled_collisions if srdf is not None else ():
@@ -60,6 +64,8 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
                 yield AuditRow(Finding.NO_GEOMETRY, pair, item.reason, None)
         elif item.reason == Reason.NEVER.value and evidence.hits:
             yield AuditRow(Finding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
+        elif item.reason in _CLAIMS and matrix.reason(pair) is None:
+            yield AuditRow(Finding.REASON_DOES_NOT_HOLD, pair, item.reason, evidence)
 
 
 def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:

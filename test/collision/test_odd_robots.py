@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_semantics.collision.audit import Finding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
@@ -186,3 +187,18 @@ def test_the_share_from_which_on_a_pair_always_collides_may_be_chosen(fraction: 
     )  # fmt: skip
     # At 0 to 1 m it touches in a fifth of the range, but not at the default pose, 1 m away.
     assert matrix_of(robot, always_fraction=fraction).reason(LinkPair("base", "tip")) is reason
+
+
+@pytest.mark.parametrize("stated", ["Adjacent", "Always", "Default"])
+def test_an_audit_names_reasons_that_do_not_hold(stated: str) -> None:
+    parts = (
+        ball("base"), ball("mid", 0.01), ball("tip"),
+        joint("slide", "prismatic", "base", "mid", limits(-1, 0)), joint("mount", "fixed", "mid", "tip", xyz="1 0 0"),
+    )  # fmt: skip
+    # They meet in a fifth of the range, not in the default pose, and are not neighbours: no reason holds but a user's.
+    for reason, expected in ((stated, Finding.REASON_DOES_NOT_HOLD), ("User", None)):
+        srdf = f'<robot name="r"><disable_collisions link1="base" link2="tip" reason="{reason}"/></robot>'
+        robot = robot_of(*parts, srdf=srdf)
+        rows = [row for row in audit(robot, matrix_of(robot)) if row.pair == LinkPair("base", "tip")]
+        assert [row.finding for row in rows] == ([expected] if expected else [])
+        assert not any(row.finding.is_dangerous for row in rows)
