@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.document_kind import Kind, kind_of
 from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.description.xml_reader import read_xml
+from robot_semantics.description.xml_reader import read_text, read_xml
 from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
@@ -35,8 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
     diagnostics = Diagnostics()
-    _Check(arguments, diagnostics).files(arguments.files)
-    found = list(dict.fromkeys(diagnostics))
+    with tempfile.TemporaryDirectory() as folder:
+        spooled = _spooled(arguments, Path(folder))
+        _Check(arguments, diagnostics).files(arguments.files)
+    found = [_named(diagnostic, spooled) for diagnostic in dict.fromkeys(diagnostics)]
     if arguments.json:
         inputs.print_json(
             {
@@ -49,6 +53,29 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(found, arguments.files)
     return int(diagnostics.failed(strict=arguments.strict))
+
+
+def _spooled(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
+    """Put files in the place of pipes, which can be read only once; return the pipes' names by those of the files."""
+    spooled: dict[str, str] = {}
+
+    def spool(name: str) -> str:
+        path = Path(name)
+        if not path.is_fifo():
+            return name
+        target = folder / f"{len(spooled)}{path.suffix}"
+        target.write_bytes(read_text(path))
+        spooled[str(target)] = name
+        return str(target)
+
+    arguments.files = [spool(name) for name in arguments.files]
+    arguments.urdf, arguments.srdf = (name and spool(name) for name in (arguments.urdf, arguments.srdf))
+    return spooled
+
+
+def _named(diagnostic: Diagnostic, spooled: Mapping[str, str]) -> Diagnostic:
+    place = diagnostic.place
+    return replace(diagnostic, place=replace(place, source=spooled.get(place.source, place.source)))
 
 
 class _Check:

@@ -172,3 +172,14 @@ def test_a_full_disk_is_one_message(rover: tuple[Path, Path]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (1, "error: No space left on device\n")
+
+
+def test_a_pipe_is_checked_under_its_own_name(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "check", str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        pipe.write_text(BROKEN_URDF)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"{pipe}:5:13: error: the parent of joint 'elbow' is an unknown link, 'baze'" in out
