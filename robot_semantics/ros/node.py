@@ -72,7 +72,12 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
-    except (RobotSemanticsError, *_ROS_ERRORS) as error:
+    except Exception as error:
+        if not rclpy.ok():
+            # Told to stop in the middle of its start: whatever failed then, failed because of that.
+            return 0
+        if not isinstance(error, (RobotSemanticsError, *_ROS_ERRORS)):
+            raise
         get_logger(NAME).fatal(str(error))
         return 1
     finally:
