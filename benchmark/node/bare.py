@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 if __name__ == "__main__":
-    rclpy.init()
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("bare")
     publisher = node.create_publisher(TFMessage, "/tf", 100)
     node.create_subscription(
         JointState, "joint_states", lambda _message: publisher.publish(TFMessage()), qos_profile_sensor_data
     )
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    rclpy.spin(node)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 import xml.etree.ElementTree as ET
 
 import rclpy
 from geometry_msgs.msg import TransformStamped
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
@@ -70,10 +72,6 @@ class NaiveNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
 
 if __name__ == "__main__":
-    rclpy.init()
-    try:
-        rclpy.spin(NaiveNode())
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        rclpy.try_shutdown()
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.spin(NaiveNode())
