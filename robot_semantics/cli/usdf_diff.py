@@ -55,7 +55,8 @@ def run_diff(arguments: argparse.Namespace) -> int:
     if not found:
         print("no difference")
         return 0
-    made = usdf_views.table(f"{len(found)} differences", "what", "kind", "distance", arguments.first, arguments.second)
+    title = f"{len(found)} difference{'s' if len(found) > 1 else ''}"
+    made = usdf_views.table(title, "what", "kind", "distance", arguments.first, arguments.second)
     for difference in found:
         made.add_row(*_cells(difference))
     usdf_views.console_for_output().print(made)

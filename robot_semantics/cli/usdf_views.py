@@ -84,11 +84,15 @@ def table(title: str, *columns: str) -> Table:
     return made
 
 
+def _count(items: Sequence[object], word: str) -> str:
+    return f"{len(items)} {word}{'' if len(items) == 1 else 's'}"
+
+
 def _headline(state: WorldState) -> str:
     name = "a world without a name" if state.name is None else f"world '{state.name}'"
     time = "no time stated" if state.time_ns is None else f"at {format_time(state.time_ns)} s"
     engines = "".join(f", engine state of {engine.name} {engine.version}" for engine in state.engines)
-    return f"{name}, {time}, {len(state.models)} models, {len(state.frames)} frames{engines}"
+    return f"{name}, {time}, {_count(state.models, 'model')}, {_count(state.frames, 'frame')}{engines}"
 
 
 def _tables(state: WorldState) -> list[Table]:

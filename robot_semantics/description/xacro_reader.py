@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.dom import minidom
@@ -91,8 +92,8 @@ def expand_xacro(
         with _patched(xacro, files, find_package):
             try:
                 expanded: str = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
-            except DescriptionError:
-                raise
+            except DescriptionError as error:
+                raise _included(xacro, error) from None
             # Expressions are Python: whatever they raise is a problem of the document.
             except Exception as error:  # noqa: BLE001
                 raise _refusal(xacro, path, error) from None
@@ -153,6 +154,14 @@ def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument
     text = etree.tostring(document.root.getroottree(), encoding="utf-8")
     places = ExpandedPlaces(document.places.source, text, origins, files)
     return XmlDocument(document.root, places, document.undeclared_prefixes)
+
+
+def _included(xacro: Any, error: DescriptionError) -> DescriptionError:
+    """Return the error that refused a file, with the files that include it."""
+    (problem,) = error.diagnostics
+    stack = [name for name in xacro.filestack or [] if name and name != problem.place.source]
+    included = "".join(f", included from {name}" for name in reversed(stack))
+    return DescriptionError([replace(problem, message=problem.message + included)])
 
 
 def _refusal(xacro: Any, path: str | Path, error: Exception) -> DescriptionError:

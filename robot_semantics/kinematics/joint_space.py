@@ -93,16 +93,6 @@ class JointSpace:
         """Return where a moving joint's velocities are in v."""
         return self._velocities[joint.index]
 
-    @cached_property
-    def is_angle(self) -> npt.NDArray[np.bool_]:
-        """(size,) whether a whole turn leaves the robot as it was: continuous joints and planar theta; read-only."""
-        mask = np.zeros(self.size, dtype=bool)
-        for joint in self.joints:
-            if joint.type in (JointType.CONTINUOUS, JointType.PLANAR):
-                mask[self.positions_of(joint).stop - 1] = True
-        mask.setflags(write=False)
-        return mask
-
     def checked(self, q: npt.ArrayLike) -> FloatArray:
         """Return `q` as float64 (..., size), after a look at shape and values.
 

@@ -59,7 +59,7 @@ def test_check_takes_a_robot_from_the_command_line(usdf: Callable[..., Any], wor
 
 def test_show_prints_what_the_file_says(usdf: Callable[..., Any], world: Path) -> None:
     out = usdf("show", world).out
-    assert "world 'rover_and_blocks', at 0.000000000 s, 4 models, 1 frames" in out
+    assert "world 'rover_and_blocks', at 0.000000000 s, 4 models, 1 frame" in out
     assert "shoulder_pan_joint   0.3        -0.5" in out
     state = json.loads(usdf("show", "--json", world).out)
     assert [model["name"] for model in state["models"]] == ["rover_arm", "block_1", "block_2", "block_3"]

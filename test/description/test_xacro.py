@@ -112,8 +112,11 @@ def test_a_macro_that_fails_names_its_file(walker: Path, change: tuple[str, str]
 
 def test_a_missing_include_names_the_file_that_includes(walker: Path) -> None:
     walker.write_text(ROBOT.replace("parts/leg.xacro", "parts/naQQQme.xacro"))
-    with pytest.raises(DescriptionError, match=r"naQQQme\.xacro: error: cannot be read: No such file"):
+    with pytest.raises(DescriptionError) as caught:
         load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert problem.place.source == str(walker.parent / "parts" / "naQQQme.xacro")
+    assert problem.message == f"cannot be read: No such file or directory, included from {walker}"
 
 
 def test_entities_are_refused_in_included_files_too(walker: Path) -> None:
