@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,9 @@ class Surface:
         return Surface(self.vertices * np.asarray(scale), faces, self.colours)
 
 
+@lru_cache(maxsize=512)
 def primitive(geometry: urdf_tree.Box | urdf_tree.Cylinder | urdf_tree.Capsule | urdf_tree.Sphere) -> Surface:
-    """Return the surface of a primitive, centred on its frame, cylinders and capsules along z."""
+    """Return the surface of a primitive, centred on its frame, cylinders and capsules along z; equal ones share it."""
     surface: Surface = _PRIMITIVES[type(geometry)](geometry)
     return surface
 

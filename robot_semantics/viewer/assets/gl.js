@@ -30,10 +30,18 @@ in vec4 t; uniform vec4 colour; uniform bool tinted;
 out vec4 seen;
 void main() { seen = tinted ? t : colour; }`];
 
+// Whether there is no graphics card: smooth edges then cost more than they are worth.
+function software() {
+  const gl = document.createElement("canvas").getContext("webgl2"), info = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
 class Renderer {
   constructor(canvas) {
     this.canvas = canvas;
-    const gl = this.gl = canvas.getContext("webgl2", { antialias: true, alpha: true, premultipliedAlpha: false });
+    const gl = this.gl = canvas.getContext("webgl2", { antialias: !software(), alpha: true, premultipliedAlpha: false });
     if (!gl) throw new Error("This browser offers no WebGL 2");
     this.shaded = this.program(SHADED);
     this.plain = this.program(PLAIN);
@@ -120,13 +128,19 @@ class Renderer {
     gl.useProgram(program);
     gl.uniformMatrix4fv(uniforms.T_clip_world, true, views.T_clip_world);
     if (uniforms.T_camera_world) gl.uniformMatrix4fv(uniforms.T_camera_world, true, views.T_camera_world);
+    // What stays the same from one item to the next is not said again: that is most of what drawing costs.
+    let bound = -1, look = null;
     for (const item of items) {
       const shape = this.shapes[item.shape];
       gl.uniformMatrix4fv(uniforms.T_world_part, true, item.T);
-      gl.uniform1i(uniforms.tinted, shape.tinted && !item.colour ? 1 : 0);
-      gl.uniform4fv(uniforms.colour, item.colour || [1, 1, 1, 1]);
-      if (uniforms.alpha) gl.uniform1f(uniforms.alpha, item.alpha);
-      gl.bindVertexArray(shape.vertexArray);
+      const own = shape.tinted && !item.colour, now = own ? "own" + item.alpha : `${item.colour} ${item.alpha}`;
+      if (now !== look) {
+        look = now;
+        gl.uniform1i(uniforms.tinted, own ? 1 : 0);
+        gl.uniform4fv(uniforms.colour, item.colour || [1, 1, 1, 1]);
+        if (uniforms.alpha) gl.uniform1f(uniforms.alpha, item.alpha);
+      }
+      if (item.shape !== bound) { bound = item.shape; gl.bindVertexArray(shape.vertexArray); }
       gl.drawArrays(shape.mode, 0, shape.count);
     }
   }

@@ -1,0 +1,29 @@
+"""A world state from joint positions, written to a file and read again, bit for bit the same."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.examples import example
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import load_robot
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.world_state import Frame, Pose, WorldState
+from robot_semantics.usdf.writer import save_world
+
+robot = load_robot(example("rover_arm.urdf"), example("rover_arm.srdf"))
+q = JointSpace.of(robot).random(np.random.default_rng(1))
+odom = Frame("odom", pose=Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)))
+state = WorldState("example", (from_joint_positions(robot, q),), (odom,), time_ns=12_500_000_000)
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "example.usdf"
+    save_world(state, path)
+    again = read_world(path)
+print("the same again:", again == state)
+print("the tool in the world:\n", resolve(again).pose("rover_arm::tool_frame").round(3))
