@@ -37,3 +37,9 @@ def test_a_link_stays_one_and_its_file_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_bytes() == b"new"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_a_folder_that_is_not_there_is_reported_under_the_name_that_was_given(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        replace_file(tmp_path / "nowhere" / "w.usdf", b"")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "w.usdf")
