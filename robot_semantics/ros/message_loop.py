@@ -84,7 +84,8 @@ class MessageLoop:
             for listener in listeners
         ]
         wake, context = self._wake, self._context
-        assert context.handle is not None
+        if context.handle is None:
+            return
         with ExitStack() as in_use:
             try:
                 for handle, *_ in takers:
@@ -92,8 +93,10 @@ class MessageLoop:
                 in_use.enter_context(wake)
                 in_use.enter_context(context.handle)
                 wait_set = rclpy_implementation.WaitSet(len(takers), 1, 0, 0, 0, 0, context.handle)
-            except InvalidHandle:
+            except (InvalidHandle, rclpy_implementation.RCLError):
                 # Shut down between start and here.
+                if context.ok():
+                    raise
                 return
             in_use.enter_context(wait_set)
             several = len(takers) > 1
