@@ -73,8 +73,9 @@ def test_a_rejected_description_says_why_and_the_last_good_one_goes_on(client: C
     assert result.reason.startswith("<robot_description>:3:1: error: not well-formed XML")
     joints = client.publisher(JointState, "joint_states")
     client.transforms.clear()
-    joints.publish(joint_state({"shoulder": 0.5}))
-    client.until(lambda: "upper" in client.newest(), "the transform of the good model")
+    client.publish_until(
+        joints, lambda: joint_state({"shoulder": 0.5}), lambda: "upper" in client.newest(), "the good model's transform"
+    )
     assert client.get_parameter(NODE, "robot_description").string_value == URDF
 
 
