@@ -69,6 +69,10 @@ class Counts:
         return {divmod(int(at), self.links): int(self.hits[at]) for at in np.flatnonzero(self.hits)}
 
 
+class ContactsLostError(RobotSemanticsError):
+    """The simulator dropped contacts for want of memory; counts made from the rest would call safe what is not."""
+
+
 class InterruptedCountError(RobotSemanticsError):
     """Counting was told to stop; nothing has been written."""
 
@@ -129,7 +133,11 @@ def count_blocks(
 
 
 def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data: mujoco.MjData) -> Counts:
-    """Count the collisions in configurations q (n, size), the first of which is sample number `first`."""
+    """Count the collisions in configurations q (n, size), the first of which is sample number `first`.
+
+    Raises:
+        ContactsLostError: there were more contacts than the scene has memory for.
+    """
     model, qpos = scene.model, data.qpos
     kinematics, collision = mujoco.mj_kinematics, mujoco.mj_collision
     geoms: list[npt.NDArray[np.int32]] = []
@@ -138,13 +146,18 @@ def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data:
     for position in scene.qpos(q):
         qpos[:] = position
         kinematics(model, data)
-        collision(model, data)
+        try:
+            collision(model, data)
+        except mujoco.FatalError as error:
+            raise ContactsLostError(f"MuJoCo's memory is full: {str(error).splitlines()[0]}") from error
         found = data.ncon
         contacts.append(found)
         if found:
             contact = data.contact
             geoms.append(contact.geom.copy())
             distances.append(contact.dist.copy())
+    if data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number:
+        raise ContactsLostError("MuJoCo's memory is full and contacts were lost: the counts would be too low")
     counts = Counts.none(scene.links)
     counts.samples = len(q)
     if geoms:

@@ -22,6 +22,9 @@ from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
 
 FloatArray = npt.NDArray[np.float64]
 
+ARENA_BYTES = 1 << 28
+"""Room for the contacts of one configuration: 400,000 of them, more than 800 links that all touch each other have."""
+
 XYZW_FROM_WXYZ = (6, 3, 4, 5)
 """Where MuJoCo's quaternion w x y z is in a pose x y z qx qy qz qw."""
 
@@ -85,6 +88,7 @@ def build_scene(
     multiccd = getattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD", None)
     if multiccd is not None:
         spec.option.disableflags |= int(multiccd)
+    spec.memory = ARENA_BYTES
     bodies: list[Any] = []
     columns: list[int] = []
     space = JointSpace.of(robot)

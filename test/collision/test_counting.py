@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import Counts, count_blocks
+from robot_semantics.collision.counting import ContactsLostError, Counts, count_blocks
 from robot_semantics.collision.matrix import Settings, generate_matrix
+from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from test.collision.conftest import FclCounter, packaged_robot
 
@@ -125,3 +129,23 @@ def test_a_witness_collides_as_deep_as_it_says(panda: tuple[RobotModel, tuple[Pi
         if evidence.first and evidence.deepest:
             assert evidence.first.sample <= evidence.deepest.sample
     assert checked > 20
+
+
+@pytest.mark.parametrize("arena", [2_000_000, 300_000])
+def test_lost_contacts_are_an_error_not_a_low_count(monkeypatch: pytest.MonkeyPatch, arena: int) -> None:
+    ball = '<collision><geometry><sphere radius="1"/></geometry></collision>'
+    axis = '<axis xyz="1 0 0"/><limit lower="0" upper="0.001" effort="1" velocity="1"/>'
+    links = "".join(f'<link name="l{i}">{ball}</link>' for i in range(150))
+    joints = "".join(
+        f'<joint name="j{i}" type="prismatic"><parent link="l{i - 1}"/><child link="l{i}"/>{axis}</joint>'
+        for i in range(1, 150)
+    )
+    robot = robot_from_text(f'<robot name="r">{links}{joints}</robot>')
+    pieces = pieces_of(robot, PackageResolver(), Diagnostics())
+    scene = build_scene(robot, pieces, [])
+    counts = count_blocks(scene, block_sampler(scene.space, 0), range(1), last=2)
+    assert len(counts.pairs()) == 150 * 149 // 2
+    monkeypatch.setattr("robot_semantics.collision.scene.ARENA_BYTES", arena)
+    small = build_scene(robot, pieces, [])
+    with pytest.raises(ContactsLostError, match="memory is full"):
+        count_blocks(small, block_sampler(small.space, 0), range(1), last=2)
