@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("files", metavar="FILE", nargs="*", help="URDF, SRDF, USDF; a series: folder, .npz, .jsonl")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="URDF, SRDF, USDF; a series (folder, .npz, .jsonl); a recording"
+    )
     inputs.add_loading_arguments(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     out.add_argument("--png", metavar="OUT.png", help="write a picture; needs no display")

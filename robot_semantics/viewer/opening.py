@@ -1,4 +1,4 @@
-"""Files as a stage: descriptions, semantics, world states and series of them, told apart by what is in them."""
+"""Files as a stage: descriptions, semantics, world states, series and recordings, told apart by what is in them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import joint_values
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.parts import Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
 
@@ -45,6 +46,7 @@ class Kind(enum.Enum):
     SRDF = "SRDF"
     USDF = "USDF"
     SERIES = "series"
+    BAG = "recording"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ def kind_of(path: Path) -> Kind:
         UnknownFileError: it is no XML document of a known kind.
         OSError: it cannot be read.
     """
+    if is_bag(path):
+        return Kind.BAG
     if path.is_dir() or path.suffix in (".npz", ".jsonl"):
         return Kind.SERIES
     text = path.read_bytes()
@@ -114,7 +118,11 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         if opening.strict:
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)
-    worlds = [path for kind, path in kinds if kind in (Kind.USDF, Kind.SERIES)]
+    worlds = [
+        series_of_bag(path, urdf, srdf, diagnostics) if kind is Kind.BAG else path
+        for kind, path in kinds
+        if kind in (Kind.USDF, Kind.SERIES, Kind.BAG)
+    ]
     looks = _Looks(opening, diagnostics)
     if worlds:
         return _worlds(worlds, robot, urdf, srdf, looks)

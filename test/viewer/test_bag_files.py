@@ -1,0 +1,64 @@
+"""A recording made by another library is shown like the series it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.examples import example
+from robot_semantics.viewer.bag_files import MOST_MOMENTS
+from robot_semantics.viewer.opening import Kind, Opening, kind_of, open_files
+
+rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install 'robot_semantics[bag]')")
+
+SECONDS, RATE = 10, 100
+
+
+@pytest.fixture
+def bag(tmp_path: Path) -> Path:
+    """Return a rosbag2 in which the rover's lift goes up evenly from 0 to 0.2 m, its description included."""
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    types = store.types
+    path = tmp_path / "drive"
+    stamp_type = types["builtin_interfaces/msg/Time"]
+    with rosbags.Writer(path, version=9) as writer:
+        texts = {"/robot_description": "urdf", "/robot_description_semantic": "srdf"}
+        for topic, ending in texts.items():
+            connection = writer.add_connection(topic, "std_msgs/msg/String", typestore=store)
+            message = types["std_msgs/msg/String"](data=example(f"rover_arm.{ending}").read_text())
+            writer.write(connection, 1_000_000_000, store.serialize_cdr(message, message.__msgtype__))
+        connection = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        for tick in range(SECONDS * RATE + 1):
+            time_ns = 1_000_000_000 + tick * (10**9 // RATE)
+            header = types["std_msgs/msg/Header"](stamp=stamp_type(*divmod(time_ns, 10**9)), frame_id="")
+            lift = np.array([0.2 * tick / (SECONDS * RATE)])
+            message = types["sensor_msgs/msg/JointState"](header, ["lift_joint"], lift, np.zeros(0), np.zeros(0))
+            writer.write(connection, time_ns, store.serialize_cdr(message, message.__msgtype__))
+    return path
+
+
+def test_a_recording_is_a_series_of_moments(bag: Path) -> None:
+    assert kind_of(bag) is Kind.BAG
+    diagnostics = Diagnostics()
+    stage = open_files([bag], Opening(), diagnostics)
+    assert not diagnostics.errors
+    (actor,) = stage.actors
+    assert actor.name == "rover_arm"
+    assert MOST_MOMENTS - 5 <= len(stage.moments) <= MOST_MOMENTS + 1
+    lift = actor.kinematics.space.index["lift_joint"]
+    start = stage.moments[0].time_ns
+    assert start is not None
+    for moment in stage.moments[:: len(stage.moments) // 7]:
+        assert moment.time_ns is not None
+        expected = 0.2 * (moment.time_ns - 1_000_000_000) / (SECONDS * 1e9)
+        assert moment.stances["rover_arm"].q[lift] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_recording_without_a_description_takes_the_given_one(bag: Path) -> None:
+    stage = open_files([bag, example("rover_arm.urdf")], Opening(), Diagnostics())
+    assert [actor.name for actor in stage.actors] == ["rover_arm"]
