@@ -96,6 +96,9 @@ class Browser:
 
     def open(self, address: str) -> None:
         """Show a page and wait until it is ready."""
+        # The page before may still ask for a server that has gone; what it says of that is not this page's.
+        self._call("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
         self.complaints.clear()
         self._call("Page.navigate", url=address)
         self.wait("document.readyState === 'complete' && Boolean(window.viewer)")
