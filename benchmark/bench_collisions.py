@@ -29,9 +29,9 @@ from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sample
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
@@ -70,9 +70,7 @@ def bare_loop(scene: CollisionScene, qpos: FloatArray) -> None:
 
 def tested_pairs(robot: RobotModel, pieces: tuple[Piece, ...], excluded: Pairs) -> Pairs:
     """Return the pairs of pieces (by index) that MuJoCo tests: not excluded, and moved against each other."""
-    body = [0] * len(robot.links)
-    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-        body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index
+    body = rigid_bodies(robot)
     out = {(min(pair), max(pair)) for pair in excluded}
     return [
         (a, b)

@@ -21,7 +21,7 @@ from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sample
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
 from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
@@ -244,9 +244,7 @@ def _rigid_contacts(
     robot: RobotModel, scene: CollisionScene, q: FloatArray, padding: float
 ) -> dict[tuple[int, int], float]:
     """Return the distance [m] of all pairs of links that no joint moves against each other: MuJoCo never tests them."""
-    body = [0] * len(robot.links)
-    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-        body[link.index] = body[link.parent] if joint.type is JointType.FIXED else link.index
+    body = rigid_bodies(robot)
     data = mujoco.MjData(scene.model)
     data.qpos[:] = scene.qpos(q)
     mujoco.mj_kinematics(scene.model, data)

@@ -17,8 +17,9 @@ import numpy as np
 from robot_semantics.collision.shapes import GeometryError, Hull, shape_of
 from robot_semantics.errors import UnknownNameError
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.contact_filter import excluded_pairs, rigid_bodies
+from robot_semantics.simulation.contact_filter import excluded_pairs
 from robot_semantics.simulation.mujoco_inertia import body_inertia, origin_matrix
 from robot_semantics.simulation.mujoco_layout import (
     ModelLayout,
