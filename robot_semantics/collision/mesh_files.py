@@ -6,7 +6,6 @@ neither, so a unit other than the metre is told to the user.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,12 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.model.collada_unit import unit_of
 
 FloatArray = npt.NDArray[np.float64]
-
-_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
-_HEADER = 100_000
-"""A COLLADA file states its unit in its first element; no more than this many bytes are searched."""
 
 
 class GeometryError(RobotSemanticsError):
@@ -98,19 +94,6 @@ def load_mesh(path: Path) -> Any:
     if unit != 1.0:
         mesh.apply_scale(unit)
     return mesh
-
-
-def unit_of(path: Path) -> float:
-    """Return the unit [m] that a COLLADA file states, 1 for every other file and where the statement is no number."""
-    if path.suffix.lower() != ".dae":
-        return 1.0
-    with path.open("rb") as file:
-        found = _UNIT.search(file.read(_HEADER))
-    try:
-        unit = float(found[1]) if found else 1.0
-    except ValueError:
-        return 1.0
-    return unit if 0.0 < unit < np.inf else 1.0
 
 
 def frozen_hull(vertices: Any, faces: Any) -> Hull:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.viewer.triangles import Bytes, Surface
-
-_UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
 
 class MeshError(RobotSemanticsError):
@@ -50,7 +48,8 @@ def _load(path: str, modified_ns: int) -> Surface:
         raise MeshError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise MeshError(f"{path} has no triangles with finite vertices")
-    return surface.scaled(_unit(Path(path)))
+    unit = unit_of(Path(path))
+    return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
 
 
 def _joined(pieces: list[Any]) -> Surface | None:
@@ -84,14 +83,3 @@ def _colours(piece: Any) -> Bytes | None:
         corners = np.asarray(visual.vertex_colors)[piece.faces]
         return np.asarray(corners.mean(axis=1).round(), dtype=np.uint8)
     return np.asarray(visual.face_colors, dtype=np.uint8)
-
-
-def _unit(path: Path) -> tuple[float, float, float] | None:
-    if path.suffix.lower() != ".dae":
-        return None
-    found = _UNIT.search(path.read_bytes()[:100_000])
-    try:
-        metres = float(found[1]) if found else 1.0
-    except ValueError:
-        return None
-    return (metres, metres, metres) if 0.0 < metres < 1e6 else None
