@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.document_kind import Kind, kind_of
+from robot_semantics.description.document_kind import Kind, kind_of
 from robot_semantics.description.srdf_reader import srdf_from_file
 from robot_semantics.description.xml_reader import read_text, read_xml
 from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from lxml import etree
 
+from robot_semantics.description import document_kind
+from robot_semantics.description.xml_reader import read_xml
 from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
@@ -28,11 +29,6 @@ from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.parts import Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
-
-_SEMANTIC_TAGS = {
-    *("group", "group_state", "virtual_joint", "passive_joint", "end_effector", "joint_property"),
-    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
-}
 
 
 class UnknownFileError(RobotSemanticsError):
@@ -70,24 +66,20 @@ def kind_of(path: Path) -> Kind:
     """Return what a file or folder holds, by its content rather than by its name.
 
     Raises:
-        UnknownFileError: it is no XML document of a known kind.
-        OSError: it cannot be read.
+        UnknownFileError: it cannot be read, or is no XML document of a known kind.
     """
     if is_bag(path):
         return Kind.BAG
     if path.is_dir() or path.suffix in (".npz", ".jsonl"):
         return Kind.SERIES
-    text = path.read_bytes()
     try:
-        root = etree.fromstring(text, etree.XMLParser(resolve_entities=False, no_network=True, recover=True))
-    except etree.XMLSyntaxError as error:
+        root = read_xml(path, forgiving=True).root
+    except DescriptionError as error:
         raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
-    if root is None or etree.QName(root).localname not in ("robot", "world_state"):
+    kind = document_kind.kind_of(root, str(path))
+    if kind is None:
         raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF")
-    if etree.QName(root).localname == "world_state":
-        return Kind.USDF
-    tags = {child.tag for child in root if isinstance(child.tag, str)}
-    return Kind.SRDF if "link" not in tags and tags & _SEMANTIC_TAGS else Kind.URDF
+    return Kind[kind.name]
 
 
 def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Stage:

@@ -35,6 +35,12 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     assert kind_of(tmp_path) is Kind.SERIES
 
 
+def test_the_founding_document_s_root_is_a_world_too(tmp_path: Path) -> None:
+    path = tmp_path / "old.usdf"
+    path.write_text('<world name="w"><frame name="odom"/></world>')
+    assert kind_of(path) is Kind.USDF
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
