@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.cli.inputs import add_json_argument, print_json
 from robot_semantics.cli.progress import Bar, print_all
+from robot_semantics.cli.words import UsageError
 from robot_semantics.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -80,11 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Export and report; 0 done, 1 problems in the recording (what could be read is written), 2 wrong usage."""
-    try:
-        request = _request(arguments)
-    except _UsageError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    request = _request(arguments)
     from robot_semantics.recording.export import export
 
     problems = Diagnostics()
@@ -102,31 +99,27 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
-class _UsageError(Exception):
-    pass
-
-
 def _request(arguments: argparse.Namespace) -> ExportRequest:
     from robot_semantics.recording.export import ExportRequest
     from robot_semantics.recording.sampling import Sampling
     from robot_semantics.recording.times import TimeRequest
 
     if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
-        raise _UsageError("--at, --every and --at-topic exclude each other")
+        raise UsageError("--at, --every and --at-topic exclude each other")
     if arguments.at and (arguments.start or arguments.stop):
-        raise _UsageError("--from and --to go with --every and --at-topic, not with --at")
+        raise UsageError("--from and --to go with --every and --at-topic, not with --at")
     if arguments.output is None and not arguments.dry_run:
-        raise _UsageError("where to? Give -o OUT, or --dry-run")
+        raise UsageError("where to? Give -o OUT, or --dry-run")
     if arguments.jobs < 1:
-        raise _UsageError("--jobs must be at least 1")
+        raise UsageError("--jobs must be at least 1")
     if arguments.dask is not None and arguments.jobs > 1:
-        raise _UsageError("--jobs and --dask exclude each other")
+        raise UsageError("--jobs and --dask exclude each other")
     try:
         max_gap_ns = int(Decimal(arguments.max_gap) * 1_000_000_000)
         if max_gap_ns < 0:
             raise InvalidOperation
     except (InvalidOperation, OverflowError, ValueError):
-        raise _UsageError(f"--max-gap '{arguments.max_gap}' is not a number of seconds") from None
+        raise UsageError(f"--max-gap '{arguments.max_gap}' is not a number of seconds") from None
     return ExportRequest(
         bags=tuple(Path(bag) for bag in arguments.bags),
         out=None if arguments.output is None else Path(arguments.output),
@@ -149,9 +142,9 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
     for text in arguments.model:
         name, _, namespace = text.partition(":")
         if not name:
-            raise _UsageError(f"--model '{text}' has no name")
+            raise UsageError(f"--model '{text}' has no name")
         if name in models:
-            raise _UsageError(f"--model {name} is given twice")
+            raise UsageError(f"--model {name} is given twice")
         models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
     if not models:
         models[None] = ""
@@ -172,10 +165,10 @@ def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -
         if key is None:
             if len(models) > 1:
                 known = ", ".join(str(model) for model in models)
-                raise _UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
+                raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
             key, value = next(iter(models)), text
         if key in result:
-            raise _UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
+            raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
         result[key] = value
     return result
 
