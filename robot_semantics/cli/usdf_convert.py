@@ -11,11 +11,11 @@ from typing import Any
 
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.words import UsageError
+from robot_semantics.description.text_files import save_bytes
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import ArrayError, MissingExtraError
 from robot_semantics.usdf.conversion import Converted
 from robot_semantics.usdf.descriptions import rebased
-from robot_semantics.usdf.files import replace_file
 from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.sdformat_input import sdformat_from_file
@@ -55,7 +55,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         sys.stdout.write(written.value)
     else:
-        replace_file(arguments.output, written.value.encode())
+        save_bytes(written.value.encode(), arguments.output)
     return 0
 
 

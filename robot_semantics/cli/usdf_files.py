@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_semantics.cli import inputs
+from robot_semantics.description.text_files import save_bytes
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
-from robot_semantics.usdf.files import replace_file
 from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import WorldState
@@ -116,7 +116,7 @@ def write_state(state: WorldState, output: str | None, source: str) -> None:
         sys.stdout.write(write_world(state))
     elif output.endswith(JSON_ENDING):
         text = json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False)
-        replace_file(output, f"{text}\n".encode())
+        save_bytes(f"{text}\n".encode(), output)
     else:
         save_world(state, output)
 

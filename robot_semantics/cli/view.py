@@ -85,10 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
         _picture(stage, arguments)
         done = True
     if arguments.html:
-        from robot_semantics.usdf.files import replace_file
+        from robot_semantics.description.text_files import save_bytes
         from robot_semantics.viewer.page import page
 
-        replace_file(Path(arguments.html), page(stage, groups=arguments.group).encode())
+        save_bytes(page(stage, groups=arguments.group).encode(), Path(arguments.html))
         print(f"wrote {arguments.html}")
         done = True
     if not done:
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
-    from robot_semantics.usdf.files import replace_file
+    from robot_semantics.description.text_files import save_bytes
     from robot_semantics.viewer.picture import View, render, with_legend
     from robot_semantics.viewer.png import png_bytes
 
@@ -114,7 +114,7 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
         left_margin=0.18 if legend else 0.0,
     )
     image = with_legend(render(stage, view), legend)
-    replace_file(Path(arguments.png), png_bytes(image))
+    save_bytes(png_bytes(image), Path(arguments.png))
     print(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 

@@ -15,11 +15,11 @@ Value = TypeVar("Value")
 
 def fast(cls: type[Value]) -> type[Value]:
     """Return a function that takes what the frozen, slotted dataclass `cls` takes, and makes the same value faster."""
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # only dataclasses come here
     twin = type(f"_{cls.__name__}", (), {"__slots__": tuple(names)})
     scope: dict[str, Any] = {"Twin": twin, "Frozen": cls}
     parameters = []
-    for field in fields(cls):  # type: ignore[arg-type]
+    for field in fields(cls):  # type: ignore[arg-type]  # only dataclasses come here
         if field.default is not MISSING:
             scope[f"default_{field.name}"] = field.default
             parameters.append(f"{field.name}=default_{field.name}")

@@ -153,7 +153,7 @@ class Scanner:
         values, seen, order = part.values, part.seen, part.order
         try:
             for key, text in element.items():
-                values[key] = attributes[key](text)  # type: ignore[index, arg-type]
+                values[key] = attributes[key](text)  # type: ignore[index, arg-type]  # lxml keys are text
         except (KeyError, ValueError):
             values.clear()
             part.good = self.attributes(part, element, at, attributes, values)
@@ -183,7 +183,7 @@ class Scanner:
         good = True
         try:
             for key, text in element.items():
-                values[key] = attributes[key](text)  # type: ignore[index, arg-type]
+                values[key] = attributes[key](text)  # type: ignore[index, arg-type]  # lxml keys are text
         except (KeyError, ValueError):
             values.clear()
             good = self.attributes(part, element, at, attributes, values, within)

@@ -13,9 +13,9 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from robot_semantics.description.text_files import save_bytes
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.simulation.loading import with_relative_paths
-from robot_semantics.usdf.files import replace_file
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -81,7 +81,7 @@ class SnapshotStore:
             text = write_world(with_comment(with_relative_paths(state, path.parent), comment)).encode()
             if len(text) > self.max_bytes:
                 raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
-            replace_file(path, text)
+            save_bytes(text, path)
         return path
 
     def load(self, name: str) -> tuple[WorldState, Path]:

@@ -9,10 +9,10 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from robot_semantics.description.text_files import save_bytes
 from robot_semantics.description.xml_reader import parse_xml
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
-from robot_semantics.usdf.files import replace_file
 from robot_semantics.usdf.foreign import quoted, take_foreign
 from robot_semantics.usdf.numbers import Row, format_rows
 from robot_semantics.usdf.schema import full_schema, structure_schema
@@ -82,7 +82,7 @@ def save_world(state: WorldState, path: str | Path, *, validate: bool = True) ->
     text = write_world(state).encode()
     if validate:
         _validate(text)
-    replace_file(path, text)
+    save_bytes(text, path)
 
 
 def format_time(time_ns: int) -> str:

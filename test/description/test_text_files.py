@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.usdf.files import replace_file
+from robot_semantics.description.text_files import save_bytes
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    replace_file(pipe, b"state")
+    save_bytes(b"state", pipe)
     reader.join(10.0)
     assert read == [b"state"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -26,14 +26,14 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
 
 def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
-        replace_file(tmp_path, b"")
+        save_bytes(b"", tmp_path)
     assert tmp_path.is_dir()
 
 
 def test_a_link_stays_one_and_its_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "link").symlink_to("file")
-    replace_file(tmp_path / "link", b"new")
+    save_bytes(b"new", tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_bytes() == b"new"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "link"]
@@ -41,5 +41,5 @@ def test_a_link_stays_one_and_its_file_is_replaced(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_reported_under_the_name_that_was_given(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
-        replace_file(tmp_path / "nowhere" / "w.usdf", b"")
+        save_bytes(b"", tmp_path / "nowhere" / "w.usdf")
     assert caught.value.filename == str(tmp_path / "nowhere" / "w.usdf")
