@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 
 import rclpy
@@ -16,6 +18,8 @@ from rclpy.node import Node
 from robot_semantics.errors import RobotSemanticsError
 
 NAME = "robot_semantics"
+SHUTDOWN_S = 5.0
+"""How long [s] taking the node apart may take; then the process ends without it."""
 
 _ROS_ERRORS = (
     rclpy_implementation.RCLError,
@@ -82,7 +86,12 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         return 1
     finally:
         if node is not None:
+            # A node that was told to stop must end, even where a thread of it waits for what never comes.
+            deadline = threading.Timer(SHUTDOWN_S, os._exit, (0,))
+            deadline.daemon = True
+            deadline.start()
             node.destroy_node()
+            deadline.cancel()
         rclpy.try_shutdown()
     return 0
 

@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -309,8 +310,10 @@ def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cal
         return process
 
     yield start
-    for process in started:
-        process.stop(signal.SIGTERM)
+    with ExitStack() as stack:
+        # All are stopped even if one does not end: what stays would talk into the next module's domain.
+        for process in reversed(started):
+            stack.callback(process.stop, signal.SIGTERM)
 
 
 @pytest.fixture(scope="module")
