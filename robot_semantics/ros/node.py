@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 
 import rclpy
 from rclpy.exceptions import ParameterException
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.ros.spinning import spin
 
 NAME = "robot_semantics"
-SHUTDOWN_S = 5.0
-"""How long [s] taking the node apart may take; then the process ends without it."""
 
 _ROS_ERRORS = (
     rclpy_implementation.RCLError,
@@ -68,13 +64,11 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
     node = None
     try:
         node = make_node()
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
         # What exists by now stays: the collector need not look at it again, and its pauses stay short.
         gc.collect()
         gc.freeze()
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        spin(node)
+    except KeyboardInterrupt:
         pass
     except Exception as error:
         if not rclpy.ok():
@@ -86,12 +80,7 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         return 1
     finally:
         if node is not None:
-            # A node that was told to stop must end, even where a thread of it waits for what never comes.
-            deadline = threading.Timer(SHUTDOWN_S, os._exit, (0,))
-            deadline.daemon = True
-            deadline.start()
             node.destroy_node()
-            deadline.cancel()
         rclpy.try_shutdown()
     return 0
 
