@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros import qos
@@ -31,6 +32,7 @@ class Monitor:
         self._health = {slot.prefix: Health(slot.report, logger.info) for slot in core.slots}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
+        self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer: Any = None
         self._publishes = False
         self._last: dict[str, tuple[float, int, int]] = {}
@@ -40,7 +42,8 @@ class Monitor:
         if self._timer is not None:
             self._core.node.destroy_timer(self._timer)
         self._publishes = period_s > 0.0
-        self._timer = self._core.node.create_timer(period_s or LOOK_PERIOD_S, self._tick)
+        # By the wall clock: what is wrong must be said above all when simulated time stands still.
+        self._timer = self._core.node.create_timer(period_s or LOOK_PERIOD_S, self._tick, clock=self._clock)
 
     def destroy(self) -> None:
         """Take topic, service and timer away."""
