@@ -27,6 +27,7 @@ from robot_semantics.ros.slot import RobotSlot
 from robot_semantics.ros.snapshots import Snapshots
 from robot_semantics.ros.time_order import NEVER_NS
 from robot_semantics.ros.transform_block import raw_transforms_agree
+from robot_semantics.ros.unheard_robots import UnheardRobots
 from robot_semantics.ros.world_services import WorldServices
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -96,6 +97,7 @@ class Core:
         self._live = LiveParameters(self)
         self._world = WorldServices(self)
         self._monitor = Monitor(self)
+        self._unheard = UnheardRobots(self)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         self._jumps = node.get_clock().create_jump_callback(jump, post_callback=lambda _jump: self._on_clock_jump())
         self._parts = [
@@ -104,6 +106,7 @@ class Core:
             Snapshots(self),
             self._world,
             self._monitor,
+            self._unheard,
             self._live,
             self.outputs,
         ]
@@ -118,11 +121,13 @@ class Core:
             slot.publish_description()
         self._send_static()
         self.inputs.start()
+        self._unheard.start()
 
     def deactivate(self) -> None:
         """Publish nothing any more, and listen to nothing."""
         self.state = "inactive"
         self.outputs.active = False
+        self._unheard.stop()
         self.inputs.stop()
 
     def cleanup(self) -> None:
@@ -173,6 +178,7 @@ class Core:
         assert slot.robot is not None
         with self.lock:
             self.outputs.send(slot, slot.robot.restore(positions, velocities, stamp_ns))
+            self._unheard.start()
 
     def robot(self, name: str) -> Robot:
         """Return the robot called `name`.
@@ -206,7 +212,8 @@ class Core:
             if is_new:
                 slot.publish_description()
             self._send_static()
-            self.outputs.send(slot, robot.everything(self.now_ns()))
+            self.outputs.send(slot, robot.renewed())
+            self._unheard.start()
         self.inputs.robots_changed()
 
     def read_settings(self) -> None:

@@ -59,6 +59,7 @@ class Robot:
     Attributes:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         made_ns: when this robot came to be, on the monotonic clock.
+        heard: whether any message has moved a joint.
         sent: number of transforms in the messages last given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
@@ -74,6 +75,7 @@ class Robot:
         self.notices: list[str] = []
         self.sent = 0
         self.made_ns = time.monotonic_ns()
+        self.heard = False
         self.lost: dict[str, tuple[float, float]] = {}
         self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
         self._motion_orders: dict[str, TimeOrder] = {}
@@ -180,7 +182,7 @@ class Robot:
         order.accept(stamp_ns)
         if not sender.known:
             self.buffer.mark_known(plan)
-            sender.known = True
+            sender.known = self.heard = True
         return self._publish(plan.joints, plan.complete, stamp_ns)
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
@@ -200,6 +202,7 @@ class Robot:
         if isinstance(motion, Refusal):
             return motion
         order.accept(stamp_ns)
+        self.heard = True
         if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
             self._say_lost(name, motion.lost_m, motion.lost_rad)
         self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
@@ -227,10 +230,11 @@ class Robot:
 
     def adopt(self, other: Robot) -> None:
         """Take over the values of another robot of the same model, after a change of settings."""
+        self.heard, self.made_ns, self.lost, self._said = other.heard, other.made_ns, other.lost, other._said
         for number, stamp_ns in enumerate(other.buffer.stamps_ns.tolist()):
-            if stamp_ns == NEVER_NS:
-                continue
             joint = self.moving.joints[number]
+            if stamp_ns == NEVER_NS or (joint.index == 0 and self.root_source is Source.FIXED):
+                continue
             velocity = self.space.joint_velocities[joint.name]
             self.buffer.put_joint(
                 joint.name,
@@ -239,11 +243,35 @@ class Robot:
                 other.buffer.efforts[velocity],
                 stamp_ns,
             )
+        # A change of settings is no news of any joint.
+        self.buffer.received_ns[:] = other.buffer.received_ns
 
     def everything(self, stamp_ns: int) -> Messages:
-        """Return the transforms of all joints that have values, as of a time: after a change of frames."""
+        """Return the transforms of all joints that have values, as of a time, whatever was published before."""
         self.forget_times()
         return self._publish(self._all, True, stamp_ns)
+
+    def renewed(self) -> Messages:
+        """Return the transforms of all joints that have values, as of the newest of them: after a change of frames.
+
+        Not as of the node's time: where the joint states' stamps are far behind it, as in a recording, all that follow
+        would come too late for the listeners.
+        """
+        newest_ns = int(self.buffer.stamps_ns.max(initial=NEVER_NS))
+        return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
+
+    def unheard(self, now_ns: int) -> Messages:
+        """Return the transforms of a robot that no message has moved yet: where default or restored positions put it.
+
+        They are stamped a little before `now_ns`, as silent joints are, and hold up nothing that comes later.
+        """
+        able = self.buffer.known & self.publishable
+        then_ns = now_ns - self.settings.complete_after_ns
+        if self.heard or then_ns <= 0 or not able.any():
+            return ()
+        block = self._whole if able.all() else self._blocks.get(able)
+        self.sent = len(block)
+        return (block.message(then_ns, self.buffer.positions),)
 
     def forget_times(self) -> None:
         """Start anew after the clock has jumped: no stamp counts as older than what was there before."""

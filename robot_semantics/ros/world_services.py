@@ -9,8 +9,7 @@ from robot_semantics_interfaces.srv import GetWorldState
 
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.ros import qos
-from robot_semantics.ros.samples import WorldSample
-from robot_semantics.ros.time_order import NEVER_NS
+from robot_semantics.ros.samples import RobotSample
 from robot_semantics.ros.world_messages import world_to_message
 from robot_semantics.ros.world_of_robots import world_state
 from robot_semantics.usdf.writer import write_world
@@ -28,7 +27,7 @@ class WorldServices:
         self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
         self._service = node.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
         self._timer: Any = None
-        self._last: tuple[int, ...] = ()
+        self._last: list[tuple[object, ...]] = []
 
     def set_rate(self, frequency_hz: float) -> None:
         """Publish at most so often from now on; 0: not at all."""
@@ -48,10 +47,10 @@ class WorldServices:
         if not self._core.active:
             return
         sample = self._core.coherent_state()
-        stamps = _stamps(sample)
         # Made anew only when something has come in: a standing node costs nothing.
-        if stamps != self._last and any(stamp != NEVER_NS for stamp in stamps):
-            self._last = stamps
+        present = [_fingerprint(robot) for robot in sample.robots]
+        if present != self._last and any(robot.known.any() or not robot.known.size for robot in sample.robots):
+            self._last = present
             self._publisher.publish(world_to_message(world_state(sample)))
 
     def _get_world_state(self, request: Any, response: Any) -> Any:
@@ -67,5 +66,6 @@ class WorldServices:
         return response
 
 
-def _stamps(sample: WorldSample) -> tuple[int, ...]:
-    return tuple(stamp for robot in sample.robots for stamp in robot.stamps_ns.tolist())
+def _fingerprint(robot: RobotSample) -> tuple[object, ...]:
+    """Return what differs whenever a robot has got new values, or is another one."""
+    return id(robot.model), robot.parent_frame, robot.stamps_ns.tobytes(), robot.positions.tobytes()

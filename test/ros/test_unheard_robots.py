@@ -1,0 +1,163 @@
+"""Robots that no joint state has moved yet, and what a change of settings does to those that have been moved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from robot_semantics_interfaces.msg import WorldState
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.examples import example
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.ros.cdr import JointStateData
+from robot_semantics.ros.live_view import LiveRobot
+from robot_semantics.ros.robot import Robot
+from robot_semantics.ros.settings import RobotSettings, Source, VirtualJointSettings
+
+from .conftest import Client, NodeProcess, joint_state, stamp_of
+
+pytestmark = pytest.mark.ros
+
+URDF, SRDF = (example(f"rover_arm.{kind}").read_text() for kind in ("urdf", "srdf"))
+ROBOT = robot_from_text(URDF, SRDF)
+REACH = {name: float(values[0]) for name, values in ROBOT.semantics.state("arm", "reach").joints.items()}
+PAST_NS = 1_500_000_000_000_000_000
+
+
+def test_default_positions_are_published_before_any_joint_state(
+    client: Client, start: Callable[..., NodeProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = start(robot_description=URDF, robot_description_semantic=SRDF, default_positions="arm/reach")
+    moving = {joint.child_link for joint in ROBOT.joints if joint.position_count}
+    worlds = client.collect(WorldState, "/robot_semantics/world_state")
+    client.until(lambda: client.newest().keys() >= moving, "the transforms of all moving joints")
+    # Stamped before now, so that no joint state comes too late for the listeners.
+    assert all(stamp_of(item) <= time.time_ns() - 100_000_000 for item in client.newest().values())
+    client.transforms.clear()
+    client.until(lambda: client.newest().keys() >= moving, "all of them again, as a late listener needs them")
+    (state,) = client.until(lambda: worlds, "the world state")[-1].model_states
+    found = {joint.name: joint.positions[0] for joint in state.joint_states if len(joint.positions)}
+    assert {name: found[name] for name in REACH} == pytest.approx(REACH, abs=1e-12)
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    with LiveRobot("/robot_semantics", 20.0, (), Diagnostics()) as live:
+        (actor,) = live.stage.actors
+        expected = actor.kinematics.space.pack(REACH)
+        at = [actor.kinematics.space.index[name] for name in REACH]
+        seen, end = -1, time.monotonic() + 20.0
+        q = np.full(len(expected), np.nan)
+        while time.monotonic() < end and not np.allclose(q[at], expected[at], atol=1e-9):
+            seen, moment = live.wait(seen, 1.0) or (seen, live.stage.moments[0])
+            q = moment.stances[actor.name].q
+        np.testing.assert_allclose(q[at], expected[at], atol=1e-9)
+
+    # The first joint state is published at once, and from then on joint states alone say when.
+    publisher = client.publisher(JointState, "joint_states")
+    stamps: list[int] = []
+
+    def next_state() -> JointState:
+        stamps.append(time.time_ns())
+        return joint_state({"lift_joint": 0.3}, stamps[-1])
+
+    client.publish_until(
+        publisher, next_state, lambda: any("lift_link" in client.at(stamp) for stamp in stamps), "the transform"
+    )
+    client.spin_for(0.5)
+    client.transforms.clear()
+    client.spin_for(0.5)
+    assert not client.transforms
+    assert node.stop() == 0
+
+
+def test_without_default_positions_nothing_is_published_before_any_joint_state(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    node = start(
+        robot_description=URDF, robot_description_semantic=SRDF, ros_args=["-r", "__ns:=/none", "-r", "/tf:=tf"]
+    )
+    frames = client.collect_tf("/none/tf")
+    client.until(lambda: client.node.count_publishers("/none/tf"), "the node")
+    client.spin_for(1.0)
+    assert not frames
+    assert node.stop() == 0
+
+
+def test_default_positions_follow_simulated_time(client: Client, start: Callable[..., NodeProcess]) -> None:
+    node = start(
+        robot_description=URDF,
+        default_positions="zero",
+        use_sim_time=True,
+        ros_args=["-r", "__ns:=/sim", "-r", "/tf:=tf", "-r", "/clock:=clock"],
+    )
+    frames = client.collect_tf("/sim/tf")
+    clock = client.publisher(Clock, "/sim/clock")
+    client.spin_for(0.5)
+    assert not frames
+    now_ns = [50_000_000_000]
+
+    def tick() -> Clock:
+        now_ns[0] += 150_000_000
+        message = Clock()
+        message.clock.sec, message.clock.nanosec = divmod(now_ns[0], 1_000_000_000)
+        return message
+
+    client.publish_until(clock, tick, lambda: len({stamp_of(item) for item in frames}) > 2, "the transforms")
+    assert {stamp_of(item) % 50_000_000 for item in frames} == {0}
+    assert node.stop() == 0
+
+
+def test_after_a_change_of_settings_the_stamps_of_a_recording_are_as_good_as_before(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    node = start(robot_description=URDF, ros_args=["-r", "__ns:=/past", "-r", "/tf:=tf"])
+    frames = client.collect_tf("/past/tf")
+    publisher = client.publisher(JointState, "/past/joint_states")
+    count = [0]
+
+    def next_state() -> JointState:
+        count[0] += 1
+        return joint_state({"lift_joint": 0.1}, PAST_NS + count[0] * 200_000_000)
+
+    client.publish_until(publisher, next_state, lambda: frames, "a transform")
+    assert client.set_parameters("/past/robot_semantics", frame_prefix="new/")[0].successful
+    client.until(lambda: frames[-1].child_frame_id == "new/lift_link", "the transform by its new name")
+    newest_ns = stamp_of(frames[-1])
+    assert newest_ns <= PAST_NS + count[0] * 200_000_000
+    client.publish_until(publisher, next_state, lambda: stamp_of(frames[-1]) > newest_ns, "the next transform")
+    assert node.stop() == 0
+
+
+def made(**settings: Any) -> Robot:
+    return Robot("rover_arm", ROBOT, RobotSettings(**settings))
+
+
+def named_nose(stamp_ns: int) -> JointStateData:
+    return JointStateData(stamp_ns, ("lift_joint", "nose"), np.array([0.1, 0.0]), (np.empty(0), np.empty(0)))
+
+
+def test_a_change_of_settings_is_no_news_of_any_joint() -> None:
+    before = made()
+    before.joint_state(named_nose(PAST_NS), time.time_ns)
+    assert [text for text in before.notices if "'nose'" in text]
+    after = made(frame_prefix="new/")
+    after.adopt(before)
+    assert after.heard
+    assert after.made_ns == before.made_ns
+    np.testing.assert_array_equal(after.buffer.received_ns, before.buffer.received_ns)
+    after.joint_state(named_nose(PAST_NS + 1), time.time_ns)
+    assert not after.notices
+
+
+def test_a_new_pose_of_a_fixed_virtual_joint_wins_over_the_old_one() -> None:
+    name = ROBOT.root_joint.name
+    before, after = (
+        made(virtual_joints={name: VirtualJointSettings(source=Source.FIXED, pose=(x, 0.0, 0.0, 0.0, 0.0, 0.0))})
+        for x in (1.0, 2.0)
+    )
+    after.adopt(before)
+    assert after.buffer.positions[after.space.joint_positions[name]].tolist() == [2.0, 0.0, 0.0]
