@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.words import UsageError
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.cli import usdf_files
+from robot_semantics.cli.usdf_places import placed
+from robot_semantics.cli.words import UsageError, nanoseconds
 from robot_semantics.errors import ArrayError
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
@@ -31,7 +32,8 @@ def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_merge(arguments: argparse.Namespace) -> int:
     """Write the merged state."""
-    states = usdf_files.read_states(arguments.files)
+    origins = usdf_files.read_origins(arguments.files)
+    states = [origin.state for origin in origins]
     first = usdf_files.folder_of(arguments.files[0])
     folders = [usdf_files.folder_of(file) for file in arguments.files]
     states = [rebased(state, folder, first) for state, folder in zip(states, folders, strict=True)]
@@ -39,9 +41,11 @@ def run_merge(arguments: argparse.Namespace) -> int:
         if len(arguments.prefix) != len(states):
             raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(states)} files")
         states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
-    diagnostics = Diagnostics()
-    merged = merge(states, sources=arguments.files, any_time=arguments.any_time, diagnostics=diagnostics)
-    inputs.print_diagnostics(diagnostics)
+    renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
+    with placed(renamed) as diagnostics:
+        merged = merge(
+            states, sources=[origin.source for origin in origins], any_time=arguments.any_time, diagnostics=diagnostics
+        )
     usdf_files.write_state(merged, arguments.output, arguments.files[0])
     return 0
 
@@ -54,10 +58,9 @@ def add_split_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_split(arguments: argparse.Namespace) -> int:
     """Write one file for each model and print their names."""
-    (state,) = usdf_files.read_states([arguments.file])
-    diagnostics = Diagnostics()
-    parts = split(state, diagnostics)
-    inputs.print_diagnostics(diagnostics)
+    origins = usdf_files.read_origins([arguments.file])
+    with placed(origins) as diagnostics:
+        parts = split(origins[0].state, diagnostics)
     folder = Path(arguments.output_folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths: dict[Path, str] = {}
@@ -78,22 +81,21 @@ def add_interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="SECOND", help="world state")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--share", type=float, metavar="S", help="how far from FIRST (0) to SECOND (1)")
-    where.add_argument("--time", type=float, metavar="T", help="the time between theirs [s]")
+    where.add_argument("--time", metavar="T", help="the time between theirs [s]")
     usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)
 
 
 def run_interpolate(arguments: argparse.Namespace) -> int:
     """Write the state between the two."""
-    first, second = usdf_files.read_states([arguments.first, arguments.second])
-    share = arguments.share
-    if share is None:
-        if not abs(arguments.time) < 1e10:
-            raise UsageError(f"--time: {arguments.time} is no time")
-        share = share_at(first, second, round(arguments.time * 1e9))
-    diagnostics = Diagnostics()
+    time_ns = None if arguments.time is None else nanoseconds(arguments.time, "--time")
+    origins = usdf_files.read_origins([arguments.first, arguments.second])
+    first, second = (origin.state for origin in origins)
+    share = arguments.share if time_ns is None else share_at(first, second, time_ns)
     robots = usdf_files.robots(arguments, first, arguments.first)
-    between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
-    inputs.print_diagnostics(diagnostics)
+    with placed(origins) as diagnostics:
+        between = interpolate(first, second, share, robots=robots, diagnostics=diagnostics)
+    if time_ns is not None:
+        between = replace(between, time_ns=time_ns)
     usdf_files.write_state(between, arguments.output, arguments.first)
     return 0

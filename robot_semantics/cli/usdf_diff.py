@@ -97,5 +97,5 @@ def _tolerances(words: list[str]) -> tuple[float, dict[Kind, float]]:
 
 def _kind(word: str) -> Kind:
     if word not in _KINDS:
-        raise UnknownNameError("kind of difference", word, _KINDS)
+        raise UsageError(str(UnknownNameError("kind of difference", word, _KINDS)))
     return _KINDS[word]

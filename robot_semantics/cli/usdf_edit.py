@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 
-from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.words import UsageError
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.cli import usdf_files
+from robot_semantics.cli.usdf_places import placed
+from robot_semantics.cli.words import UsageError, nanoseconds
+from robot_semantics.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.errors import ArrayError
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import pose_from_quaternion, six
@@ -40,20 +44,28 @@ def run_edit(arguments: argparse.Namespace) -> int:
     """Write the edited state."""
     if arguments.in_place and arguments.file == "-":
         raise ArrayError("--in-place", "there is no file to write to")
-    (state,) = usdf_files.read_states([arguments.file])
-    edited = _edited(state, arguments)
-    diagnostics = Diagnostics()
-    edited = without_engines(edited, diagnostics)
-    inputs.print_diagnostics(diagnostics)
+    origins = usdf_files.read_origins([arguments.file])
+    state = origins[0].state
+    robots = usdf_files.robots(arguments, state, arguments.file) if arguments.joint or arguments.state else {}
+    edited = _edited(state, arguments, robots)
+    with placed(origins) as diagnostics:
+        edited = without_engines(edited, diagnostics)
+        diagnostics.extend(_new_problems(state, edited, robots))
     output = arguments.file if arguments.in_place else arguments.output
     usdf_files.write_state(edited, output, arguments.file)
     return 0
 
 
-def _edited(state: WorldState, arguments: argparse.Namespace) -> WorldState:
-    robots = {}
-    if arguments.joint or arguments.state:
-        robots = usdf_files.robots(arguments, state, arguments.file)
+def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, RobotModel]) -> tuple[Diagnostic, ...]:
+    """Return what the robots find wrong with the edited state, and not with the state before."""
+    known, found = Diagnostics(), Diagnostics()
+    check_world(before, robots, known)
+    check_world(after, robots, found)
+    seen = set(known)
+    return tuple(problem for problem in found if problem not in seen)
+
+
+def _edited(state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel]) -> WorldState:
     for name, parent in arguments.parent:
         state = set_pose(state, name, parent=parent)
     for name, text in arguments.pose:
@@ -74,7 +86,7 @@ def _edited(state: WorldState, arguments: argparse.Namespace) -> WorldState:
             raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
         state = set_joints(state, model, {joint: _row("--joint", text, None)}, robots.get(model))
     if arguments.time is not None:
-        state = replace(state, time_ns=_time(arguments.time))
+        state = replace(state, time_ns=nanoseconds(arguments.time, "--time"))
     return state if arguments.name is None else replace(state, name=arguments.name)
 
 
@@ -90,16 +102,3 @@ def _row(option: str, text: str, counts: tuple[int, ...] | None) -> Row:
     if counts is not None and len(row) not in counts:
         raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
     return row
-
-
-def _time(text: str) -> int:
-    """Return the nanoseconds of seconds in decimals, exactly."""
-    from decimal import Decimal, InvalidOperation
-
-    try:
-        seconds = Decimal(text)
-        if not seconds.is_finite() or abs(seconds) >= 10**10:
-            raise InvalidOperation
-    except InvalidOperation:
-        raise UsageError(f"--time: '{text}' is not a time in seconds") from None
-    return int((seconds * 10**9).to_integral_value())

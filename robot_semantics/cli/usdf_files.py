@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.usdf_places import Origin
 from robot_semantics.description.text_files import save_bytes
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
@@ -17,7 +18,7 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
 from robot_semantics.usdf.json_form import parse_json, world_to_json
-from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 
@@ -78,30 +79,37 @@ def read_states(paths: Sequence[str]) -> list[WorldState]:
     Raises:
         DescriptionError: a file has errors.
     """
+    return [origin.state for origin in read_origins(paths)]
+
+
+def read_origins(paths: Sequence[str]) -> list[Origin]:
+    """Read several world states with the places of their elements; otherwise as `read_states`."""
     diagnostics = Diagnostics()
-    states: list[WorldState] = []
+    origins: list[Origin] = []
     for path in paths:
         try:
-            states.append(read_state(path, diagnostics))
+            origins.append(read_origin(path, diagnostics))
         except DescriptionError as error:
             diagnostics.extend(error.diagnostics)
-    if len(states) < len(paths):
+    if len(origins) < len(paths):
         raise DescriptionError(diagnostics)
     inputs.print_diagnostics(diagnostics)
-    return states
+    return origins
 
 
-def read_state(path: str, diagnostics: Diagnostics | None = None) -> WorldState:
+def read_origin(path: str, diagnostics: Diagnostics | None = None) -> Origin:
     """Read a world state: JSON where the file is called so, ``-`` for USDF from stdin, else USDF.
 
     Raises:
         DescriptionError: the file cannot be read or has errors.
     """
-    if path == "-":
-        return parse_world(sys.stdin.buffer.read(), "<stdin>", diagnostics)
     if path.endswith(JSON_ENDING):
-        return parse_json(Path(path).read_bytes(), path)
-    return read_world(path, diagnostics)
+        return Origin(parse_json(Path(path).read_bytes(), path), path, None)
+    if path == "-":
+        document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
+    else:
+        document = read_document(path, diagnostics)
+    return Origin(document.state, document.places.source, document.places)
 
 
 def folder_of(path: str | None) -> Path:

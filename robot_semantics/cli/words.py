@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from decimal import Decimal, InvalidOperation
 
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 
@@ -52,3 +53,18 @@ def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -
     if problems:
         raise kind("\nerror: ".join(problems))
     return found
+
+
+def nanoseconds(text: str, option: str) -> int:
+    """Return the nanoseconds of seconds in decimals, exactly.
+
+    Raises:
+        UsageError: the text is no number, or one of more than ten digits of seconds.
+    """
+    try:
+        seconds = Decimal(text)
+    except InvalidOperation:
+        seconds = Decimal("NaN")
+    if not seconds.is_finite() or abs(seconds) >= 10**10:
+        raise UsageError(f"{option}: '{text}' is not a time in seconds")
+    return int((seconds * 10**9).to_integral_value())

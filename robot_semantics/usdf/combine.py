@@ -11,7 +11,7 @@ from robot_semantics.errors import UnknownNameError
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 
-_Item = TypeVar("_Item", ModelState, Frame, EngineState)
+_Item = TypeVar("_Item", ModelState, Frame)
 
 
 def merge(
@@ -23,8 +23,9 @@ def merge(
 ) -> WorldState:
     """Return one state with all models and frames of `states`.
 
-    A frame, model or engine state that several state in the same words is taken once. What they state differently is
-    a conflict, and so are different times, unless `any_time`: then the first is taken, with a warning.
+    A frame, model or engine state that several state in the same words is taken once. A frame or model that they state
+    differently is a conflict, and so are different times, unless `any_time`: then the first is taken, with a warning.
+    Different states of one engine are left out, with a warning: each belongs to its own world.
 
     Args:
         states: the states.
@@ -43,7 +44,7 @@ def merge(
         models=_united([(label, state.models) for label, state in stated], found),
         frames=_united([(label, state.frames) for label, state in stated], found),
         time_ns=_time(stated, any_time, found),
-        engines=_united([(label, state.engines) for label, state in stated], found),
+        engines=_engines(stated, found),
         foreign=tuple(dict.fromkeys(entry for state in states for entry in state.foreign)),
     )
     _one_space_of_names(merged, labels[-1] if labels else "", found)
@@ -125,6 +126,19 @@ def _united(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -
     return tuple(item for _, item in items.values())
 
 
+def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tuple[EngineState, ...]:
+    """Return the engine states that no other state contradicts: of two different ones neither is the whole world's."""
+    engines: dict[str, EngineState] = {}
+    contradicted: set[str] = set()
+    for label, state in stated:
+        for engine in state.engines:
+            if engines.setdefault(engine.name, engine) != engine:
+                contradicted.add(engine.name)
+                message = f"the engine state of '{engine.name}' is another than the one before; both are left out"
+                found.warning("left-out", message, Place(label, path=path_of(engine)))
+    return tuple(engine for name, engine in engines.items() if name not in contradicted)
+
+
 def _one_space_of_names(state: WorldState, label: str, found: Diagnostics) -> None:
     """Report names that a model has in one state and a frame in another."""
     models = {model.name for model in state.models}
@@ -147,5 +161,6 @@ def _time(stated: Sequence[tuple[str, WorldState]], any_time: bool, found: Diagn
     for label, time_ns in timed[1:]:
         if time_ns != timed[0][1]:
             message = f"the time is {time_ns} ns; it is {timed[0][1]} ns in {timed[0][0]}"
-            (found.warning if any_time else found.error)("time-conflict", message, Place(label))
+            place = Place(label, path="/world_state/@rs:time")
+            (found.warning if any_time else found.error)("time-conflict", message, place)
     return timed[0][1] if timed else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writable import SOURCE
+from robot_semantics.usdf.writer import format_time
 
 Row = tuple[float, ...]
 _Placed = TypeVar("_Placed", ModelState, Frame)
@@ -63,9 +65,12 @@ def share_at(first: WorldState, second: WorldState, time_ns: int) -> float:
     """
     start, end = first.time_ns, second.time_ns
     if start is None or end is None:
-        raise ArrayError("time_ns", "a state has no time (rs:time)")
-    if start == end or not min(start, end) <= time_ns <= max(start, end):
-        raise ArrayError("time_ns", f"{time_ns} is not between {start} and {end}")
+        raise ArrayError("time", "a state has no time (rs:time)")
+    if start == end:
+        raise ArrayError("time", f"both states are of the same time, {format_time(start)} s")
+    if not min(start, end) <= time_ns <= max(start, end):
+        between = f"{format_time(start)} and {format_time(end)} s"
+        raise ArrayError("time", f"{format_time(time_ns)} s is not between {between}")
     return (time_ns - start) / (end - start)
 
 
@@ -193,9 +198,9 @@ class _Between:
     def _time(self, first: int | None, second: int | None) -> int | None:
         if first is None or second is None:
             return None
-        # Through a fraction of integers: a 64-bit float cannot tell the nanoseconds of a date apart.
-        numerator, denominator = self._share.as_integer_ratio()
-        return first + (second - first) * numerator // denominator
+        # Through a fraction of integers: a 64-bit float cannot tell the nanoseconds of a date apart. Rounded, because a
+        # share such as a third is a little less than a third.
+        return first + round((second - first) * Fraction(self._share))
 
     def _pairs(self, first: Sequence[_Item], second: Sequence[_Item], parent: str) -> list[tuple[_Item, _Item]]:
         """Return the items of two lists by name, in the order of the first; others are reported."""

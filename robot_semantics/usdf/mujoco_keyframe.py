@@ -26,6 +26,9 @@ from robot_semantics.usdf.numbers import BadNumber, parse_row, shortest
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_quaternions, six
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
 
+MAX_TIME = 1e10
+"""What the time of a world state is less than [s]: it is written with ten digits of seconds."""
+
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
 
@@ -40,6 +43,11 @@ _VARIABLES = {
     "trans_z": slice(2, 3),
     "rot": slice(3, 7),
 }
+_LINK_PARTS = {
+    ("pose", "twist"): "the poses and twists of its links, which MuJoCo has from the joints",
+    ("wrench",): "the wrenches on its links",
+}
+_OTHER_WORDS = ("act", "ctrl", "mpos", "mquat")
 _RATES = {**_VARIABLES, "rot": slice(3, 6)}
 _COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
 
@@ -49,16 +57,18 @@ class Keyframe:
     """One keyframe.
 
     Attributes:
-        qpos: (nq,) MuJoCo positions; quaternions are w x y z.
-        qvel: (nv,) MuJoCo velocities.
+        qpos: (nq,) MuJoCo positions; quaternions are w x y z. None at all mean the model's reference configuration.
+        qvel: (nv,) MuJoCo velocities. None at all mean rest.
         time: [s].
         name: its name; may be empty.
+        others: what else its text states, by MuJoCo's word: ``act``, ``ctrl``, ``mpos``, ``mquat``.
     """
 
     qpos: FloatArray
     qvel: FloatArray
     time: float = 0.0
     name: str = ""
+    others: tuple[str, ...] = ()
 
     def as_mjcf(self) -> str:
         """Return the keyframe as an MJCF document of its own, to be included in a model."""
@@ -129,10 +139,14 @@ class _Export:
                     self._lost.append(f"joint '{joint.name}' of '{model.name}', which the MuJoCo model does not have")
                 elif joint.torques is not None:
                     self._lost.append(f"joint '{joint.name}' of '{model.name}': its torques")
-            if any(link.wrench is not None for link in model.links):
-                self._lost.append(f"model '{model.name}': the wrenches on its links")
+            for words, what in _LINK_PARTS.items():
+                if any(getattr(link, word) is not None for link in model.links for word in words):
+                    self._lost.append(f"model '{model.name}': {what}")
         self._lost.extend(f"frame '{frame.name}'" for frame in self._state.frames)
-        time = 0.0 if self._state.time_ns is None else self._state.time_ns * 1e-9
+        time_ns = self._state.time_ns or 0
+        time = time_ns / 1_000_000_000
+        if round(time * 1_000_000_000) != time_ns:
+            self._lost.append(f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has")
         return Converted(Keyframe(self._qpos, self._qvel, time, name), tuple(self._lost))
 
     def _free(self, place: _Place) -> None:
@@ -213,15 +227,18 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     Raises:
         ArrayError: the keyframe has another number of values than the model.
     """
-    qpos = checked("qpos", key.qpos, model.nq)
-    qvel = checked("qvel", key.qvel, model.nv)
+    qpos = checked("qpos", key.qpos if np.size(key.qpos) else model.qpos0, model.nq)
+    qvel = checked("qvel", key.qvel if np.size(key.qvel) else np.zeros(model.nv), model.nv)
     if qpos.ndim != 1 or qvel.ndim != 1:
         raise ArrayError("qpos", "a keyframe has one row of positions and one of velocities")
+    if not abs(key.time) < MAX_TIME:
+        raise ArrayError("time", f"{key.time:g} s is no time that a world state can have")
     trees: dict[int, list[_Place]] = {}
     for index, place in enumerate(_places(model)):
         trees.setdefault(int(model.body_rootid[model.jnt_bodyid[index]]), []).append(place)
     lost: list[str] = []
     models = [_imported(model, root, places, qpos, qvel, lost) for root, places in trees.items()]
+    lost.extend(f"the keyframe's {word}" for word in key.others)
     lost.extend(_other_state(model))
     return Converted(
         WorldState(name=key.name or None, models=tuple(models), time_ns=round(key.time * 1e9)), tuple(lost)
@@ -299,10 +316,15 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
             found.error("bad-number", message, document.place(key, word))
         else:
             rows[word] = row
-    if len(rows.get("time", (0.0,))) != 1:
+    time = rows.get("time", (0.0,))
+    if len(time) != 1:
         found.error("wrong-count", "time must be one number", document.place(key, "time"))
+    elif not abs(time[0]) < MAX_TIME:
+        message = f"time is {time[0]:g} s; a world state has ten digits of seconds"
+        found.error("bad-value", message, document.place(key, "time"))
     found.raise_if_failed()
-    return Keyframe(np.array(rows["qpos"]), np.array(rows["qvel"]), rows["time"][0], key.get("name", ""))
+    others = tuple(word for word in _OTHER_WORDS if key.get(word, "").strip())
+    return Keyframe(np.array(rows["qpos"]), np.array(rows["qvel"]), rows["time"][0], key.get("name", ""), others)
 
 
 def _places(model: Any) -> Iterator[_Place]:

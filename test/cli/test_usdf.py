@@ -119,6 +119,7 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
         (("--pose", "blok_1", "0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
         (("--joint", "lift_joint", "0"), "'lift_joint' is not of the form MODEL/JOINT", 2),
         (("--state", "rover_arm", "stowed"), "'stowed' is not of the form GROUP/STATE", 2),
+        (("--joint", "rover_arm/lift_jiont", "0"), "unknown moving joint 'lift_jiont'; did you mean 'lift_joint'", 1),
         (("--time", "soon"), "--time: 'soon' is not a time in seconds", 2),
     ],
 )
@@ -131,12 +132,32 @@ def test_an_edit_that_cannot_be_done_says_why(
     assert result.out == ""
 
 
+def test_an_edit_warns_of_what_it_makes_wrong(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    out = tmp_path / "e.usdf"
+    result = usdf("edit", world, "--joint", "rover_arm/lift_joint", "7", "-o", out)
+    assert result.code == 0
+    assert "warning: joint 'lift_joint' is at 7, outside its limits" in result.err
+    # What was so before the edit is not the edit's.
+    assert usdf("edit", out, "--joint", "rover_arm/wrist_joint", "0").err == ""
+
+
+def test_wrong_kinds_of_difference_are_wrong_usage(usdf: Callable[..., Any], world: Path) -> None:
+    for words in (("--tolerance", "positon=1"), ("--ignore", "positon")):
+        result = usdf("diff", world, world, *words)
+        assert result.code == 2
+        assert "did you mean 'position'" in result.err
+
+
 def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
     other, merged = tmp_path / "other.usdf", tmp_path / "merged.usdf"
     usdf("edit", world, "--pose", "block_1", "1 2 3 0 0 0", "--time", "2", "-o", other)
     result = usdf("merge", world, other)
     assert result.code == 1
-    assert "'block_1' is stated differently in" in result.err
+    lines = other.read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if 'name="block_1"' in text)
+    assert f"{other}:{line}:3: error: 'block_1' is stated differently in {world}" in result.err
+    column = lines[1].index("rs:time") + 1
+    assert f"{other}:2:{column}: error: the time is 2000000000 ns" in result.err
     assert usdf("merge", world, other, "--prefix", "a_").code == 2
     assert usdf("merge", world, other, "--prefix", "a_", "--prefix", "b_", "--any-time", "-o", merged).code == 0
     assert len(read_world(merged).models) == 8
@@ -153,6 +174,10 @@ def test_merge_split_and_interpolate(usdf: Callable[..., Any], world: Path, tmp_
     pose = read_world(between).model("block_1").pose
     assert pose is not None
     assert pose.xyz_rpy[:3] == pytest.approx((0.72 + 0.07, 0.05 + 0.4875, 0.3 + 0.675))
+    assert usdf("interpolate", world, other, "--time", "1e99").code == 2
+    moment = tmp_path / "moment.usdf"
+    assert usdf("interpolate", world, other, "--time", "0.333333333", "-o", moment).code == 0
+    assert read_world(moment).time_ns == 333_333_333
     assert usdf("interpolate", world, other, "--share", "2").code == 1
     assert usdf("interpolate", world, other).code == 2
 

@@ -45,6 +45,15 @@ def test_merged_worlds_have_everything_once() -> None:
     assert merge([both, both]) == both
 
 
+def test_different_states_of_one_engine_are_left_out() -> None:
+    a = WorldState(models=(ModelState("a"),), engines=(EngineState("e", "1"), EngineState("f", "1")))
+    b = WorldState(models=(ModelState("b"),), engines=(EngineState("e", "2"),))
+    diagnostics = Diagnostics()
+    merged = merge([a, b, a], diagnostics=diagnostics)
+    assert merged.engines == (EngineState("f", "1"),)
+    assert [item.severity.value for item in diagnostics] == ["warning"]
+
+
 def test_conflicts_are_reported_all_together() -> None:
     a = WorldState("v", (ModelState("a"), ModelState("c")), (ODOM,), 5)
     b = WorldState("w", (ModelState("a", twist=ZERO),), (replace(ODOM, twist=ZERO), Frame("c")), 6)
@@ -132,8 +141,18 @@ def test_times_of_dates_are_interpolated_to_the_nanosecond() -> None:
             share_at(a, b, wrong)
     with pytest.raises(ArrayError, match="no time"):
         share_at(a, WorldState(), 0)
+    with pytest.raises(ArrayError, match="the same time"):
+        share_at(a, a, start)
     with pytest.raises(ArrayError, match="not within 0 to 1"):
         interpolate(a, b, 1.5)
+
+
+@pytest.mark.parametrize("length", [3, 7, 1_000_000_000, 3_000_000_000, 86_400_000_000_007])
+def test_the_time_at_a_share_is_the_time_the_share_was_taken_at(length: int) -> None:
+    a, b = WorldState(time_ns=5), WorldState(time_ns=5 + length)
+    for part in range(1, 8):
+        time_ns = 5 + length * part // 9
+        assert interpolate(a, b, share_at(a, b, time_ns)).time_ns == time_ns
 
 
 def test_joints_take_the_short_way_round_and_links_follow() -> None:

@@ -284,6 +284,27 @@ def test_a_keyframe_lists_what_it_cannot_say(model: Any) -> None:
         assert part in lost
     for part in ("free joint 'box_free'", "'arm/shoulder'", "velocity of MuJoCo's joint 'arm/slide'"):
         assert part in lost
+    assert "the poses and twists" not in lost
+    posed = WorldState(models=(replace(arm, links=(LinkState("l", Pose(ZERO)),)),), frames=state.frames)
+    assert "model 'arm': the poses and twists of its links" in "\n".join(to_keyframe(posed, model).lost)
+
+
+def test_a_keyframe_has_the_time_as_near_as_a_float_can(model: Any) -> None:
+    assert to_keyframe(WorldState(time_ns=1_100_000_000), model).value.time == 1.1
+    exact, date = (to_keyframe(WorldState(time_ns=ns), model) for ns in (3, 1_700_000_000_123_456_789))
+    assert exact.value.time == 3e-9
+    assert "time" not in "\n".join(exact.lost)
+    assert "the last digits of the time" in "\n".join(date.lost)
+
+
+def test_what_a_keyframe_leaves_out_is_the_models_own(model: Any) -> None:
+    text = "<mujoco><keyframe><key name='k' ctrl='1 2' act='' mpos='0 0 1'/></keyframe></mujoco>"
+    found = from_keyframe(parse_keyframe(text), model)
+    assert found.lost == ("the keyframe's ctrl", "the keyframe's mpos")
+    box = found.value.model("box")
+    assert box.pose is not None
+    assert box.pose.xyz_rpy == (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    assert box.twist == ZERO
 
 
 def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
@@ -293,6 +314,11 @@ def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
         parse_keyframe("<mujoco/>")
     with pytest.raises(DescriptionError, match="number 2 of qpos, 'x', is not a number"):
         parse_keyframe("<mujoco><keyframe><key qpos='1 x'/></keyframe></mujoco>")
+    for time in ("1e300", "1 2", ""):
+        with pytest.raises(DescriptionError, match=r":1:\d+: error: time"):
+            parse_keyframe(f"<mujoco><keyframe><key time='{time}'/></keyframe></mujoco>")
+    with pytest.raises(ArrayError, match="time"):
+        from_keyframe(Keyframe(np.zeros(0), np.zeros(0), 1e300), model)
     with pytest.raises(UnknownNameError, match="home"):
         parse_keyframe("<mujoco><keyframe><key name='home' qpos='1'/></keyframe></mujoco>", "hme")
 
