@@ -79,13 +79,29 @@ def _names(name: str, value: Any) -> None:
 
 def _topic(name: str, value: Any) -> None:
     _text(name, value)
+    if not value:
+        raise ParameterError(f"parameter '{name}' must be a topic name, not empty")
+    _check_name(name, value, "a topic name")
+
+
+def _topic_or_none(name: str, value: Any) -> None:
+    _text(name, value)
+    if value:
+        _check_name(name, value, "a topic name")
+
+
+def _nodes(name: str, value: Any) -> None:
+    _texts(name, value)
+    for item in value:
+        if item:
+            _check_name(name, item, "a node's name")
+
+
+def _check_name(name: str, value: str, what: str) -> None:
     try:
-        if value:
-            validate_full_topic_name(expand_topic_name(value, "node", "/"))
+        validate_full_topic_name(expand_topic_name(value, "node", "/"))
     except (InvalidTopicNameException, ValueError) as error:
-        raise ParameterError(
-            f"parameter '{name}' must be a topic name, not '{value}': {error}".splitlines()[0]
-        ) from None
+        raise ParameterError(f"parameter '{name}' must be {what}, not '{value}': {error}".splitlines()[0]) from None
 
 
 def _at_most(most: float) -> Callable[[str, Any], None]:
@@ -135,10 +151,10 @@ ROBOT: tuple[Parameter, ...] = (
         "robot_description_topic",
         "",
         "Latched std_msgs/String topic to read the URDF from instead; empty: from the parameter.",
-        _topic,
+        _topic_or_none,
         read_only=True,
     ),
-    Parameter("robot_description_semantic_topic", "", "The same for the SRDF.", _topic, read_only=True),
+    Parameter("robot_description_semantic_topic", "", "The same for the SRDF.", _topic_or_none, read_only=True),
     Parameter(
         "frame_prefix", "", "Put before the name of every link on TF; not before a virtual joint's parent.", _text
     ),
@@ -188,7 +204,7 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
 
 NODE: tuple[Parameter, ...] = (
     Parameter("models", [""], "Names of several robots in one node; empty: one robot.", _names, read_only=True),
-    Parameter("simulators", [""], "Names of simulator nodes that a restored snapshot is pushed to.", _texts),
+    Parameter("simulators", [""], "Names of simulator nodes that a restored snapshot is pushed to.", _nodes),
     Parameter("diagnostics_period", 1.0, "Time between two messages on /diagnostics [s]; 0: none.", _period),
     Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", _at_most(100.0)),
     Parameter("check_tf_authority", True, "Report other nodes that publish this node's frames.", _flag),
@@ -279,6 +295,11 @@ def node_settings(values: Values) -> NodeSettings:
     )
 
 
+def _nanoseconds(seconds: float) -> int:
+    # Thirty years stand for ever, and differences to them stay within 64 bits.
+    return int(min(seconds * 1e9, 1e18))
+
+
 def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], raw: bool) -> RobotSettings:
     """Return one robot's settings from the values by full name, with the settings of the named virtual joints."""
 
@@ -287,11 +308,11 @@ def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], r
 
     return RobotSettings(
         frame_prefix=value("frame_prefix"),
-        publish_interval_ns=max(1, int(1e9 / value("publish_frequency"))),
+        publish_interval_ns=max(1, int(1e9 / max(value("publish_frequency"), 1e-9))),
         ignore_timestamp=value("ignore_timestamp"),
         default_positions=value("default_positions"),
-        complete_after_ns=int(value("complete_after") * 1e9),
-        stale_timeout_ns=int(value("stale_timeout") * 1e9),
+        complete_after_ns=_nanoseconds(value("complete_after")),
+        stale_timeout_ns=_nanoseconds(value("stale_timeout")),
         invalid=Invalid(value("invalid_positions")),
         strict=value("strict"),
         raw=raw,

@@ -301,7 +301,7 @@ class Robot:
         if not complete:
             # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
             # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
-            then_ns = stamp_ns - settings.complete_after_ns
+            then_ns = max(0, stamp_ns - settings.complete_after_ns)
             messages += self._send(~joints & able & (buffer.stamps_ns <= then_ns), then_ns)
         return messages
 

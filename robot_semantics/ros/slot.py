@@ -8,6 +8,7 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
+from robot_semantics.errors import UnknownNameError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros import parameters, qos
 from robot_semantics.ros.description import Description, read_description
@@ -122,11 +123,14 @@ class RobotSlot:
         """Return a robot for a description, with some parameter values changed.
 
         Raises:
-            UnknownNameError: `default_positions` names no state of the SRDF.
+            ParameterError: `default_positions` names no state of the SRDF.
 
         """
         settings = self._settings(description.model, {**self.values, **changed})
-        robot = Robot(self.prefix or description.model.name, description.model, settings)
+        try:
+            robot = Robot(self.prefix or description.model.name, description.model, settings)
+        except UnknownNameError as error:
+            raise parameters.ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
         if self.robot is not None and self.robot.model is description.model:
             robot.adopt(self.robot)
         return robot

@@ -37,7 +37,10 @@ CYCLE = URDF.replace('<parent link="base"/>', '<parent link="tip"/>')
         ({"robot_description": ""}, "parameter 'robot_description' is empty"),
         ({"robot_description": URDF, "robot_description_semantic": "<robot"}, "<robot_description_semantic>:1:"),
         ({"robot_description": URDF, "publish_frequency": 0.0}, "'publish_frequency' must be greater than 0, not 0.0"),
-        ({"robot_description": URDF, "default_positions": "arm/home"}, "unknown group 'arm'"),
+        (
+            {"robot_description": URDF, "default_positions": "arm/home"},
+            "parameter 'default_positions': unknown group 'arm'",
+        ),
         ({"robot_description": URDF, "invalid_positions": "refuze"}, "did you mean 'refuse'?"),
     ],
     ids=["not_xml", "cycle", "empty", "srdf_not_xml", "frequency", "state", "word"],

@@ -66,6 +66,8 @@ def test_every_default_passes_its_own_check() -> None:
         ("models", ["a", "a"], "names a robot twice: a, a"),
         ("robot_description_topic", "bad topic", "must be a topic name, not 'bad topic'"),
         ("left.virtual_joints.base.topic", "//odom", "must be a topic name, not '//odom'"),
+        ("virtual_joints.base.topic", "", "must be a topic name, not empty"),
+        ("simulators", ["/mujoco world"], "must be a node's name, not '/mujoco world'"),
         ("world_state_frequency", 1e6, "must be at most 100, not 1000000.0"),
         ("diagnostics_period", 1e-9, "must be 0 or at least 0.01, not 1e-09"),
         ("publish_frequency", True, "must be a finite number, not True"),
@@ -75,6 +77,16 @@ def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any,
     with pytest.raises(parameters.ParameterError, match=re.escape(message)) as raised:
         parameters.check(name, value, ("left",))
     assert name in str(raised.value)
+
+
+@pytest.mark.parametrize("frequency", [5e-324, 1e-12, 1e-9, 1e300])
+def test_any_frequency_gives_an_interval_that_stamps_can_be_compared_with(frequency: float) -> None:
+    values = {item.name: item.default for item in parameters.ROBOT}
+    values |= {"publish_frequency": frequency, "complete_after": 1e300, "stale_timeout": 1e300}
+    settings = parameters.robot_settings(values, "", (), raw=True)
+    longest_ns = 1_000_000_000_000_000_000
+    assert 1 <= settings.publish_interval_ns <= longest_ns
+    assert settings.complete_after_ns == settings.stale_timeout_ns == longest_ns
 
 
 def test_names_that_are_not_ours_are_left_alone() -> None:

@@ -11,11 +11,13 @@ import pytest
 from robot_semantics_interfaces.msg import WorldState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
 
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.cdr import JointStateData
+from robot_semantics.ros.joint_input import Refusal
 from robot_semantics.ros.live_view import LiveRobot
 from robot_semantics.ros.robot import Robot
 from robot_semantics.ros.settings import RobotSettings, Source, VirtualJointSettings
@@ -28,6 +30,7 @@ URDF, SRDF = (example(f"rover_arm.{kind}").read_text() for kind in ("urdf", "srd
 ROBOT = robot_from_text(URDF, SRDF)
 REACH = {name: float(values[0]) for name, values in ROBOT.semantics.state("arm", "reach").joints.items()}
 PAST_NS = 1_500_000_000_000_000_000
+EMPTY = np.empty(0)
 
 
 def test_default_positions_are_published_before_any_joint_state(
@@ -137,7 +140,7 @@ def made(**settings: Any) -> Robot:
 
 
 def named_nose(stamp_ns: int) -> JointStateData:
-    return JointStateData(stamp_ns, ("lift_joint", "nose"), np.array([0.1, 0.0]), (np.empty(0), np.empty(0)))
+    return JointStateData(stamp_ns, ("lift_joint", "nose"), np.array([0.1, 0.0]), (EMPTY, EMPTY))
 
 
 def test_a_change_of_settings_is_no_news_of_any_joint() -> None:
@@ -161,3 +164,12 @@ def test_a_new_pose_of_a_fixed_virtual_joint_wins_over_the_old_one() -> None:
     )
     after.adopt(before)
     assert after.buffer.positions[after.space.joint_positions[name]].tolist() == [2.0, 0.0, 0.0]
+
+
+def test_no_transform_is_stamped_before_the_beginning_of_time() -> None:
+    robot = made(default_positions="zero", raw=False)
+    data = JointStateData(20_000_000, ("lift_joint",), np.zeros(1), (EMPTY, EMPTY))
+    messages = robot.joint_state(data, time.time_ns)
+    assert not isinstance(messages, Refusal)
+    stamps = {stamp_of(item) for message in messages if isinstance(message, TFMessage) for item in message.transforms}
+    assert stamps == {0, 20_000_000}
