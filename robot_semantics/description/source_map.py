@@ -162,7 +162,10 @@ class ElementIndex:
         return end, self._text[end - 2 : end] == b"/>"
 
     def path(self, at: int) -> str:
-        """Return the path of element `at` from the root, named elements by their name, others by their number."""
+        """Return the path of element `at` from the root, which as XPath leads to it, first of all where to several.
+
+        Elements go by tag and name, and by a number where siblings before them go by the same.
+        """
         labels: list[str] = []
         while at >= 0:
             if at not in self._labels:
@@ -177,22 +180,36 @@ class ElementIndex:
         if parent < 0:
             return tag
         if name is not None:
-            return f"{tag}[@name='{name}']"
+            quote = '"' if "'" in name else "'"
+            tag = f"{tag}[@name={quote}{name}{quote}]"
         nth = self._numbers_below(parent)[at]
         return tag if nth == 1 else f"{tag}[{nth}]"
 
     def _numbers_below(self, parent: int) -> dict[int, int]:
-        """Return, for every child without a name, which of its parent's nameless children of that tag it is."""
+        """Return of every child which it is of those of its tag; one with a name, of those of its name, too."""
         numbers = self._numbers.get(parent)
         if numbers is None:
             numbers = self._numbers[parent] = {}
-            seen: Counter[str] = Counter()
-            for child in (parent + 1 + np.flatnonzero(self._parents[parent + 1 :] == parent)).tolist():
+            seen: Counter[tuple[str, str | None]] = Counter()
+            for child in self._children(parent):
                 tag, name = self._tag_and_name(child)
-                if name is None:
-                    seen[tag] += 1
-                    numbers[child] = seen[tag]
+                seen[tag, None] += 1
+                if name is not None:
+                    seen[tag, name] += 1
+                numbers[child] = seen[tag, name]
         return numbers
+
+    def _children(self, parent: int) -> list[int]:
+        by_parent, parents = self._by_parent
+        first, last = np.searchsorted(parents, [parent, parent + 1])
+        children: list[int] = by_parent[first:last].tolist()
+        return children
+
+    @cached_property
+    def _by_parent(self) -> tuple[_Places, _Places]:
+        """The elements sorted by their parents, siblings in document order, and those parents."""
+        elements = np.argsort(self._parents, kind="stable")
+        return elements, self._parents[elements]
 
     def _tag_and_name(self, at: int) -> tuple[str, str | None]:
         tag = _NAME.match(self._text, self.offset[at] + 1)

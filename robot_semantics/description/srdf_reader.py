@@ -124,9 +124,9 @@ class _Reader:
             self._diagnostics.warning("odd-declaration", message, document.odd_declaration)
         for place in document.odd_comments:
             self._diagnostics.warning("odd-comment", "'--' may not stand inside a comment; it is passed over", place)
-        for prefix in document.undeclared_prefixes:
+        for prefix, at in document.undeclared_prefixes.items():
             message = f"the namespace prefix '{prefix}' is not declared"
-            self._diagnostics.warning("undeclared-prefix", message, document.places.place(0))
+            self._diagnostics.warning("undeclared-prefix", message, document.places.place(at))
 
     # --- what is common to all elements
 

@@ -64,8 +64,8 @@ def _read(scanner: Scanner) -> Robot:
     for place in document.odd_comments:
         message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
         scanner.diagnostics.warning("odd-comment", message, place)
-    for prefix in document.undeclared_prefixes:
-        scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", 0)
+    for prefix, at in document.undeclared_prefixes.items():
+        scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", at)
     part = Part(root, scanner.enter())
     scanner.attributes(part, root, 0, {"name": str, "version": str}, part.values)
     _read_version(scanner, part)

@@ -5,7 +5,9 @@ lxml gives the tree (fast); `source_map` finds places when the first problem has
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +15,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.description.source_map import START_TAG, ElementIndex, SourceMap
+from robot_semantics.description.source_map import ElementIndex, SourceMap
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
 
@@ -30,14 +32,18 @@ _DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
 _BEFORE_ROOT = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
 _COMMENT = re.compile(rb"(?<=<!--)(.*?)(?=-->)", re.DOTALL)
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
+_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
+"""What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
 
 
 class XmlDocument:
     """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
 
     Attributes:
-        undeclared_prefixes: prefixes that the text uses without a declaration; only where `parse_xml` was forgiving.
-            In the tree they stand for namespaces that begin with `UNDECLARED_NAMESPACE`.
+        undeclared_prefixes: prefixes that the text uses without a declaration, each with the number of the first
+            element that does; only where `parse_xml` was forgiving. In the tree they stand for namespaces that begin
+            with `UNDECLARED_NAMESPACE`.
         odd_declaration: where the XML declaration stands, if it is not as XML has it; only where `parse_xml` was
             forgiving. The text of `places` has spaces instead.
         odd_comments: where a comment holds ``--``, which XML forbids; only where `parse_xml` was forgiving. The text
@@ -49,13 +55,13 @@ class XmlDocument:
         self,
         root: etree._Element,
         places: SourceMap,
-        undeclared_prefixes: tuple[str, ...] = (),
+        undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: Place | None = None,
         odd_comments: tuple[Place, ...] = (),
     ) -> None:
         self.root = root
         self.places = places
-        self.undeclared_prefixes = undeclared_prefixes
+        self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
 
@@ -99,7 +105,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     odd_comments: list[Place] = []
     try:
         root = _parse(utf8)
-        undeclared: tuple[str, ...] = ()
+        undeclared: Mapping[str, int] = {}
     except etree.XMLSyntaxError as error:
         if not forgiving:
             raise _not_well_formed(error, source) from None
@@ -140,40 +146,54 @@ def _parser() -> etree.XMLParser:
     )
 
 
-def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, tuple[str, ...]]:
+def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping[str, int]]:
     """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees."""
     try:
-        return _parse(utf8), ()
+        return _parse(utf8), {}
     except etree.XMLSyntaxError as error:
         if not _UNDECLARED.search(str(error.msg)):
             raise _not_well_formed(error, source) from None
-    prefixes: set[str] = set()
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        for name in (tag, *attributes):
-            prefix, colon, local = name.partition(":")
-            if colon and local and prefix not in ("xml", "xmlns"):
-                prefixes.add(prefix)
-
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = start
-    try:
-        parser.Parse(utf8, True)
-    except expat.ExpatError as error:
-        place = Place(source, error.lineno, error.offset + 1)
-        reason = expat.ErrorString(error.code)
-        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
+    missing = _undeclared_prefixes(utf8, source)
     root = ElementIndex(utf8).offset[0]
-    tag = START_TAG.match(utf8, root)
-    head = tag.group() if tag else b""
-    missing = tuple(sorted(prefix for prefix in prefixes if f"xmlns:{prefix}".encode() not in head))
-    declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in missing).encode()
+    declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in sorted(missing)).encode()
     name_end = re.compile(rb"<[^\s/>]+").match(utf8, root)
     cut = name_end.end() if name_end else 0
     try:
         return _parse(utf8[:cut] + declarations + utf8[cut:]), missing
     except etree.XMLSyntaxError as error:
         raise _not_well_formed(error, source) from None
+
+
+def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
+    """Return the prefixes that are used outside of any element that declares them, with the first element's number."""
+    missing: dict[str, int] = {}
+    # The prefixes that each open element declares, and those around it; most elements declare none.
+    scopes: list[frozenset[str]] = [frozenset({"xml", "xmlns"})]
+    count = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        declared = [name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")]
+        scopes.append(scopes[-1].union(declared) if declared else scopes[-1])
+        for name in (tag, *attributes):
+            prefix, colon, local = name.partition(":")
+            if colon and local and prefix not in scopes[-1]:
+                missing.setdefault(prefix, count)
+        count += 1
+
+    def end(_: str) -> None:
+        scopes.pop()
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    try:
+        parser.Parse(utf8, True)
+    except expat.ExpatError as error:
+        place = Place(source, error.lineno, error.offset + 1)
+        reason = expat.ErrorString(error.code)
+        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
+    return missing
 
 
 def _has_doctype(utf8: bytes) -> bool:
@@ -212,6 +232,9 @@ def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionErr
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
     if "xcessive depth" in message:
         return _refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
+    if _LIBRARY_LIMIT.search(message):
+        reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
+        return _refusal("too-large", reason, Place(source, line, column))
     return _refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
 
 
@@ -242,24 +265,37 @@ def read_text(path: str | Path) -> bytes:
 
 def _as_utf8(text: str | bytes, source: str) -> bytes:
     """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in."""
+    encoding = "utf-8"
     try:
         if isinstance(text, str):
             return text.removeprefix("\ufeff").encode()
         if text.startswith((b"\xff\xfe", b"\xfe\xff")):
             return text.decode("utf-16").encode()
         declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
-        encoding = declared.group(1).decode() if declared else "utf-8"
+        if declared:
+            encoding = declared.group(1).decode()
         if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
             # The bytes are themselves: large files are spared two copies.
             return bytes(text)
+        name = codecs.lookup(encoding).name.replace("-", "_")
+        if name in _NO_CHARACTER_SETS:
+            raise LookupError
+        if name.startswith(("utf_16", "utf_32")):
+            # Its declaration could be read byte by byte.
+            message = f"the text is declared to be {encoding}, but is not"
+            raise _refusal("not-decodable", message, Place(source, 1, 1))
         return text.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
         line = column = 1
-        if isinstance(text, bytes) and error.encoding == "utf-8":
-            line, column = _line_column(text, error.start)
+        if isinstance(text, bytes):
+            before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         message = f"the text is no {error.encoding}: {error.reason}"
         raise _refusal("not-decodable", message, Place(source, line, column)) from None
-    except (UnicodeError, LookupError) as error:
+    except LookupError:
+        message = f"the text is declared to be {encoding}, which is no known character set"
+        raise _refusal("not-decodable", message, Place(source, 1, 1)) from None
+    except UnicodeError as error:
         raise _refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
 
 

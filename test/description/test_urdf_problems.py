@@ -121,7 +121,7 @@ ERRORS = [
         '§<robot><link name="a"/></robot>',
         "/robot",
     ),
-    Case("missing-attribute", "<link> has no attribute 'name'", robot(joint() + "\n §<link/>"), "/robot/link"),
+    Case("missing-attribute", "<link> has no attribute 'name'", robot(joint() + "\n §<link/>"), "/robot/link[3]"),
     Case(
         "missing-attribute",
         "<joint> has no attribute 'name'",
@@ -289,13 +289,13 @@ ERRORS = [
         "duplicate-link",
         "link 'arm' is declared twice, first on line 5",
         robot(joint() + '\n  <link §name="arm"/>'),
-        "/robot/link[@name='arm']/@name",
+        "/robot/link[@name='arm'][2]/@name",
     ),
     Case(
         "duplicate-joint",
         "joint 'j' is declared twice, first on line 6",
         robot(joint() + '\n  <link name="c"/>\n  ' + joint(child="c").replace("name", "§name", 1)),
-        "/robot/joint[@name='j']/@name",
+        "/robot/joint[@name='j'][2]/@name",
     ),
     Case(
         "unknown-link",
@@ -335,7 +335,7 @@ ERRORS = [
             f'{joint()}<material name="red"><color rgba="1 0 0 1"/></material>\n'
             '<material §name="red"><color rgba="1 0 0 1"/></material>'
         ),
-        "/robot/material[@name='red']/@name",
+        "/robot/material[@name='red'][2]/@name",
     ),
     Case(
         "negative-mass",
@@ -459,8 +459,8 @@ WARNINGS = [
     Case(
         "undeclared-prefix",
         "the namespace prefix 'gazebo' is not declared",
-        robot(joint() + "<gazebo:map/>").replace("<robot", "§<robot"),
-        "/robot",
+        robot(joint() + "§<gazebo:map/>"),
+        "/robot/gazebo:map",
     ),
     Case(
         "odd-declaration",

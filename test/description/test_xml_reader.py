@@ -87,6 +87,26 @@ def test_paths_name_elements_and_number_the_unnamed_ones() -> None:
     assert paths == ["/robot", link, f"{link}/visual", f"{link}/visual[2]", "/robot/link[@name='b']"]
 
 
+def test_every_path_leads_to_its_element_as_xpath_does() -> None:
+    rng = random.Random(5)
+
+    def elements(depth: int) -> str:
+        names = ["", "", ' name="a"', ' name="b"', ' name="it\'s"', ' name="&lt;&#233;"']
+        return "".join(
+            f"<{tag}{rng.choice(names)}>{elements(depth - 1)}</{tag}>"
+            for tag in rng.choices(["link", "joint"], k=rng.randrange(2 * depth + 1))
+        )
+
+    document = parse_xml(f"<robot>{elements(5)}</robot>", "t")
+    found = list(document.root.iter("*"))
+    assert len(found) > 100
+    for element in found:
+        path = document.place(element).path
+        led_to = document.root.getroottree().xpath(path)
+        assert isinstance(led_to, list)
+        assert led_to[0] is element, path
+
+
 def test_an_element_that_no_text_has_stands_in_the_source_as_a_whole() -> None:
     assert str(parse_xml("<a/>", "x.urdf").places.place(-1)) == "x.urdf"
     assert str(parse_xml("<a/>", "x.urdf").places.place(5)) == "x.urdf"
@@ -130,6 +150,12 @@ BILLION = (
         (b'<?xml version="1.0" encoding="naQQQme"?><a/>', "1:1 not-decodable"),
         ("<a>\ud800</a>", "1:1 not-decodable"),
         (b"<a>\x00</a>", "1:4 not-well-formed"),
+        (b'<?xml version="1.0" encoding="us-ascii"?>\n<a>\n \xe9</a>', "3:2 not-decodable"),
+        (b"\xef\xbb\xbf<a>\xff</a>", "1:4 not-decodable"),
+        (b'<?xml version="1.0" encoding="utf-16"?><a/>', "1:1 not-decodable"),
+        (b'<?xml version="1.0" encoding="idna"?><a/>', "1:1 not-decodable"),
+        (b'<?xml version="1.0" encoding="unicode_escape"?><a/>', "1:1 not-decodable"),
+        (b'<?xml version="1.0" encoding="rot13"?><a/>', "1:1 not-decodable"),
     ],
 )
 def test_a_text_that_is_refused_gives_one_problem_with_line_and_column(
@@ -145,6 +171,13 @@ def test_a_hundred_megabytes_are_refused_unread(tmp_path: Path) -> None:
         file.truncate(100 * 1024 * 1024)
     with pytest.raises(DescriptionError, match="longer than"):
         read_xml(path)
+
+
+@pytest.mark.parametrize("part", ["<a>{}</a>", '<a b="{}"/>', "<a><!--{}--></a>"])
+def test_a_text_or_attribute_of_ten_megabytes_is_refused_in_plain_words(part: str) -> None:
+    with pytest.raises(DescriptionError, match="longer than the 10,000,000 bytes") as caught:
+        parse_xml(part.format("x" * 10_000_001), "t")
+    assert [(problem.code, problem.place.line) for problem in caught.value.diagnostics] == [("too-large", 1)]
 
 
 @pytest.mark.parametrize("name", ["nowhere.urdf", ".", "nul\0.urdf"])
@@ -166,11 +199,19 @@ def test_prefixes_without_declaration_pass_only_where_asked() -> None:
     text = '<robot xmlns:k="u">\n<gz:a q:b="1"/><k:x/><xml/></robot>'
     assert refused(text).endswith("not-well-formed")
     document = parse_xml(text, "t", forgiving=True)
-    assert document.undeclared_prefixes == ("gz", "q")
+    assert document.undeclared_prefixes == {"gz": 1, "q": 1}
     tags = [str(element.tag) for element in document.root.iter("*")]
     assert tags == ["robot", f"{{{UNDECLARED_NAMESPACE}gz}}a", "{u}x", "xml"]
     assert document.places.verbatim(1) == '<gz:a q:b="1"/>'
     assert (document.places.place(1).line, document.places.place(1).column) == (2, 1)
+
+
+def test_a_prefix_that_an_element_declares_for_itself_is_declared() -> None:
+    text = '<robot><k:x xmlns:k="u"><k:y/><gz:z xmlns:gz="v"/></k:x><gz:a/><k:b/></robot>'
+    document = parse_xml(text, "t", forgiving=True)
+    assert document.undeclared_prefixes == {"gz": 4, "k": 5}
+    tags = [str(element.tag) for element in document.root.iter("*")]
+    assert tags[1:] == ["{u}x", "{u}y", "{v}z", f"{{{UNDECLARED_NAMESPACE}gz}}a", f"{{{UNDECLARED_NAMESPACE}k}}b"]
 
 
 @pytest.mark.parametrize(

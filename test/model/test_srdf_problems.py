@@ -168,7 +168,7 @@ def test_another_robots_name_is_a_warning_at_the_name() -> None:
 
 
 def test_what_the_peers_xml_readers_let_pass_is_a_warning() -> None:
-    text, places = place_of_mark('\n §<?xml version="1.0"?>\n§<robot name="r"><x:note/></robot>')
+    text, places = place_of_mark('\n §<?xml version="1.0"?>\n<robot name="r">§<x:note/></robot>')
     found = problems(text)
     assert [item.code for item in found] == ["odd-declaration", "undeclared-prefix"]
     assert [(item.place.line, item.place.column) for item in found] == places
