@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +53,11 @@ class SourceMap:
             path = f"{path}/@{attribute}"
             offset = index.attribute(at, attribute.encode())
         return Place(self.source, *index.line_column(offset), path)
+
+    def place_of_first(self, at: int, attributes: Iterable[str]) -> Place:
+        """Return the place of the first of `attributes` that the tag of element `at` has; of the tag, if none."""
+        has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
+        return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
 
     def verbatim(self, at: int) -> str:
         """Return the text of element number `at` from its first to its last character, as it stands."""
@@ -133,6 +139,10 @@ class ElementIndex:
         """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
         found = self._attributes(at).get(name)
         return self.offset[at] if found is None else found.start(1)
+
+    def has(self, at: int, name: str) -> bool:
+        """Tell whether the start tag of element `at` has the attribute `name`."""
+        return name.encode() in self._attributes(at)
 
     def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
         if self._last_tag[0] != at:

@@ -17,6 +17,7 @@ from lxml import etree
 
 from robot_semantics.description import srdf_tree as tree
 from robot_semantics.description.srdf_elements import HOMES, ROBOT, VIRTUAL_JOINT_TYPES, ElementSpec
+from robot_semantics.description.urdf_numbers import words
 from robot_semantics.description.xacro_reader import FindPackage, read_document
 from robot_semantics.description.xml_reader import XmlDocument, parse_xml
 from robot_semantics.diagnostics import Diagnostics
@@ -68,10 +69,10 @@ def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> tree.Semant
 
 def parse_numbers(text: str) -> tuple[float, ...] | None:
     """Return the whitespace-separated finite decimal numbers of `text`, None where it has none or anything else."""
-    words = text.split()
-    if not words or not all(_NUMBER.fullmatch(word) for word in words):
+    pieces = words(text)
+    if not pieces or not all(_NUMBER.fullmatch(piece) for piece in pieces):
         return None
-    values = tuple(float(word) for word in words)
+    values = tuple(float(piece) for piece in pieces)
     return values if all(math.isfinite(value) for value in values) else None
 
 

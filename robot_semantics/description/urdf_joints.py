@@ -126,6 +126,9 @@ def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old:
     values: dict[str, Any] = {}
     good = scanner.attributes(part, element, at, _OLD_LINK_ATTRIBUTES if old else _LINK_ATTRIBUTES, values, tag)
     link = values.get("link") or values.get("name")
+    if "link" in values and "name" in values:
+        message = f"<{tag}> has both 'link' and 'name'; the link is '{link}'"
+        scanner.warning("duplicate-element", message, at, "name" if values["link"] else "link")
     if not link:
         scanner.error("missing-attribute", f"<{tag}> has no attribute 'link'", at)
     if scanner.has_text:

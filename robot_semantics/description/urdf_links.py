@@ -8,7 +8,12 @@ from lxml import etree
 
 from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_geometry import origin_child, read_collision, read_visual
-from robot_semantics.description.urdf_joints import read_link_end, read_nested_joint, scan_nested_joint
+from robot_semantics.description.urdf_joints import (
+    LinkEnd,
+    read_link_end,
+    read_nested_joint,
+    scan_nested_joint,
+)
 from robot_semantics.description.urdf_numbers import number
 from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Scanner
 from robot_semantics.description.urdf_tree import Extra, Inertial, Joint, Link
@@ -24,6 +29,7 @@ def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, l
     name: str | None = part.values.get("name")
     if not scanner.named("link", part.values, part.at):
         scanner.complete = False
+    _keep_unused_parent(scanner, part)
     nested: list[Joint] = []
     for joint_part in part.values.get("joint", ()):
         joint = read_nested_joint(scanner, joint_part, name or "", part.values.get("parent"))
@@ -44,6 +50,20 @@ def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, l
         ),
         nested,
     )
+
+
+def _keep_unused_parent(scanner: Scanner, part: Part) -> None:
+    """Keep a `<parent>` in a link that joins nothing: every joint there has one of its own, or there is none."""
+    parent: LinkEnd | None = part.values.get("parent")
+    joints: list[Part] = part.values.get("joint", [])
+    if parent is None or any("parent" not in joint.seen for joint in joints):
+        return
+    why = "its <joint> has one of its own" if joints else "there is no <joint> with it"
+    scanner.warning("unused-parent", f"<parent> in <link> joins nothing: {why}; it is kept but not used", parent.at)
+    position, index = part.values["parent_stands"]
+    extras = [extra for extra in part.extras if not extra.within.startswith("parent")]
+    extras.insert(index, Extra(position, None, "parent", "", parent.at, scanner.document.places))
+    part.extras = extras
 
 
 def _in_current_form(extra: Extra) -> Extra:
@@ -104,6 +124,7 @@ def _joint(scanner: Scanner, part: Part, element: etree._Element) -> bool:
 
 
 def _parent(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+    part.values["parent_stands"] = (len(part.order), len(part.extras))
     part.values["parent"] = read_link_end(scanner, part, element)
     return False
 

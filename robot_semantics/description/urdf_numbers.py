@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_SPACE = re.compile("[ \t\r\n]+")
 # Descriptions repeat a few texts ("0 0 0", "1.0") thousands of times; a look-up costs a tenth of a conversion.
 _CACHED = 1 << 15
 
@@ -99,12 +100,18 @@ def not_negative(text: str) -> float:
 
 def shown(text: str, limit: int = 60) -> str:
     """Return `text` on one line and cut to a length that fits a message."""
-    line = " ".join(text.split())
+    line = " ".join(words(text))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
+def words(text: str) -> list[str]:
+    """Return what XML's white space parts; other kinds of space, as a no-break one, part nothing for any peer."""
+    # In ASCII, Python's split knows the same white space and others that no XML can hold.
+    return text.split() if text.isascii() else [word for word in _SPACE.split(text) if word]
+
+
 def _numbers(text: str, count: int) -> tuple[float, ...]:
-    pieces = text.split()
+    pieces = words(text)
     if len(pieces) != count:
         raise ValueError(f"should be {count} numbers, not {len(pieces)}: '{shown(text)}'")
     values = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from robot_semantics.description.urdf_tree import Inertial, Link, Material, Robot, Visual
+from robot_semantics.description.urdf_tree import Box, Cylinder, Inertial, Link, Material, Robot, Sphere, Visual
 from robot_semantics.diagnostics import Diagnostics
 
 
@@ -13,6 +15,7 @@ def check_links(robot: Robot, diagnostics: Diagnostics) -> frozenset[str]:
     with_inertial = [(link.name, link.inertial) for link in robot.links if link.inertial is not None]
     bad = frozenset([name for name, inertial in with_inertial if not _mass_is_good(name, inertial, robot, diagnostics)])
     _check_inertias(with_inertial, robot, diagnostics)
+    _check_sizes(robot, diagnostics)
     _check_materials(robot, diagnostics)
     return bad
 
@@ -58,6 +61,29 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: Robot, diagnos
         name, inertial = inertials[index]
         message = f"the inertia of link '{name}' is not positive semi-definite, so no body has it"
         diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
+
+
+def _check_sizes(robot: Robot, diagnostics: Diagnostics) -> None:
+    """Warn of negative sizes, which each reader takes for something else; a capsule's are errors of the text."""
+    for link in robot.links:
+        shapes = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
+        for shape in shapes:
+            if isinstance(shape, (Box, Cylinder, Sphere)):
+                for name, value in _sizes(shape):
+                    if value < 0:
+                        tag = type(shape).__name__.lower()
+                        message = f"attribute '{name}' of <{tag}> should not be negative, but has {value:g}"
+                        diagnostics.warning("negative-size", message, robot.places.place(shape.at, name))
+
+
+def _sizes(shape: Box | Cylinder | Sphere) -> Iterator[tuple[str, float]]:
+    """Yield the lengths of a shape with the names of their attributes."""
+    if isinstance(shape, Box):
+        yield "size", min(shape.size)
+    else:
+        yield "radius", shape.radius
+    if isinstance(shape, Cylinder):
+        yield "length", shape.length
 
 
 def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from robot_semantics.description.urdf_tree import Joint, Mimic, Robot
@@ -31,6 +32,14 @@ def resolve_mimics(
     sources: dict[str, MimicSource] = {}
     for name in followed:
         _follow(name, followed, sources)
+    for name, source in list(sources.items()):
+        if not (math.isfinite(source.multiplier) and math.isfinite(source.offset)):
+            message = (
+                f"joint '{name}' follows '{source.joint}' by factors and offsets that come to more than a 64-bit float "
+                "holds"
+            )
+            diagnostics.error("mimic-too-large", message, robot.places.place(followed[name].at))
+            del sources[name]
     return sources
 
 

@@ -42,7 +42,7 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
         cycles += 1
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
         message = f"kinematic loops are not a supported feature: {path}"
-        diagnostics.error("cycle", message, robot.places.place(cycle[-1].child_at, "link"))
+        diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
     roots = [name for name in links if name not in has_parent]
     if not roots and known:
         diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
@@ -59,8 +59,20 @@ def _declared(link: Link, robot: Robot) -> Place:
     """Return the place of a link's name: where it is declared or, if it is implicit, the first joint that names it."""
     if link.at >= 0:
         return robot.places.place(link.at, "name")
-    ends = ((name, at) for j in robot.joints for name, at in ((j.parent, j.parent_at), (j.child, j.child_at)))
-    return robot.places.place(next((at for name, at in ends if name == link.name), -1), "link")
+    ends = (
+        (joint, name, at)
+        for joint in robot.joints
+        for name, at in ((joint.parent, joint.parent_at), (joint.child, joint.child_at))
+    )
+    return next((_place_of_end(robot, joint, at) for joint, name, at in ends if name == link.name), Place(""))
+
+
+def _place_of_end(robot: Robot, joint: Joint, at: int) -> Place:
+    """Return where a joint names its parent or child: `link`, in an older form `name`.
+
+    A joint inside a link does not name its child; its own place stands for that.
+    """
+    return robot.places.place_of_first(at, () if at == joint.at else ("link", "name"))
 
 
 def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagnostics) -> tuple[dict[str, Named], bool]:
@@ -85,7 +97,7 @@ def _links_known(
         for end, name, at in (("parent", joint.parent, joint.parent_at), ("child", joint.child, joint.child_at)):
             if name in links:
                 continue
-            place = robot.places.place(at, "link")
+            place = _place_of_end(robot, joint, at)
             if implicit_links:
                 links[name] = Link(name)
                 message = f"no <link> declares '{name}'; it is taken as a link without mass or shape"
@@ -108,7 +120,7 @@ def _one_parent_each(joints: Iterable[Joint], robot: Robot, diagnostics: Diagnos
                 f"link '{joint.child}' has two parents: '{first.parent}' by joint '{first.name}' "
                 f"and '{joint.parent}' by joint '{joint.name}'"
             )
-            diagnostics.error("two-parents", message, robot.places.place(joint.child_at, "link"))
+            diagnostics.error("two-parents", message, _place_of_end(robot, joint, joint.child_at))
     return fine
 
 

@@ -332,3 +332,38 @@ def test_a_current_robot_passes_an_upgrade_unchanged(tmp_path: Path, capsys: pyt
     assert main(["upgrade", str(old), "-o", str(new), "--diff"]) == 0
     assert new.read_bytes() == old.read_bytes()
     assert capsys.readouterr() == ("", f"{old}: is in the current form already\n")
+
+
+@pytest.mark.parametrize(
+    ("joints", "why"),
+    [
+        ("", "there is no <joint> with it"),
+        ('<joint name="j" type="fixed"><parent name="p"/></joint>', "its <joint> has one"),
+    ],
+)
+def test_a_parent_in_a_link_that_joins_nothing_is_kept_and_said(joints: str, why: str) -> None:
+    body = f'<!-- 1 --><parent name="q"><!-- 2 --><origin xyz="1 2 3"/></parent><!-- 3 -->{joints}'
+    text = f'<robot name="r"><link name="p"/><link name="c">{body}</link></robot>'
+    diagnostics = Diagnostics()
+    robot = parse_urdf(text, "old.urdf", diagnostics)
+    said = next(problem for problem in diagnostics if problem.code == "unused-parent")
+    assert said.severity is Severity.WARNING
+    assert why in said.message
+    assert said.place.column == text.index("<parent name='q'".replace("'", '"')) + 1
+    written = write_urdf(robot)
+    link = "".join(written.partition('<link name="c">')[2].partition("</link>")[0].split())
+    assert link == '<!--1--><parentname="q"><!--2--><originxyz="123"/></parent><!--3-->'
+    assert parse_urdf(written, "new.urdf", Diagnostics()).links == robot.links
+
+
+def test_a_parent_with_both_names_is_said_and_the_newer_counts() -> None:
+    diagnostics = Diagnostics()
+    joint = '<joint name="j" type="fixed"><parent name="q" link="p"/></joint>'
+    text = f'<robot name="r"><link name="p"/><link name="c">{joint}</link></robot>'
+    robot = parse_urdf(text, "old.urdf", diagnostics)
+    assert robot.joints[0].parent == "p"
+    said = next(problem for problem in diagnostics if problem.code == "duplicate-element")
+    assert (said.message, said.place.column) == (
+        "<parent> has both 'link' and 'name'; the link is 'p'",
+        text.index('name="q"') + 1,
+    )
