@@ -63,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     # Imported here: the simulator is an optional part, and a missing one is reported by its name.
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.loading import ModelFiles, with_relative_paths, world_from_state
-    from robot_semantics.simulation.mujoco import MujocoSimulator
+    from robot_semantics.simulation.mujoco import MujocoSimulator, send_warnings_to
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.writer import save_world, write_world
 
@@ -81,6 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
         ground=not arguments.no_ground,
     )
     print_diagnostics(diagnostics)
+    send_warnings_to(lambda text: print(f"note: MuJoCo: {text}", file=sys.stderr))
     simulator = MujocoSimulator(spec)
     for note in simulator.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -120,6 +121,8 @@ def _example(arguments: argparse.Namespace) -> int:
 
 
 def _count(text: str) -> int:
+    if not text.strip().removeprefix("-").isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of steps")
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"the number of steps must not be negative: {value}")

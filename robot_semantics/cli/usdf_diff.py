@@ -12,6 +12,9 @@ from robot_semantics.errors import UnknownNameError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 
+_MOST_NUMBERS = 10
+"""A row of more numbers is not shown in the table."""
+
 _KINDS = {kind.label.replace(" ", "-"): kind for kind in Kind}
 
 
@@ -73,7 +76,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return usdf_views.numbers(value["rpy"])
     if isinstance(value, (list, tuple)) and all(isinstance(item, float) for item in value):
-        return usdf_views.numbers(value)
+        # An engine's array may have thousands: `--json` has them all.
+        return usdf_views.numbers(value) if len(value) <= _MOST_NUMBERS else f"{len(value)} numbers"
     return "-" if value is None else str(value)
 
 

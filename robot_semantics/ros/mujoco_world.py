@@ -36,7 +36,7 @@ from robot_semantics.ros.world_messages import (
     world_to_message,
 )
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
-from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.mujoco import MujocoSimulator, SimulationError, send_warnings_to
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.simulator import RestoreReport
@@ -49,6 +49,8 @@ QUEUE = 10
 """Depth of every topic's queue; reliable, so that listeners of either kind match."""
 LONGEST_BATCH_S = 0.02
 """Time [s] after which the simulation lets the services have their turn, however far it is behind."""
+STEPS_AT_ONCE = 1000
+"""Steps of a request after which the node looks whether it is told to stop."""
 IDLE_PERIOD_S = 0.2
 """Time [s] between two messages of a paused simulation, which tell those that come late where it stands."""
 
@@ -115,6 +117,7 @@ class MujocoWorld(Node):  # type: ignore[misc]
         )
         for problem in diagnostics:
             self.get_logger().warning(str(problem))
+        send_warnings_to(lambda text: self.get_logger().warning(f"MuJoCo: {text}"))
         simulator = MujocoSimulator(spec)
         report = simulator.restore(self._initial, partial=True)
         self._log_report("initial state", report)
@@ -174,8 +177,8 @@ class MujocoWorld(Node):  # type: ignore[misc]
         started = time.monotonic()
         step_s = self.settings.timestep
         if factor <= 0.0:
-            while time.monotonic() - started < LONGEST_BATCH_S and not self._due():
-                simulator.step()
+            while time.monotonic() - started < LONGEST_BATCH_S and not self._due() and self._stepped():
+                pass
             return 0.0
         while True:
             now = time.monotonic()
@@ -189,7 +192,23 @@ class MujocoWorld(Node):  # type: ignore[misc]
                 # Too slow for the wall clock: go on from here rather than run after it for ever.
                 self._resync()
                 return 0.0
-            simulator.step()
+            if not self._stepped():
+                return 0.0
+
+    def _stepped(self) -> bool:
+        """Take a time step; pause and say so where the simulation diverges."""
+        try:
+            self.simulator.step()
+        except SimulationError as error:
+            self._stop(error)
+            return False
+        return True
+
+    def _stop(self, error: SimulationError) -> None:
+        self.paused = True
+        self.get_logger().error(f"{error}; paused: ~/reset puts the world back")
+        self._resync()
+        self._publish(force=True)
 
     def _resync(self) -> None:
         self._synced_wall, self._synced_sim = time.monotonic(), float(self.simulator.data.time)
@@ -282,12 +301,22 @@ class MujocoWorld(Node):  # type: ignore[misc]
     def _step(self, request: Any, response: Any) -> Any:
         response.success = self.paused
         if self.paused:
-            self.simulator.step(request.steps)
+            try:
+                self._take_steps(request.steps)
+            except SimulationError as error:
+                response.success, response.message = False, str(error)
+                self._stop(error)
             self._publish(force=True)
         else:
             response.message = "the simulation is running: pause it first"
         response.time = time_message(self.simulator.time_ns)
         return response
+
+    def _take_steps(self, count: int) -> None:
+        """Take many steps, unless the node is told to stop."""
+        while count > 0 and self.context.ok():
+            self.simulator.step(min(count, STEPS_AT_ONCE))
+            count -= STEPS_AT_ONCE
 
     def _reset(self, _request: Any, response: Any) -> Any:
         self.simulator.reset()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError, MissingExtraError, UnknownNameError
+from robot_semantics.errors import ArrayError, MissingExtraError, RobotSemanticsError, UnknownNameError
 
 try:
     import mujoco
@@ -32,7 +32,45 @@ from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, Wor
 
 FloatArray = npt.NDArray[np.float64]
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
+_PART = 100
+"""Time steps after which `MujocoSimulator.step` can be interrupted, and looks whether the simulation holds."""
+_DIVERGED = [
+    int(warning)
+    for warning in (
+        mujoco.mjtWarning.mjWARN_BADQPOS,
+        mujoco.mjtWarning.mjWARN_BADQVEL,
+        mujoco.mjtWarning.mjWARN_BADQACC,
+    )
+]
+"""MuJoCo's warnings after which it has reset the world by itself."""
+_HUGE = 1e10
+"""What MuJoCo takes for a sign of divergence (mjMAXVAL)."""
 IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
+
+
+def send_warnings_to(tell: Callable[[str], None]) -> None:
+    """Have MuJoCo tell its warnings to `tell`, in the whole process; otherwise it writes a file where it runs."""
+    mujoco.set_mju_user_warning(tell)
+
+
+class SimulationError(RobotSemanticsError):
+    """MuJoCo cannot go on; the message says why."""
+
+
+class DivergedError(SimulationError):
+    """A simulation has left the finite numbers.
+
+    Attributes:
+        time: simulation time of the last sound state that is known, at most `_PART` steps before [s].
+
+    """
+
+    def __init__(self, time: float, timestep: float) -> None:
+        self.time = time
+        super().__init__(
+            f"the simulation diverged soon after {time:g} s: MuJoCo met positions, velocities or accelerations that "
+            f"are huge or not finite; a time step shorter than {timestep:g} s may help"
+        )
 
 
 class MujocoSimulator:
@@ -107,8 +145,29 @@ class MujocoSimulator:
             self._hold(self.data, self.modes, layout)
 
     def step(self, count: int = 1) -> None:
-        """Advance by `count` time steps."""
-        mujoco.mj_step(self.model, self.data, count)
+        """Advance by `count` time steps.
+
+        Raises:
+            DivergedError: numbers are not finite or huge; the world is in its neutral state then, as `reset` puts it.
+            SimulationError: MuJoCo refuses for another reason.
+
+        """
+        warnings = self.data.warning.number
+        while count > 0:
+            # In parts: within a call of MuJoCo nobody can interrupt, and a count may be any integer.
+            part = min(count, _PART)
+            before = float(self.data.time)
+            warnings[_DIVERGED] = 0
+            try:
+                mujoco.mj_step(self.model, self.data, part)
+            except mujoco.FatalError as error:
+                raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
+            # MuJoCo looks only when the next step begins.
+            values = np.concatenate((self.data.qpos, self.data.qvel))
+            if warnings[_DIVERGED].any() or not (np.abs(values) <= _HUGE).all():
+                self.reset()
+                raise DivergedError(before, float(self.model.opt.timestep))
+            count -= part
 
     # --- commands
 
@@ -176,7 +235,7 @@ class MujocoSimulator:
             for layout in chosen
         )
         whole = models is None and not motion_only
-        engines = () if not whole else (engine_state(self.built, self.integration_state(), self.modes),)
+        engines = () if not whole else (engine_state(self.built, self.model, self.integration_state(), self.modes),)
         return WorldState(
             models=states, frames=tuple(self._all_frames().values()), time_ns=self.time_ns, engines=engines
         )
@@ -208,14 +267,13 @@ class MujocoSimulator:
         chosen = self._chosen(state, names, log)
         frames = self._restored_frames(state, placed, chosen, names, log)
         parents = place_all(WorldState(frames=tuple(self._all_frames(frames).values())), now)
-        for model_state in chosen:
-            self._restore_model(model_state, placed, parents, trial, log)
+        restored = [self._restore_model(model_state, placed, parents, trial, log) for model_state in chosen]
         if names is None and state.time_ns is not None:
             trial.time = state.time_ns * 1e-9
             log.done("time", "set")
         modes = self.modes
         exact = False
-        reason = why_not_exact(state, self.built, names, self._size)
+        reason = why_not_exact(state, self.built, self.model, names, self._size)
         if reason is None and log.complete:
             arrays = engine_arrays(state)
             reason = self._contradiction(arrays["integration"], trial)
@@ -225,8 +283,8 @@ class MujocoSimulator:
                 modes = arrays["control_mode"].astype(np.int64)
         if not exact:
             self._settle(state, chosen, trial, reason, log)
-        for model_state in chosen:
-            self._check_links(model_state, trial, log)
+        for model_state, positions_of in zip(chosen, restored, strict=True):
+            self._check_links(model_state, positions_of, trial, log)
         if dry_run or not (log.complete or partial):
             return log.report(exact=exact and log.complete, applied=False)
         final = np.empty(self._size)
@@ -308,7 +366,8 @@ class MujocoSimulator:
         parents: Mapping[str, Motion],
         trial: Any,
         log: RestoreLog,
-    ) -> None:
+    ) -> Collection[str]:
+        """Write one model into `trial`; return the joints whose positions were written."""
         layout = self.built.layouts[state.name]
         here = self._digests[state.name]
         same = here is not None and state.urdf_sha256 == here
@@ -320,6 +379,7 @@ class MujocoSimulator:
             )
         restorer = ModelRestorer(layout, trial, log)
         restorer.restore(state, placed[state.name], parents[layout.spec.parent_frame].T, same_robot=same)
+        return restorer.positions_of
 
     def _contradiction(self, integration: FloatArray, trial: Any) -> str | None:
         """Return why the engine's state is not that of the positions and velocities stated beside it, or None."""
@@ -351,15 +411,10 @@ class MujocoSimulator:
             if engine.name != "mujoco":
                 log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
 
-    def _check_links(self, state: ModelState, trial: Any, log: RestoreLog) -> None:
-        layout = self.built.layouts[state.name]
-        complete = layout.by_name.keys() <= {joint.name for joint in state.joints if joint.positions is not None}
-        failed = any(item.subject.startswith(f"model '{state.name}': joint") for item in log.items if not item.done)
-        if failed or not complete or not any(link.pose is not None for link in state.links):
-            # With joints left as they are the links stand elsewhere, which the joints' own items say.
-            return
-        mujoco.mj_kinematics(self.model, trial)
-        link_disagreement(layout, trial, state, log)
+    def _check_links(self, state: ModelState, positions_of: Collection[str], trial: Any, log: RestoreLog) -> None:
+        if state.links:
+            mujoco.mj_kinematics(self.model, trial)
+            link_disagreement(self.built.layouts[state.name], trial, state, positions_of, log)
 
     # --- frames
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -15,8 +17,11 @@ FloatArray = npt.NDArray[np.float64]
 
 ENGINE = "mujoco"
 
+_OPTIONS = tuple(name for name in dir(mujoco.MjOption) if not name.startswith("_"))
+"""Names of the options, which can be changed while a world is simulated."""
 
-def engine_state(built: BuiltWorld, integration: FloatArray, modes: npt.NDArray[np.int64]) -> EngineState:
+
+def engine_state(built: BuiltWorld, model: Any, integration: FloatArray, modes: npt.NDArray[np.int64]) -> EngineState:
     """Return the engine's part of a world state.
 
     Measured: mjSTATE_INTEGRATION as shortest decimal text continues bit for bit with every solver and integrator; the
@@ -24,6 +29,7 @@ def engine_state(built: BuiltWorld, integration: FloatArray, modes: npt.NDArray[
 
     Args:
         built: the compiled world.
+        model: the MjModel that is stepped.
         integration: mjSTATE_INTEGRATION.
         modes: (nu,) what each actuator's command means; they live in the model and so in none of MuJoCo's state sets.
 
@@ -32,8 +38,20 @@ def engine_state(built: BuiltWorld, integration: FloatArray, modes: npt.NDArray[
         ENGINE,
         mujoco.__version__,
         {"integration": tuple(integration.tolist()), "control_mode": tuple(modes.astype(float).tolist())},
-        {"model": built.digest, "machine": platform.machine()},
+        {"model": digest(built, model), "machine": platform.machine()},
     )
+
+
+def digest(built: BuiltWorld, model: Any) -> str:
+    """Return the SHA-256 of the world that `model` steps: of the compiled one, and of the options changed since."""
+    options = [(name, getattr(model.opt, name), getattr(built.model.opt, name)) for name in _OPTIONS]
+    changed = [(name, np.asarray(now)) for name, now, then in options if not np.array_equal(now, then)]
+    if not changed:
+        return built.digest
+    found = hashlib.sha256(built.digest.encode())
+    for name, value in changed:
+        found.update(name.encode() + value.tobytes())
+    return found.hexdigest()
 
 
 def engine_arrays(state: WorldState) -> dict[str, FloatArray]:
@@ -42,12 +60,15 @@ def engine_arrays(state: WorldState) -> dict[str, FloatArray]:
     return {name: np.array(values, dtype=np.float64) for name, values in engine.arrays.items()}
 
 
-def why_not_exact(state: WorldState, built: BuiltWorld, models: tuple[str, ...] | None, size: int) -> str | None:
+def why_not_exact(
+    state: WorldState, built: BuiltWorld, model: Any, models: tuple[str, ...] | None, size: int
+) -> str | None:
     """Return why the engine's state cannot be used, or None where it can.
 
     Args:
         state: the state to be restored.
         built: the compiled world.
+        model: the MjModel that is stepped.
         models: the models chosen, None for all.
         size: the number of values that this world's integration state has.
 
@@ -62,7 +83,9 @@ def why_not_exact(state: WorldState, built: BuiltWorld, models: tuple[str, ...] 
         return f"the state lacks the model '{missing[0]}' of the simulated world"
     if engine.version != mujoco.__version__:
         return f"the state is of MuJoCo {engine.version}, and this is {mujoco.__version__}"
-    if engine.attributes.get("model") != built.digest:
+    if model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_SLEEP):
+        return "the simulator's option 'sleep' (mjENBL_SLEEP) is on, with which no restart is exact"
+    if engine.attributes.get("model") != digest(built, model):
         return "the state's compiled world differs from this one (another description, time step, option or mesh)"
     expected = {"integration": size, "control_mode": built.model.nu}
     found = {name: len(values) for name, values in engine.arrays.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel
+from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.names import did_you_mean
 from robot_semantics.simulation.mujoco_capture import planar_transform
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
@@ -44,6 +45,9 @@ class ModelRestorer:
         self.data = data
         self.log = log
         self.subject = f"model '{layout.name}'"
+        self.positions_of: set[str] = set()
+        """Joints whose positions were written."""
+        self._velocities_of: set[str] = set()
 
     def restore(self, state: ModelState, placed: Motion, T_world_parent: FloatArray, *, same_robot: bool) -> None:
         """Write the state.
@@ -57,11 +61,17 @@ class ModelRestorer:
         """
         if state.pose is not None:
             self._place_root(state, placed, T_world_parent)
+        else:
+            self.log.note(f"{self.subject} states no pose and stays where it is")
         if state.twist is not None:
             self._move_root(state, placed, T_world_parent)
         for joint_state in state.joints:
             self._joint(joint_state, same_robot)
-        silent = self.layout.by_name.keys() - {joint.name for joint in state.joints}
+        stated = {joint.name for joint in state.joints if joint.positions is not None or joint.velocities is not None}
+        followers = self._follow(stated)
+        if followers:
+            self.log.note(f"{self.subject}: not stated, and put where their leaders take them: {', '.join(followers)}")
+        silent = self.layout.by_name.keys() - stated - set(followers)
         if silent:
             names = ", ".join(sorted(silent))
             self.log.note(f"{self.subject}: {len(silent)} joints are not stated and stay as they are: {names}")
@@ -155,12 +165,35 @@ class ModelRestorer:
         done = []
         if state.positions is not None:
             self.data.qpos[place.qpos] = _qpos(state.positions, joint)
+            self.positions_of.add(joint.name)
             done.append("position")
         if state.velocities is not None:
             self.data.qvel[place.qvel] = self._qvel(state.velocities, place)
+            self._velocities_of.add(joint.name)
             done.append("velocity")
         if done:
             self.log.done(subject, " and ".join(done) + " set")
+
+    def _follow(self, stated: Collection[str]) -> list[str]:
+        """Put the mimic joints that are not `stated` where those take them that were written; return their names.
+
+        Left where they are they would be pulled there, and pull the rest of the robot with them.
+        """
+        data, names = self.data, []
+        for place in self.layout.joints:
+            mimic = place.joint.mimic
+            if mimic is None or place.joint.name in stated or len(place.qpos) != 1:
+                continue
+            leader = self.layout.by_name.get(mimic.joint)
+            if leader is None or len(leader.qpos) != 1:
+                continue
+            if mimic.joint in self.positions_of:
+                data.qpos[place.qpos] = mimic.multiplier * data.qpos[leader.qpos] + mimic.offset
+                self.positions_of.add(place.joint.name)
+                names.append(place.joint.name)
+            if mimic.joint in self._velocities_of:
+                data.qvel[place.qvel] = mimic.multiplier * data.qvel[leader.qvel]
+        return names
 
     def _why_unknown(self, name: str) -> str:
         robot = self.layout.spec.robot
@@ -179,18 +212,31 @@ class ModelRestorer:
         return values
 
 
-def link_disagreement(layout: ModelLayout, data: Any, state: ModelState, log: RestoreLog) -> None:
-    """Compare the stated link poses with those that MuJoCo's kinematics (already run) gives, and log the outcome."""
+def link_disagreement(
+    layout: ModelLayout, data: Any, state: ModelState, positions_of: Collection[str], log: RestoreLog
+) -> None:
+    """Compare the stated link poses with those that MuJoCo's kinematics (already run) gives, and log the outcome.
+
+    Links that the joints in `positions_of` do not place are not compared, which a note says: joints left as they are
+    put them elsewhere.
+    """
     subject = f"model '{state.name}': link poses"
     root = layout.bodies[0]
     R_root, xyz_root = data.xmat[root].reshape(3, 3), data.xpos[root]
     index = layout.spec.robot.link_index
-    stated = [link for link in state.links if link.pose is not None and link.name in index]
+    placed = _placed_links(layout.spec.robot, positions_of)
+    posed = [link for link in state.links if link.pose is not None and link.name in index]
+    stated = [link for link in posed if link.name in placed]
+    if len(stated) < len(posed):
+        others = len(posed) - len(stated)
+        log.note(f"{subject}: {others} are not compared, as joints on the way to them are not stated or not restored")
     for link in state.links:
         if link.name not in index:
             nearest = did_you_mean(link.name, index)
             hint = f"; did you mean '{nearest}'?" if nearest else ""
             log.failed(f"model '{state.name}': link '{link.name}'", f"the robot has no such link{hint}")
+    if not stated:
+        return
     bodies = layout.bodies[[index[link.name] for link in stated]]
     poses = pose_matrices([link.pose for link in stated])
     R = R_root.T @ data.xmat[bodies].reshape(-1, 3, 3)
@@ -206,6 +252,15 @@ def link_disagreement(layout: ModelLayout, data: Any, state: ModelState, log: Re
         f"{int(wrong.sum())} of {len(stated)} are not where the joints put them, "
         f"'{stated[worst].name}' the farthest: {distance[worst]:.3g} m, {angle[worst]:.3g} rad",
     )
+
+
+def _placed_links(robot: RobotModel, positions_of: Collection[str]) -> set[str]:
+    """Return the links that these joints place in the model's frame."""
+    placed = {robot.root_link}
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        if joint.parent_link in placed and (not joint.position_count or joint.name in positions_of):
+            placed.add(link.name)
+    return placed
 
 
 def planar_coordinates(axis: FloatArray, T: FloatArray) -> tuple[FloatArray, float, float]:

@@ -13,6 +13,9 @@ from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
+LONGEST_TIMESTEP = 1e9
+"""Longest time step [s]: with a longer one the time leaves what a world state can say."""
+
 _UP = np.array([0.0, 0.0, 1.0])
 _UP.setflags(write=False)
 
@@ -113,5 +116,5 @@ class WorldSpec:
                 raise WorldSpecError(
                     f"model '{model.name}' stands in the frame '{model.parent_frame}', which is a model's name"
                 )
-        if not self.timestep > 0.0:
-            raise WorldSpecError(f"the time step must be positive, not {self.timestep}")
+        if not 0.0 < self.timestep <= LONGEST_TIMESTEP:
+            raise WorldSpecError(f"the time step must be positive and at most 1e9 s, not {self.timestep}")

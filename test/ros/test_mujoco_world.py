@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from std_srvs.srv import SetBool, Trigger
 from robot_semantics.examples import example
 from robot_semantics.ros.world_messages import world_from_message
 from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.writer import write_world
 
 from .conftest import Client, NodeProcess
 
@@ -199,6 +202,37 @@ def test_a_reset_brings_the_first_state_back(client: Client) -> None:
     stated = {joint.name: joint for joint in read_world(WORLD).models[0].joints}
     now = {joint.name: joint for joint in parse_world(first).models[0].joints}
     assert now["wrist_joint"].positions == stated["wrist_joint"].positions
+
+
+def test_a_simulation_that_diverges_pauses_and_says_so(client: Client, world: NodeProcess) -> None:
+    moving = WorldState(models=(ModelState("block_1", twist=(1e15, 0.0, 0.0, 0.0, 0.0, 0.0)),))
+    request = SetWorldState.Request(text=write_world(moving))
+    assert client.call(SetWorldState, f"{NODE}/set_world_state", request).success
+    answer = client.call(Step, f"{NODE}/step", Step.Request(steps=10))
+    assert not answer.success
+    assert "the simulation diverged" in answer.message
+    assert client.call(SetWorldState, f"{NODE}/set_world_state", request).success
+    client.call(SetBool, f"{NODE}/pause", SetBool.Request(data=False))
+    none = Step.Request(steps=0)
+    client.until(lambda: client.call(Step, f"{NODE}/step", none).success, "the pause")
+    world.wait_for_output("paused: ~/reset puts the world back")
+    assert client.call(Trigger, f"{NODE}/reset").success
+    assert step(client, 5) == 10_000_000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_request_for_steps_without_end_does_not_keep_it_from_ending(
+    start: Callable[..., NodeProcess], client: Client, number: int
+) -> None:
+    process = start(module=MODULE, world=WORLD, start_paused=True, ros_args=("-r", f"__ns:=/long_{number}"))
+    process.wait_for_output("simulating rover_arm")
+    service = f"/long_{number}{NODE}/step"
+    caller = client.node.create_client(Step, service)
+    client.until(caller.service_is_ready, service)
+    caller.call_async(Step.Request(steps=2**32 - 1))
+    time.sleep(0.5)
+    assert process.stop(number) == 0
+    assert "Traceback" not in process.output
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -400,3 +400,53 @@ def test_an_engine_of_another_simulator_is_named() -> None:
     state = replace(saved(), engines=(EngineState("drake", "1"),))
     report = example_world().restore(state)
     assert "the state of the engine 'drake' is not MuJoCo's and is not used" in report.notes
+
+
+GRIPPER = """
+<robot name="gripper">
+  <link name="base"/>
+  <link name="left">INERTIAL</link>
+  <link name="right">INERTIAL</link>
+  <link name="tip">INERTIAL</link>
+  <joint name="l" type="prismatic"><parent link="base"/><child link="left"/>
+    <axis xyz="0 1 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+  <joint name="r" type="prismatic"><parent link="base"/><child link="right"/>
+    <axis xyz="0 1 0"/><limit lower="-3" upper="3" effort="1" velocity="1"/>
+    <mimic joint="l" multiplier="-2" offset="0.1"/></joint>
+  <joint name="t" type="continuous"><parent link="right"/><child link="tip"/><axis xyz="1 0 0"/></joint>
+</robot>
+""".replace(
+    "INERTIAL",
+    '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>',
+)
+
+
+def test_a_mimic_joint_that_is_not_stated_goes_where_its_leader_takes_it() -> None:
+    simulator = world(model_from_text("g", GRIPPER))
+    right = LinkState("right", pose_at((0.0, -0.7, 0.0)))
+    tip = LinkState("tip", pose_at((0.0, 0.0, 9.0)))
+    stated = ModelState("g", pose=pose_at((0, 0, 0)), joints=(JointState("l", (0.4,), (0.5,)),), links=(right, tip))
+    report = simulator.restore(WorldState(models=(stated,)))
+    assert report.complete
+    captured = {joint.name: joint for joint in simulator.capture().models[0].joints}
+    assert captured["r"].positions == pytest.approx((-0.7,))
+    assert captured["r"].velocities == pytest.approx((-1.0,))
+    notes = " ".join(report.notes)
+    assert "put where their leaders take them: r" in notes
+    assert "1 joints are not stated and stay as they are: t" in notes
+    # The joint below the tip is not stated: where the tip is stated to be cannot be held against it.
+    assert "link poses: 1 are not compared" in notes
+    assert any("1 agree with the joints" in item.detail for item in report.items)
+    wrong = replace(stated, links=(replace(right, pose=pose_at((0.0, 0.7, 0.0))),))
+    report = simulator.restore(WorldState(models=(wrong,)))
+    assert not report.applied
+    assert "'right' the farthest: 1.4 m" in report.message
+
+
+def test_a_model_without_a_pose_stays_where_it_is_and_that_is_said() -> None:
+    simulator = world(block())
+    simulator.restore(WorldState(models=(ModelState("block", pose=pose_at((1, 2, 3))),)))
+    report = simulator.restore(WorldState(models=(ModelState("block", twist=(0.0,) * 6),)))
+    assert report.applied
+    assert "model 'block' states no pose and stays where it is" in report.notes
+    close(simulator.data.qpos[:3], (1, 2, 3))
