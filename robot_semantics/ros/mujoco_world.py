@@ -28,6 +28,7 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.simulation_parameters import SimulationSettings, declare_simulation
+from robot_semantics.ros.spinning import OneInterrupt
 from robot_semantics.ros.world_messages import (
     pose_message,
     time_message,
@@ -367,8 +368,11 @@ def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code: 1 where the world cannot be simulated."""
+    interrupt = OneInterrupt()
     try:
         rclpy.init(args=None if arguments is None else list(arguments))
+    except KeyboardInterrupt:
+        return 0
     except _ROS_ERRORS as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 1
@@ -384,9 +388,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         # Told to stop while it was starting.
     finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        with interrupt.ending():
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
     return 0
 
 

@@ -13,7 +13,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from robot_semantics.errors import RobotSemanticsError
-from robot_semantics.ros.spinning import spin
+from robot_semantics.ros.spinning import OneInterrupt, spin
 
 NAME = "robot_semantics"
 
@@ -56,8 +56,11 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         The exit code: 1 if the node could not be made, for which one error is logged.
 
     """
+    interrupt = OneInterrupt()
     try:
         rclpy.init(args=None if args is None else list(args))
+    except KeyboardInterrupt:
+        return 0
     except _ROS_ERRORS as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 1
@@ -79,9 +82,10 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         get_logger(NAME).fatal(str(error))
         return 1
     finally:
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        with interrupt.ending():
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
     return 0
 
 

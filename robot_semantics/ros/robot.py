@@ -331,6 +331,10 @@ class Robot:
             if isinstance(plan, InputPlan):
                 for name in plan.unknown:
                     self.say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
+                for name in plan.names:
+                    if name in self.moving.number and name not in self.space.index:
+                        variables = " ".join(self.space.names[self.space.joint_positions[name]])
+                        self.say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
         else:
             self._senders.move_to_end(names)
         self._last_names, self._last_sender = names, sender

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import threading
+from collections.abc import Callable
 
 import pytest
 import rclpy
 
 from robot_semantics.ros.spinning import spin
 
-from .conftest import PATIENCE_S
+from .conftest import PATIENCE_S, RUNNING, Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 
@@ -27,3 +30,21 @@ def test_an_executor_that_slept_through_the_signal_ends(domain: int) -> None:
     spinning.join(PATIENCE_S)
     assert not spinning.is_alive()
     node.destroy_node()
+
+
+@pytest.mark.parametrize("module", ["robot_semantics.ros.node", "robot_semantics.ros.lifecycle_node"])
+def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[..., NodeProcess], module: str) -> None:
+    node = start(robot_description='<robot name="r"><link name="base"/></robot>', module=module)
+    client.until(lambda: client.node.count_publishers("/rosout") > 1, "the node")
+    RUNNING.remove(node)
+    # As often as it takes: while it spins, while it takes itself away, while Python ends.
+    while True:
+        node.process.send_signal(signal.SIGINT)
+        try:
+            assert node.process.wait(0.03) == 0, node.output
+            break
+        except subprocess.TimeoutExpired:
+            continue
+    assert "Traceback" not in node.output
+    assert "KeyboardInterrupt" not in node.output
+    client.until(lambda: client.node.count_publishers("/rosout") == 1, "its end")

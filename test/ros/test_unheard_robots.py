@@ -173,3 +173,10 @@ def test_no_transform_is_stamped_before_the_beginning_of_time() -> None:
     assert not isinstance(messages, Refusal)
     stamps = {stamp_of(item) for message in messages if isinstance(message, TFMessage) for item in message.transforms}
     assert stamps == {0, 20_000_000}
+
+
+def test_one_value_for_a_joint_of_several_is_reported() -> None:
+    robot = made()
+    robot.joint_state(JointStateData(1, ("world_joint", "lift_joint"), np.zeros(2), (EMPTY, EMPTY)), time.time_ns)
+    (notice,) = robot.notices
+    assert "'world_joint' has several values (world_joint/x world_joint/y world_joint/theta)" in notice
