@@ -9,24 +9,25 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 try:
     import apsw
-    from rosbags.interfaces import Connection, MessageDefinition
+    from rosbags.interfaces import Connection
     from rosbags.rosbag1 import Reader as Reader1
     from rosbags.rosbag1 import ReaderError as ReaderError1
     from rosbags.rosbag2 import Reader as Reader2
     from rosbags.rosbag2 import ReaderError as ReaderError2
 
+    from robot_semantics.recording.channels import Batch, Channel, in_batches
     from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
 
     if sys.version_info >= (3, 14):
@@ -70,45 +71,6 @@ class BagError(RobotSemanticsError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
-
-
-class Channel(NamedTuple):
-    """One topic of a bag as one publisher or file declares it.
-
-    Attributes:
-        msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
-        definition: the message definition that the bag carries, if any.
-        messages: how many there are, -1 if not known.
-    """
-
-    topic: str
-    msgtype: str
-    definition: MessageDefinition
-    ros1: bool
-    messages: int
-
-
-Batch = dict[Channel, tuple[list[int], list[bytes]]]
-"""Messages by channel: their log times and their bytes."""
-
-BATCH_MESSAGES = 4096
-
-
-def in_batches(messages: Iterable[tuple[Channel, int, bytes]]) -> Iterator[Batch]:
-    """Gather single messages."""
-    batch: Batch = {}
-    # By identity first: to hash a channel is to hash its whole definition. The channels are kept alive with them.
-    lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}
-    for count, (channel, log_ns, data) in enumerate(messages, start=1):
-        own = lists.get(id(channel))
-        if own is None:
-            own = lists[id(channel)] = (*batch.setdefault(channel, ([], [])), channel)
-        own[0].append(log_ns)
-        own[1].append(data)
-        if count % BATCH_MESSAGES == 0:
-            yield batch
-            batch, lists = {}, {}
-    yield batch
 
 
 class Source(Protocol):

@@ -10,7 +10,8 @@ from typing import Any
 from rosbags.interfaces import MessageDefinitionFormat, Nodetype
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
-from robot_semantics.recording.bags import READ_ERRORS, Channel
+from robot_semantics.recording.bags import READ_ERRORS
+from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.message_types import FIELDS
 
 Flat = tuple[tuple[str, str], ...]

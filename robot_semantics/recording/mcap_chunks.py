@@ -5,35 +5,17 @@ Opening, index and checks are `rosbags`'; only the walk through a chunk's record
 
 from __future__ import annotations
 
-import bz2
 import struct
-import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-import lz4.frame  # type: ignore[import-untyped]
 from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
 from rosbags.rosbag2 import ReaderError
 from rosbags.rosbag2.storage_mcap import McapReader
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
-if TYPE_CHECKING:
-    from robot_semantics.recording.bags import Batch, Channel
-
-DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    "none": bytes,
-    "zstd": zstd.decompress,
-    "lz4": lz4.frame.decompress,
-    "bz2": bz2.decompress,
-}
-"""By the names that MCAP and ROS 1 give the compression of a chunk."""
+from robot_semantics.recording.channels import Batch, Channel
+from robot_semantics.recording.compression import DECOMPRESS
 
 _MESSAGE = 5
 _RECORD = struct.Struct("<BQ")

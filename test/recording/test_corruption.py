@@ -150,3 +150,39 @@ def test_two_hundred_damaged_bags_give_what_is_whole_and_say_what_is_not(tools: 
     assert sum(outcomes.values()) == 200
     assert outcomes["partial"] > 80
     assert outcomes["refused"] > 20
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [
+        ("mcap", 0.1),
+        ("mcap", 0.65),
+        ("mcap zstd by storage", 0.65),
+        ("sqlite3", 0.4),
+        ("sqlite3", 0.7),
+        ("ros1", 0.1),
+        ("ros1", 0.65),
+    ],
+)
+def test_what_stands_before_the_cut_is_read_as_from_the_whole_bag(tools: Any, kind: str, share: float) -> None:
+    """Bags of this size are one chunk, or one database: that its end is missing is no reason to lose it all."""
+    whole = tools.rover(20.0).write(tools.folder / "whole", kind)
+    cut = tools.folder / f"cut{whole.suffix}"
+    (shutil.copytree if whole.is_dir() else shutil.copy)(whole, cut)
+    file = _data_file(cut, random.Random(1))
+    with file.open("r+b") as stream:
+        stream.truncate(int(file.stat().st_size * share))
+    arrays = []
+    for bag in (whole, cut):
+        out = tools.folder / f"{bag.name}.npz"
+        code, _, stderr = tools.run("export", bag, "--every", "0.1", "-o", out, "--world-frame", "map")
+        assert code == (1 if bag == cut else 0), stderr
+        arrays.append(dict(np.load(out)))
+    expected, found = arrays
+    # States near the cut lack the message after them.
+    count = len(found["time_ns"]) - 4
+    assert count > 0.5 * share * len(expected["time_ns"])
+    for name in ("time_ns", "rover_arm/positions", "rover_arm/velocities", "rover_arm/pose"):
+        np.testing.assert_array_equal(found[name][:count], expected[name][:count])
+    # Frames on links come by forward kinematics, whose last bit depends on how many states are computed at once.
+    np.testing.assert_allclose(found["frame_pose"][:count], expected["frame_pose"][:count], rtol=0.0, atol=1e-12)

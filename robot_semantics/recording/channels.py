@@ -1,0 +1,53 @@
+"""Channels, and messages gathered by channel: what every reader of bags gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from rosbags.interfaces import MessageDefinition
+
+
+class Channel(NamedTuple):
+    """One topic of a bag as one publisher or file declares it.
+
+    Attributes:
+        msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
+        definition: the message definition that the bag carries, if any.
+        messages: how many there are, -1 if not known.
+    """
+
+    topic: str
+    msgtype: str
+    definition: MessageDefinition
+    ros1: bool
+    messages: int
+
+
+Message = tuple[Channel, int, bytes]
+"""A channel, a log time [ns], and the bytes."""
+
+Report = Callable[[str], None]
+"""Is told, in a sentence, what of a damaged bag had to be left out."""
+
+Batch = dict[Channel, tuple[list[int], list[bytes]]]
+"""Messages by channel: their log times and their bytes."""
+
+BATCH_MESSAGES = 4096
+
+
+def in_batches(messages: Iterable[Message]) -> Iterator[Batch]:
+    """Gather single messages."""
+    batch: Batch = {}
+    # By identity first: to hash a channel is to hash its whole definition. The channels are kept alive with them.
+    lists: dict[int, tuple[list[int], list[bytes], Channel]] = {}
+    for count, (channel, log_ns, data) in enumerate(messages, start=1):
+        own = lists.get(id(channel))
+        if own is None:
+            own = lists[id(channel)] = (*batch.setdefault(channel, ([], [])), channel)
+        own[0].append(log_ns)
+        own[1].append(data)
+        if count % BATCH_MESSAGES == 0:
+            yield batch
+            batch, lists = {}, {}
+    yield batch

@@ -1,0 +1,102 @@
+"""The whole messages of a damaged ROS 1 bag, record by record."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
+from rosbags.typesys.msg import normalize_msgtype
+
+from robot_semantics.recording.bags import READ_ERRORS, describe
+from robot_semantics.recording.channels import Channel, Message, Report
+from robot_semantics.recording.compression import DECOMPRESS, unpack_cut
+from robot_semantics.recording.message_types import ROS1_NAMES
+
+_MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7
+
+
+def scan_ros1(path: Path, report: Report) -> Iterator[Message]:
+    """Yield every whole message; `report` is told what had to be left out."""
+    with path.open("rb") as file:
+        if not file.readline(64).startswith(b"#ROSBAG V2.0"):
+            report("byte 0: this is not the start of a ROS 1 bag of version 2.0")
+        yield from _Ros1(report).records(file, 0)
+
+
+class _Ros1:
+    """The records of a ROS 1 bag."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.channels: dict[int, Channel] = {}
+
+    def records(self, file: BinaryIO, base: int) -> Iterator[Message]:
+        while True:
+            at = file.tell()
+            header, data = self.part(file), self.part(file)
+            if header is None or data is None:
+                if file.tell() != at:
+                    self.report(f"byte {base + at}: the file ends in the middle of a record")
+                if header is not None and not base:
+                    yield from self.cut_chunk(file, at, header)
+                return
+            try:
+                yield from self.record(base + at, dict(_ros1_fields(header)), data)
+            except READ_ERRORS as error:
+                self.report(f"byte {base + at}: a record of {len(data)} bytes is left out ({describe(error)})")
+
+    def cut_chunk(self, file: BinaryIO, at: int, header: bytes) -> Iterator[Message]:
+        """Read the records that are whole of a chunk whose end is missing."""
+        try:
+            fields = dict(_ros1_fields(header))
+            if fields[b"op"][0] != _CHUNK:
+                return
+            file.seek(at + 4 + len(header) + 4)
+            data = unpack_cut(fields[b"compression"].decode(), file.read())
+        except READ_ERRORS:
+            return
+        self.report(f"byte {at}: of this chunk the first {len(data)} bytes can be read, as far as its records go")
+        yield from self.records(io.BytesIO(data), at)
+
+    @staticmethod
+    def part(file: BinaryIO) -> bytes | None:
+        head = file.read(4)
+        if len(head) < 4:
+            return None
+        size = int.from_bytes(head, "little")
+        here = file.tell()
+        left = file.seek(0, 2) - here
+        file.seek(here)
+        data = file.read(min(size, left))
+        return data if len(data) == size else None
+
+    def record(self, at: int, header: dict[bytes, bytes], data: bytes) -> Iterator[Message]:
+        opcode = header[b"op"][0]
+        if opcode == _CHUNK:
+            unpacked = DECOMPRESS[header[b"compression"].decode()](data)
+            yield from self.records(io.BytesIO(unpacked), at)
+        elif opcode == _CONNECTION:
+            facts = dict(_ros1_fields(data))
+            msgtype = normalize_msgtype(facts[b"type"].decode())
+            definition = MessageDefinition(MessageDefinitionFormat.MSG, facts[b"message_definition"].decode())
+            key = int.from_bytes(header[b"conn"], "little")
+            topic = header[b"topic"].decode()
+            self.channels[key] = Channel(topic, ROS1_NAMES.get(msgtype, msgtype), definition, True, -1)
+        elif opcode == _MESSAGE:
+            channel = self.channels.get(int.from_bytes(header[b"conn"], "little"))
+            seconds, nanoseconds = struct.unpack("<II", header[b"time"])
+            if channel is not None:
+                yield channel, seconds * 1_000_000_000 + nanoseconds, data
+
+
+def _ros1_fields(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    at = 0
+    while at < len(data):
+        (size,) = struct.unpack_from("<I", data, at)
+        name, _, value = data[at + 4 : at + 4 + size].partition(b"=")
+        yield name, value
+        at += 4 + size
