@@ -63,7 +63,8 @@ def _run(arguments: argparse.Namespace) -> int:
     # Imported here: the simulator is an optional part, and a missing one is reported by its name.
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.loading import ModelFiles, with_relative_paths, world_from_state
-    from robot_semantics.simulation.mujoco import MujocoSimulator, send_warnings_to
+    from robot_semantics.simulation.mujoco import MujocoSimulator
+    from robot_semantics.simulation.mujoco_stepping import send_warnings_to
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.writer import save_world, write_world
 

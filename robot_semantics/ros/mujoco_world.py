@@ -37,9 +37,10 @@ from robot_semantics.ros.world_messages import (
     world_to_message,
 )
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
-from robot_semantics.simulation.mujoco import MujocoSimulator, SimulationError, send_warnings_to
+from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_servos import ControlMode
+from robot_semantics.simulation.mujoco_stepping import SimulationError, send_warnings_to
 from robot_semantics.simulation.simulator import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError, MissingExtraError, RobotSemanticsError, UnknownNameError
+from robot_semantics.errors import ArrayError, MissingExtraError, UnknownNameError
 
 try:
     import mujoco
@@ -23,6 +23,7 @@ from robot_semantics.simulation.mujoco_engine import engine_arrays, engine_state
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import ModelRestorer, link_disagreement
 from robot_semantics.simulation.mujoco_servos import ControlMode
+from robot_semantics.simulation.mujoco_stepping import DivergedError, advance
 from robot_semantics.simulation.placement import Motion, PlacementError, place_all
 from robot_semantics.simulation.simulator import RestoreLog, RestoreReport
 from robot_semantics.simulation.world_spec import WorldSpec
@@ -32,45 +33,7 @@ from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, Wor
 
 FloatArray = npt.NDArray[np.float64]
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
-_PART = 100
-"""Time steps after which `MujocoSimulator.step` can be interrupted, and looks whether the simulation holds."""
-_DIVERGED = [
-    int(warning)
-    for warning in (
-        mujoco.mjtWarning.mjWARN_BADQPOS,
-        mujoco.mjtWarning.mjWARN_BADQVEL,
-        mujoco.mjtWarning.mjWARN_BADQACC,
-    )
-]
-"""MuJoCo's warnings after which it has reset the world by itself."""
-_HUGE = 1e10
-"""What MuJoCo takes for a sign of divergence (mjMAXVAL)."""
 IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
-
-
-def send_warnings_to(tell: Callable[[str], None]) -> None:
-    """Have MuJoCo tell its warnings to `tell`, in the whole process; otherwise it writes a file where it runs."""
-    mujoco.set_mju_user_warning(tell)
-
-
-class SimulationError(RobotSemanticsError):
-    """MuJoCo cannot go on; the message says why."""
-
-
-class DivergedError(SimulationError):
-    """A simulation has left the finite numbers.
-
-    Attributes:
-        time: simulation time of the last sound state that is known, at most `_PART` steps before [s].
-
-    """
-
-    def __init__(self, time: float, timestep: float) -> None:
-        self.time = time
-        super().__init__(
-            f"the simulation diverged soon after {time:g} s: MuJoCo met positions, velocities or accelerations that "
-            f"are huge or not finite; a time step shorter than {timestep:g} s may help"
-        )
 
 
 class MujocoSimulator:
@@ -152,22 +115,11 @@ class MujocoSimulator:
             SimulationError: MuJoCo refuses for another reason.
 
         """
-        warnings = self.data.warning.number
-        while count > 0:
-            # In parts: within a call of MuJoCo nobody can interrupt, and a count may be any integer.
-            part = min(count, _PART)
-            before = float(self.data.time)
-            warnings[_DIVERGED] = 0
-            try:
-                mujoco.mj_step(self.model, self.data, part)
-            except mujoco.FatalError as error:
-                raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
-            # MuJoCo looks only when the next step begins.
-            values = np.concatenate((self.data.qpos, self.data.qvel))
-            if warnings[_DIVERGED].any() or not (np.abs(values) <= _HUGE).all():
-                self.reset()
-                raise DivergedError(before, float(self.model.opt.timestep))
-            count -= part
+        try:
+            advance(self.model, self.data, count)
+        except DivergedError:
+            self.reset()
+            raise
 
     # --- commands
 

@@ -12,7 +12,7 @@ import pytest
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.simulation.mujoco import DivergedError
+from robot_semantics.simulation.mujoco_stepping import DivergedError
 from robot_semantics.simulation.world_spec import WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from test.simulation.conftest import block, example_world, pose_at, world

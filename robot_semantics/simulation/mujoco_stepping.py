@@ -1,0 +1,75 @@
+"""MuJoCo's steps, so that a simulation can be interrupted, and says when it has left the finite numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from robot_semantics.errors import RobotSemanticsError
+
+_PART = 100
+"""Time steps after which `advance` can be interrupted, and looks whether the simulation holds."""
+_DIVERGED = [
+    int(warning)
+    for warning in (
+        mujoco.mjtWarning.mjWARN_BADQPOS,
+        mujoco.mjtWarning.mjWARN_BADQVEL,
+        mujoco.mjtWarning.mjWARN_BADQACC,
+    )
+]
+"""MuJoCo's warnings after which it has reset the world by itself."""
+_HUGE = 1e10
+"""What MuJoCo takes for a sign of divergence (mjMAXVAL)."""
+
+
+def send_warnings_to(tell: Callable[[str], None]) -> None:
+    """Have MuJoCo tell its warnings to `tell`, in the whole process; otherwise it writes a file where it runs."""
+    mujoco.set_mju_user_warning(tell)
+
+
+class SimulationError(RobotSemanticsError):
+    """MuJoCo cannot go on; the message says why."""
+
+
+class DivergedError(SimulationError):
+    """A simulation has left the finite numbers.
+
+    Attributes:
+        time: simulation time of the last sound state that is known, at most `_PART` steps before [s].
+
+    """
+
+    def __init__(self, time: float, timestep: float) -> None:
+        self.time = time
+        super().__init__(
+            f"the simulation diverged soon after {time:g} s: MuJoCo met positions, velocities or accelerations that "
+            f"are huge or not finite; a time step shorter than {timestep:g} s may help"
+        )
+
+
+def advance(model: Any, data: Any, count: int) -> None:
+    """Take `count` time steps.
+
+    Raises:
+        DivergedError: numbers are not finite or huge; what is in `data` then is of no use.
+        SimulationError: MuJoCo refuses for another reason.
+
+    """
+    warnings = data.warning.number
+    while count > 0:
+        # In parts: within a call of MuJoCo nobody can interrupt, and a count may be any integer.
+        part = min(count, _PART)
+        before = float(data.time)
+        warnings[_DIVERGED] = 0
+        try:
+            mujoco.mj_step(model, data, part)
+        except mujoco.FatalError as error:
+            raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
+        # MuJoCo looks only when the next step begins.
+        values = np.concatenate((data.qpos, data.qvel))
+        if warnings[_DIVERGED].any() or not (np.abs(values) <= _HUGE).all():
+            raise DivergedError(before, float(model.opt.timestep))
+        count -= part
