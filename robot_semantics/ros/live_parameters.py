@@ -62,6 +62,7 @@ class LiveParameters:
         try:
             for name, value in changed.items():
                 parameters.check(name, value, self._core.settings.models)
+                self._check_is_used(name)
             for slot in self._core.slots:
                 own = slot.concerned(changed)
                 if own and not slot.urdf_is_missing(own):
@@ -75,6 +76,14 @@ class LiveParameters:
         finally:
             self._busy = False
         return SetParametersResult(successful=True)
+
+    def _check_is_used(self, name: str) -> None:
+        models = self._core.settings.models
+        if models and name in {parameter.name for parameter in parameters.ROBOT}:
+            own = ", ".join(f"'{model}.{name}'" for model in models)
+            raise parameters.ParameterError(
+                f"parameter '{name}' was the robots' default at the start and has no effect any more: set {own}"
+            )
 
     def _take_effect(self, changes: Sequence[Parameter]) -> None:
         if self._busy:

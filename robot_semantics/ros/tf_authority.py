@@ -24,6 +24,7 @@ class TfAuthority:
     A message does not say who sent it: what is not one of our own last messages comes from one of the other publishers.
 
     Attributes:
+        watching: whether own messages have to be noted with `note`.
         conflicts: child frame → who else publishes it.
 
     """
@@ -35,12 +36,8 @@ class TfAuthority:
         self._until_s = 0.0
         self._next_s = 0.0
         self._own: deque[bytes] = deque(maxlen=512)
+        self.watching = False
         self.conflicts: dict[str, str] = {}
-
-    @property
-    def watching(self) -> bool:
-        """Whether own messages have to be noted with `note`."""
-        return bool(self._subscriptions)
 
     def note(self, message: bytes) -> None:
         """Remember a message of our own, before it is sent."""
@@ -58,6 +55,8 @@ class TfAuthority:
             self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
             self._own.clear()
             self.note(own_static)
+            # Before there is a subscription: what another thread sends meanwhile comes back already.
+            self.watching = True
             self._subscriptions = [
                 self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
@@ -70,6 +69,7 @@ class TfAuthority:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._subscriptions = []
+        self.watching = False
         self._own.clear()
 
     def _other_publishers(self, topic: str) -> frozenset[str]:

@@ -6,12 +6,14 @@ import math
 import time
 from collections.abc import Callable
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TransformStamped
 from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.serialization import serialize_message
 from robot_semantics_interfaces.msg import WorldState
 from robot_semantics_interfaces.srv import (
     GetCollisionPair,
@@ -27,6 +29,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
+from robot_semantics.ros.tf_authority import TfAuthority
 
 from .conftest import LATCHED, Client, NodeProcess, joint_state, stamp_of
 
@@ -73,6 +76,10 @@ def test_two_robots_live_in_one_node_each_below_its_name(client: Client, start: 
     assert 0.0 <= status.ages[1] < 20.0
     state = client.call(GetWorldState, f"{service}/get_world_state").state
     assert [model.name for model in state.model_states] == ["left", "right"]
+    # A default for all is read at the start; later it would change nothing, and says so.
+    (result,) = client.set_parameters(service, frame_prefix="both/")
+    assert not result.successful
+    assert "has no effect any more: set 'left.frame_prefix', 'right.frame_prefix'" in result.reason
     only = client.call(GetWorldState, f"{service}/get_world_state", GetWorldState.Request(models=["right"])).state
     assert [model.name for model in only.model_states] == ["right"]
     wrong = client.call(GetWorldState, f"{service}/get_world_state", GetWorldState.Request(models=["rigth"]))
@@ -176,7 +183,11 @@ def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
     messages = client.collect(WorldState, f"{name}/world_state")
     base = {"world_joint/x": 1.0, "world_joint/y": 2.0, "world_joint/theta": 0.5}
     client.publish_until(
-        publisher, lambda: joint_state({**base, "elbow_joint": 2.0}), lambda: messages, "the world state"
+        publisher,
+        lambda: joint_state({**base, "elbow_joint": 2.0}),
+        # Before it come those of the default positions.
+        lambda: messages and messages[-1].model_states[0].pose.position.x == 1.0,
+        "the world state",
     )
     model = messages[-1].model_states[0]
     assert (model.name, model.parent) == ("rover_arm", "odom")
@@ -265,6 +276,38 @@ def test_a_node_alone_on_tf_suspects_nobody(client: Client, start: Callable[...,
         client.spin_for(0.02)
     assert frames
     assert "is published" not in node.output
+
+
+def test_own_messages_are_noted_before_any_can_come_back() -> None:
+    class OneNode:
+        """Two publishers, ours and another's, and subscriptions that hear at once what another thread sends."""
+
+        def resolve_topic_name(self, topic: str) -> str:
+            return topic
+
+        def count_publishers(self, _topic: str) -> int:
+            return 2
+
+        def get_fully_qualified_name(self) -> str:
+            return "/one"
+
+        def get_publishers_info_by_topic(self, _topic: str) -> list[Any]:
+            return [SimpleNamespace(node_namespace="/", node_name=name) for name in ("one", "other")]
+
+        def create_subscription(
+            self, _type: Any, topic: str, heard: Callable[[bytes], None], *_: Any, **__: Any
+        ) -> str:
+            message = serialize_message(TFMessage(transforms=[transform("base", "tip")]))
+            if authority.watching:
+                authority.note(message)
+            heard(message)
+            return topic
+
+    reports: list[str] = []
+    authority = TfAuthority(OneNode(), lambda: frozenset({"tip"}), reports.append)
+    authority.tick(b"")
+    assert authority.watching
+    assert not reports
 
 
 def test_the_simulated_clock_may_jump_back(client: Client, start: Callable[..., NodeProcess]) -> None:
