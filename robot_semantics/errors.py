@@ -33,18 +33,21 @@ class UnknownNameError(RobotSemanticsError, KeyError):
     Attributes:
         kind: what was looked up, for example ``"joint"``.
         name: the name that was asked for.
+        owner: what should have had it, for example ``"group 'arm'"``; empty where that is the robot.
         nearest: known names that look like it, best first.
     """
 
-    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, valid: Iterable[str], owner: str = "") -> None:
         self.kind = kind
         self.name = name
+        self.owner = owner
         self.nearest: tuple[str, ...] = nearest_names(name, valid)
         super().__init__(kind, name)
 
     def __str__(self) -> str:
         hint = f"; did you mean {' or '.join(repr(name) for name in self.nearest)}?" if self.nearest else ""
-        return f"unknown {self.kind} '{self.name}'{hint}"
+        owner = f" of {self.owner}" if self.owner else ""
+        return f"unknown {self.kind} '{self.name}'{owner}{hint}"
 
 
 class MissingExtraError(RobotSemanticsError, ImportError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from robot_semantics.cli import inputs
 from robot_semantics.description.document_kind import Kind, kind_of
 from robot_semantics.description.srdf_reader import srdf_from_file
+from robot_semantics.description.xacro_reader import FindPackage
 from robot_semantics.description.xml_reader import read_text, read_xml
 from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.errors import DescriptionError
@@ -141,7 +142,9 @@ class _Check:
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
         try:
-            semantic = srdf_from_file(file, self.diagnostics, xacro_arguments=self.arguments.xacro_arguments)
+            semantic = srdf_from_file(
+                file, self.diagnostics, xacro_arguments=self.arguments.xacro_arguments, find_package=self._find(file)
+            )
         except DescriptionError as error:
             self._extend(error)
             return None
@@ -149,6 +152,10 @@ class _Check:
             check_alone(semantic, self.diagnostics)
             return None
         return apply_semantics(robot, semantic, self.diagnostics)
+
+    def _find(self, file: str) -> FindPackage:
+        resolver = PackageResolver(self.arguments.package_path)
+        return lambda name: str(resolver.package(name, file))
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
         from robot_semantics.usdf.check import check_world_file

@@ -9,8 +9,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from robot_semantics.description.xacro_reader import expand_xacro, is_xacro
-from robot_semantics.description.xml_reader import read_xml
+from lxml import etree
+
+from robot_semantics.cli import inputs
+from robot_semantics.description.text_files import declared_utf8
+from robot_semantics.description.xacro_reader import ExpandedPlaces, read_document
+from robot_semantics.model.resources import PackageResolver
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,15 +22,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro; without it, no text is printed"
     )
+    inputs.add_package_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the text."""
+    """Print the text, with a line end at its end."""
     if arguments.file is None:
         return 0
     path = Path(arguments.file)
-    document = read_xml(path, forgiving=True)
-    if is_xacro(document, path):
-        document = expand_xacro(path, arguments.xacro_arguments)
-    sys.stdout.write(document.places.text.decode())
+    resolver = PackageResolver(arguments.package_path)
+    document = read_document(path, arguments.xacro_arguments, lambda name: str(resolver.package(name, path)))
+    text = document.places.text.decode()
+    if isinstance(document.places, ExpandedPlaces):
+        # xacro puts all in one line, and a message about the text names the line.
+        etree.indent(document.root)
+        text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
+    sys.stdout.write(declared_utf8(text))
+    if not text.endswith("\n"):
+        sys.stdout.write("\n")
     return 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.words import numbers_by_name, pair_of
+from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -43,7 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
     for index, value in given.items():
         q[index] = value
     _warn_of_overruled_mimics(q, given, space)
-    poses = xyz_quat_from_matrix(ForwardKinematics(model).link_poses(q))
+    with np.errstate(over="ignore", invalid="ignore"):
+        T_root_link = ForwardKinematics(model).link_poses(q)
+    too_far = ~np.isfinite(T_root_link).all(axis=(1, 2))
+    if too_far.any():
+        raise RobotSemanticsError(f"the pose of link '{model.link_names[too_far.argmax()]}' is beyond 64-bit floats")
+    poses = xyz_quat_from_matrix(T_root_link)
     table = dict(zip(model.link_names, poses.tolist(), strict=True))
     if arguments.json:
         inputs.print_json(table)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
 
 WARNINGS_OF_A_KIND = 3
@@ -29,6 +30,12 @@ def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_positional: boo
 def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
     parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
+    add_package_argument(parser)
+    add_implicit_links_argument(parser)
+
+
+def add_package_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--package-path``."""
     parser.add_argument(
         "--package-path",
         action="append",
@@ -36,6 +43,10 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a package, or a folder of packages, that package:// may name; may be given several times",
     )
+
+
+def add_implicit_links_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--implicit-links``."""
     parser.add_argument(
         "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
     )
@@ -87,6 +98,14 @@ def print_diagnostics(diagnostics: Diagnostics) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON that is exact and free of NaN."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    """Print a value as JSON that is exact and free of NaN, whatever characters standard output takes.
+
+    Raises:
+        RobotSemanticsError: a number is not finite; nothing has been printed then.
+    """
+    in_unicode = (sys.stdout.encoding or "utf-8").lower().replace("_", "-").startswith("utf-")
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=not in_unicode, allow_nan=False)
+    except ValueError as error:
+        raise RobotSemanticsError("a result is beyond 64-bit floats, so there is no JSON of it") from error
+    sys.stdout.write(text + "\n")

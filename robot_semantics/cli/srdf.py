@@ -18,6 +18,7 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.names import LinkPair
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     new.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
     new.add_argument("-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
     new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    _add_robot_arguments(new)
     add_part_arguments(new)
 
     add = actions.add_parser("add", help="add parts to an SRDF", description="Add parts to an SRDF, in place.")
@@ -74,6 +76,12 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("srdf", metavar="S.srdf", help="the file to change")
     parser.add_argument("--urdf", metavar="URDF", help="the robot against which the change is checked")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the result here instead")
+    _add_robot_arguments(parser)
+
+
+def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    inputs.add_package_argument(parser)
+    inputs.add_implicit_links_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -122,19 +130,24 @@ def _rename(arguments: argparse.Namespace) -> int:
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
         raise UsageError("--in-urdf goes with --urdf and with a link or a joint")
     if kind == "state":
-        text = before.rename_state(*pair_of(old, "/", "rename state", "GROUP/NAME"), new)
+        group, state = pair_of(old, "/", "rename state", "GROUP/NAME")
+        renamed = (state, new)
+        text = before.rename_state(group, state, new)
     else:
+        renamed = (old, new)
         text = before.rename(kind.replace("-", "_"), old, new)
     if not arguments.in_urdf:
         robot = _known_robot(arguments)
         if text is before:
             raise UnknownNameError(kind, old, before.mentioned(kind.replace("-", "_")))
-        return _finish(arguments, before, text, robot)
+        return _finish(arguments, before, text, robot, renamed)
     notes = Diagnostics()
     urdf = rename_in_urdf(XmlText(read_text(arguments.urdf), arguments.urdf), kind, old, new, notes)
-    robot = robot_from_text(urdf.utf8.decode(), strict=False, urdf_source=arguments.urdf)
-    robot_before = load_robot(arguments.urdf, strict=False)
-    found = check_change(before, text, robot, robot_before)
+    robot = robot_from_text(
+        urdf.utf8.decode(), strict=False, urdf_source=arguments.urdf, implicit_links=arguments.implicit_links
+    )
+    robot_before = _robot(arguments)
+    found = check_change(before, text, robot, robot_before, renamed)
     inputs.print_diagnostics(notes)
     inputs.print_diagnostics(found)
     save_bytes(urdf.original, arguments.urdf)
@@ -142,8 +155,14 @@ def _rename(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _finish(arguments: argparse.Namespace, before: SrdfText, text: SrdfText, robot: RobotModel | None) -> int:
-    inputs.print_diagnostics(check_change(before, text, robot))
+def _finish(
+    arguments: argparse.Namespace,
+    before: SrdfText,
+    text: SrdfText,
+    robot: RobotModel | None,
+    renamed: tuple[str, str] | None = None,
+) -> int:
+    inputs.print_diagnostics(check_change(before, text, robot, renamed=renamed))
     target = arguments.output or arguments.srdf
     # An unchanged file is not even touched.
     if text is not before or arguments.output is not None:
@@ -159,7 +178,13 @@ def _known_robot(arguments: argparse.Namespace) -> RobotModel | None:
 
 
 def _robot(arguments: argparse.Namespace) -> RobotModel:
-    return load_robot(arguments.urdf, strict=False, xacro_arguments=arguments.xacro_arguments)
+    return load_robot(
+        arguments.urdf,
+        strict=False,
+        implicit_links=arguments.implicit_links,
+        xacro_arguments=arguments.xacro_arguments,
+        resolver=PackageResolver(arguments.package_path),
+    )
 
 
 _ACTIONS = {"new": _new, "add": _add, "remove": _remove, "rename": _rename}

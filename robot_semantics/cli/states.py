@@ -11,6 +11,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import NamedState
 
 TOLERANCE = 1e-3
 """How far a joint may be from a state to be in it, unless said otherwise [rad or m]."""
@@ -19,7 +20,9 @@ TOLERANCE = 1e-3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_positional=True)
-    parser.add_argument("group", metavar="GROUP", nargs="?", help="only the states of this group")
+    parser.add_argument(
+        "group", metavar="GROUP[/STATE]", nargs="?", help="only the states of this group, or only this state"
+    )
     parser.add_argument(
         "--fill", action="store_true", help="give the joints that a state does not name their default positions"
     )
@@ -43,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _print_matches(arguments, model)
     space = JointSpace.of(model)
     table: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for state in states_of(model, arguments.group):
+    for state in _asked_for(model, arguments.group):
         values: Mapping[str, tuple[float, ...]] = state.joints
         if arguments.fill:
             q = with_state(space, state.group, state.name, missing=Missing.DEFAULT)
@@ -61,6 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
             for joint, given in by_joint.items():
                 print(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
     return 0
+
+
+def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
+    """Return the states that GROUP or GROUP/STATE means, all without; names may have slashes in them."""
+    if word is None or word in model.semantics.groups:
+        return states_of(model, word)
+    group, slash, name = word.partition("/")
+    return (model.semantics.state(group, name),) if slash else states_of(model, word)
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:

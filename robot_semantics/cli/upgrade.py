@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from robot_semantics.cli.inputs import print_diagnostics
@@ -27,14 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the description in the current form; return the exit code."""
-    from robot_semantics.description.text_files import save_text
+    from robot_semantics.description.text_files import declared_utf8, save_bytes
     from robot_semantics.description.urdf_reader import read_robot
     from robot_semantics.description.urdf_writer import write_urdf
     from robot_semantics.description.xacro_reader import is_xacro
-    from robot_semantics.description.xml_reader import read_xml
+    from robot_semantics.description.xml_reader import parse_xml, read_text
     from robot_semantics.model.resolve import resolve_urdf
 
-    document = read_xml(arguments.urdf, forgiving=True)
+    original = read_text(arguments.urdf)
+    document = parse_xml(original, arguments.urdf, forgiving=True)
     if is_xacro(document, arguments.urdf):
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
     diagnostics = Diagnostics()
@@ -44,15 +46,21 @@ def run(arguments: argparse.Namespace) -> int:
     print_diagnostics(diagnostics)
     if any(problem.code == "older-dialect" for problem in diagnostics):
         new = write_urdf(robot)
+        data = new.encode()
     else:
         print(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
-        new = document.places.text.decode()
+        new, data = document.places.text.decode(), original
     if arguments.diff:
-        old_lines = document.places.text.decode().splitlines(keepends=True)
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
-        sys.stdout.writelines(difflib.unified_diff(old_lines, new.splitlines(keepends=True), arguments.urdf, name))
+        sys.stdout.writelines(_diff(document.places.text.decode(), new, arguments.urdf, name))
     if arguments.output:
-        save_text(new, arguments.output)
+        save_bytes(data, arguments.output)
     elif not arguments.diff:
-        sys.stdout.write(new)
+        sys.stdout.write(declared_utf8(new))
     return 0
+
+
+def _diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
+    """Yield a unified diff that `patch` takes, whether the texts end with a line end or not."""
+    for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

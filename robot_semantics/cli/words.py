@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 
+from robot_semantics.description.urdf_numbers import number
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 
 
@@ -40,10 +41,11 @@ def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -
     for word in words:
         name, equals, text = word.partition("=")
         try:
-            value = float(text)
+            # As in the files: what only Python takes for a number, 1_0, is none.
+            value = number(text)
         except ValueError:
             value = math.nan
-        if not equals or not math.isfinite(value):
+        if not equals or math.isnan(value):
             kind = UsageError
             problems.append(f"{option} takes NAME=VALUE with a finite number, not '{word}'")
         elif name not in valid:

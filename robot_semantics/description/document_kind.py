@@ -33,7 +33,8 @@ class Kind(enum.Enum):
 def kind_of(root: etree._Element, file: str) -> Kind | None:
     """Return the kind of a parsed file, None where the root element is of none of them.
 
-    URDF and SRDF have the same root; the first child that only one of them has decides, then the file's ending.
+    URDF and SRDF have the same root; the children that only one of them has decide. Where there are both, or none, the
+    file's ending does, then the first such child.
     """
     tag = etree.QName(root).localname
     if tag in ("world_state", "world"):
@@ -41,12 +42,17 @@ def kind_of(root: etree._Element, file: str) -> Kind | None:
     if tag != "robot":
         return None
     own = etree.QName(root).namespace
+    found: list[Kind] = []
     for child in root.iterchildren("*"):
         # A default namespace on the root says nothing: the readers pass over it too.
         name = etree.QName(child)
         word = name.localname if name.namespace == own else str(child.tag)
         if word in URDF_TAGS:
-            return Kind.URDF
-        if word in SRDF_TAGS:
-            return Kind.SRDF
-    return Kind.SRDF if ".srdf" in Path(file).suffixes else Kind.URDF
+            found.append(Kind.URDF)
+        elif word in SRDF_TAGS:
+            found.append(Kind.SRDF)
+    if len(set(found)) == 1:
+        return found[0]
+    by_ending = {".srdf": Kind.SRDF, ".urdf": Kind.URDF}
+    endings = [by_ending[suffix] for suffix in Path(file).suffixes if suffix in by_ending]
+    return next(iter((*endings, *found)), Kind.URDF)

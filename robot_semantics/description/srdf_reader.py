@@ -19,7 +19,7 @@ from robot_semantics.description import srdf_tree as tree
 from robot_semantics.description.srdf_elements import HOMES, ROBOT, VIRTUAL_JOINT_TYPES, ElementSpec
 from robot_semantics.description.urdf_numbers import words
 from robot_semantics.description.xacro_reader import FindPackage, read_document
-from robot_semantics.description.xml_reader import XmlDocument, parse_xml
+from robot_semantics.description.xml_reader import XmlDocument, is_macro, parse_xml
 from robot_semantics.diagnostics import Diagnostics
 
 _SPACE = " \t\n\v\f\r"
@@ -153,6 +153,9 @@ class _Reader:
             name = etree.QName(element)
             if not element.prefix and name.namespace == self._namespace:
                 yield element, name.localname
+            elif is_macro(element):
+                message = f"<xacro:{name.localname}> is a macro that was not carried out; it is kept but not used"
+                self._diagnostics.warning("xacro-not-expanded", message, self._document.place(element))
 
     def _check(self, element: etree._Element, spec: ElementSpec) -> bool:
         """Report the element's missing and unknown attributes and unknown children; return whether it is complete."""

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
+
+_DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+(["'])""")
+
+
+def declared_utf8(text: str) -> str:
+    """Return an XML text whose declaration, where it states an encoding, states UTF-8: what it is printed in."""
+    return _DECLARED.sub(r"\1UTF-8\2", text, count=1)
 
 
 def save_text(text: str, path: str | Path) -> None:

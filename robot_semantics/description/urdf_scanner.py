@@ -10,7 +10,7 @@ from lxml import etree
 
 from robot_semantics.description.urdf_numbers import shown
 from robot_semantics.description.urdf_tree import Extra, Origin
-from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument
+from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, is_macro
 from robot_semantics.diagnostics import Diagnostics
 
 Version = tuple[int, int]
@@ -254,7 +254,7 @@ class Scanner:
             part.extras.append(Extra(len(part.order) if position is None else position, verbatim(element), "", within))
             return
         at = self._keep_element(part, element, tag, within, position)
-        if tag.startswith("{http://www.ros.org/") and "xacro" in tag:
+        if is_macro(element):
             message = f"<xacro:{tag.rpartition('}')[2]}> is a macro that was not carried out; it is kept but not used"
             self.warning("xacro-not-expanded", message, at)
         elif not tag.startswith("{") and tag not in FOREIGN_TAGS:

@@ -18,7 +18,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.description.xml_reader import SourceMap, XmlDocument, parse_xml, read_text, read_xml
+from robot_semantics.description.xml_reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
 
@@ -26,7 +26,6 @@ FindPackage = Callable[[str], str]
 
 _MARK = "robot_semantics_came_from"
 _CLASS = re.compile(r"<class '[^']*'>:? ?")
-_NAMESPACE = "{http://www.ros.org/"
 # xacro keeps its state in module variables.
 _LOCK = threading.Lock()
 
@@ -54,9 +53,7 @@ def is_xacro(document: XmlDocument, path: str | Path | None = None) -> bool:
     """Tell whether a document has macros to be carried out: it is called ``.xacro`` or has an element of xacro's."""
     if path is not None and Path(path).suffix == ".xacro":
         return True
-    return b"xacro" in document.places.text and any(
-        str(element.tag).startswith(_NAMESPACE) and "xacro" in str(element.tag) for element in document.root.iter("*")
-    )
+    return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
 
 
 def read_document(
@@ -68,16 +65,19 @@ def read_document(
         DescriptionError: as `expand_xacro`.
     """
     document = read_xml(path, forgiving=True)
-    return expand_xacro(path, arguments, find_package) if is_xacro(document, path) else document
+    return expand_xacro(path, arguments, find_package, document) if is_xacro(document, path) else document
 
 
 def expand_xacro(
-    path: str | Path, arguments: Mapping[str, str] | None = None, find_package: FindPackage | None = None
+    path: str | Path,
+    arguments: Mapping[str, str] | None = None,
+    find_package: FindPackage | None = None,
+    document: XmlDocument | None = None,
 ) -> XmlDocument:
     """Return the document that the xacro file at `path` stands for.
 
     `arguments` are the values of its ``<xacro:arg>``; `find_package` answers ``$(find name)``, by default from the
-    ament index.
+    ament index; `document` is the file as read before, for files that can be read only once.
 
     Raises:
         DescriptionError: a file cannot be read or is not well-formed, or a macro fails; the one diagnostic names the
@@ -89,19 +89,21 @@ def expand_xacro(
 
     with _LOCK:
         files: list[SourceMap] = []
-        with _patched(xacro, files, find_package):
+        with _patched(xacro, files, find_package, {} if document is None else {str(path): document}):
             try:
                 expanded: str = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
             except DescriptionError as error:
                 raise _included(xacro, error) from None
             # Expressions are Python: whatever they raise is a problem of the document.
             except Exception as error:  # noqa: BLE001
-                raise _refusal(xacro, path, error) from None
+                raise _refusal(xacro, path, error, files) from None
     return _without_marks(parse_xml(expanded, str(path), forgiving=True), files)
 
 
 @contextmanager
-def _patched(xacro: Any, files: list[SourceMap], find_package: FindPackage | None) -> Iterator[None]:
+def _patched(
+    xacro: Any, files: list[SourceMap], find_package: FindPackage | None, known: Mapping[str, XmlDocument]
+) -> Iterator[None]:
     """Let xacro read through us, so that elements can be marked, and find packages as we do."""
     substitution = xacro.substitution_args
     kept = (xacro.parse, substitution._eval_find, substitution._eval_dict["find"])
@@ -109,7 +111,7 @@ def _patched(xacro: Any, files: list[SourceMap], find_package: FindPackage | Non
     def parse(inp: Any, filename: str | None = None) -> Any:
         if inp is not None or filename is None:
             return kept[0](inp, filename)
-        return _marked(filename, files)
+        return _marked(known.get(filename) or read_xml(filename, forgiving=True), files)
 
     def find(package: str) -> str:
         return find_package(package) if find_package is not None else str(kept[1](package))
@@ -122,9 +124,8 @@ def _patched(xacro: Any, files: list[SourceMap], find_package: FindPackage | Non
         xacro.parse, substitution._eval_find, substitution._eval_dict["find"] = kept
 
 
-def _marked(path: str, files: list[SourceMap]) -> minidom.Document:
-    """Return a file's DOM with a mark on each element that is not xacro's own."""
-    document = parse_xml(read_text(path), path, forgiving=True)
+def _marked(document: XmlDocument, files: list[SourceMap]) -> minidom.Document:
+    """Return a file's DOM with a mark on each element that is not xacro's own, and data on those that are."""
     text = document.places.text
     pieces = []
     last = 0
@@ -137,7 +138,20 @@ def _marked(path: str, files: list[SourceMap]) -> minidom.Document:
     files.append(document.places)
     # `parse_xml` has let no entity pass, so there is nothing for this parser to expand.
     marked = b"".join([*pieces, text[last:]])
-    return minidom.parseString(re.sub(rb"^\s*<\?xml[^>]*\?>", b"", marked))
+    dom = minidom.parseString(re.sub(rb"^\s*<\?xml[^>]*\?>", b"", marked))
+    for number, element in enumerate(dom.getElementsByTagName("*")):
+        if element.tagName.startswith("xacro:"):
+            element.setUserData(_MARK, (len(files) - 1, number), _Inherited())
+    return dom
+
+
+class _Inherited:
+    """Gives the copies of a node, as a macro's body gets, the data of the node."""
+
+    def handle(self, operation: int, key: str, data: object, source: Any, copy: Any) -> None:
+        """Be called by the DOM for every copy that it makes."""
+        if copy is not None:
+            copy.setUserData(key, data, self)
 
 
 def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument:
@@ -164,15 +178,57 @@ def _included(xacro: Any, error: DescriptionError) -> DescriptionError:
     return DescriptionError([replace(problem, message=problem.message + included)])
 
 
-def _refusal(xacro: Any, path: str | Path, error: Exception) -> DescriptionError:
+def _refusal(xacro: Any, path: str | Path, error: Exception, files: list[SourceMap]) -> DescriptionError:
     stack = [name for name in xacro.filestack or [] if name]
     macros = list(reversed(xacro.macrostack or []))
     # The innermost macro stands in the file that defines it, whatever file is being read.
     file = next((str(macro.history[-1][-1]) for macro in macros if macro.history), str(stack[-1] if stack else path))
-    included = "".join(f", included from {name}" for name in reversed(stack) if name != file)
-    within = "".join(f", in macro '{macro.body.getAttribute('name')}'" for macro in macros)
-    reason = _CLASS.sub("", " ".join(str(error).split())) or type(error).__name__
-    line, column = (error.lineno, error.offset + 1) if isinstance(error, expat.ExpatError) else (0, 0)
+    place = Place(file)
+    if isinstance(error, expat.ExpatError):
+        place = Place(file, error.lineno, error.offset + 1)
+    elif (found := _place_of(error, files)) is not None:
+        place = found
+    # A macro that calls itself is in itself a hundred times.
+    names = dict.fromkeys(macro.body.getAttribute("name") for macro in macros)
+    within = "".join(f", in macro '{name}'" for name in names)
+    included = "".join(f", included from {name}" for name in dict.fromkeys(reversed(stack)) if name != place.source)
     diagnostics = Diagnostics()
-    diagnostics.error("xacro", f"xacro: {reason}{within}{included}", Place(file, line, column))
+    diagnostics.error("xacro", f"xacro: {_reason(error)}{within}{included}", place)
     return DescriptionError(diagnostics)
+
+
+def _reason(error: Exception) -> str:
+    """Return what an error says, in one line and once: xacro's own errors repeat those that they wrap."""
+    texts = dict.fromkeys(_CLASS.sub("", " ".join(text.split())) for text in _parts(error))
+    return " ".join(filter(None, texts)) or type(error).__name__
+
+
+def _parts(error: Exception) -> Iterator[str]:
+    """Yield what an error and those that it wraps say."""
+    if not (hasattr(error, "exc") and hasattr(error, "suffix")):
+        yield str(error)
+        return
+    for part in (*error.args, error.exc, error.suffix):
+        if isinstance(part, Exception):
+            yield from _parts(part)
+        elif part is not None:
+            yield str(part)
+
+
+def _place_of(error: Exception, files: list[SourceMap]) -> Place | None:
+    """Return where the element stands that xacro was at, the innermost of those that are known."""
+    found: Place | None = None
+    trace = error.__traceback__
+    while trace is not None:
+        frame, trace = trace.tb_frame, trace.tb_next
+        node = frame.f_locals.get("node") or frame.f_locals.get("elt")
+        # In `eval_all`, an element's attributes come before its children.
+        in_attribute = frame.f_code.co_name == "eval_all" and "next" not in frame.f_locals
+        attribute = frame.f_locals.get("name") if in_attribute else None
+        if isinstance(node, minidom.Text):
+            node, attribute = node.parentNode, None
+        if isinstance(node, minidom.Element):
+            mark = node.getUserData(_MARK) or node.getAttribute(_MARK).partition(":")[::2]
+            if all(mark) or isinstance(mark[0], int):
+                found = files[int(mark[0])].place(int(mark[1]), attribute)
+    return found

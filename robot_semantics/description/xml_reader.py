@@ -19,7 +19,16 @@ from robot_semantics.description.source_map import ElementIndex, SourceMap
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
 
-__all__ = ["MAX_BYTES", "UNDECLARED_NAMESPACE", "SourceMap", "XmlDocument", "parse_xml", "read_text", "read_xml"]
+__all__ = [
+    "MAX_BYTES",
+    "UNDECLARED_NAMESPACE",
+    "SourceMap",
+    "XmlDocument",
+    "is_macro",
+    "parse_xml",
+    "read_text",
+    "read_xml",
+]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
@@ -77,6 +86,14 @@ class XmlDocument:
     def place(self, element: etree._Element, attribute: str | None = None) -> Place:
         """Return the place of `element`, or of its `attribute`."""
         return self.places.place(self.at(element), attribute)
+
+
+def is_macro(element: etree._Element) -> bool:
+    """Tell whether an element is one of xacro's, which goes by the prefix, whatever namespace that stands for."""
+    tag = element.tag
+    if type(tag) is not str or not tag.startswith("{"):
+        return False
+    return element.prefix == "xacro" or (tag.startswith("{http://www.ros.org/") and "xacro" in tag)
 
 
 def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:

@@ -25,7 +25,11 @@ def problems_of(text: SrdfText, robot: RobotModel | None) -> Diagnostics:
 
 
 def check_change(
-    before: SrdfText | None, after: SrdfText, robot: RobotModel | None, robot_before: RobotModel | None = None
+    before: SrdfText | None,
+    after: SrdfText,
+    robot: RobotModel | None,
+    robot_before: RobotModel | None = None,
+    renamed: tuple[str, str] | None = None,
 ) -> Diagnostics:
     """Return the problems of the text after a change, which must not have made a new error.
 
@@ -34,6 +38,7 @@ def check_change(
         after: the text after it.
         robot: the robot without semantics, as it is after the change.
         robot_before: the robot before the change, where it was changed too.
+        renamed: the old name of a thing and its new one, where that is the change.
 
     Raises:
         DescriptionError: with the errors that the change makes.
@@ -41,7 +46,7 @@ def check_change(
     found = problems_of(after, robot)
     known = Counter[tuple[str, str]]()
     if before is not None:
-        known.update(map(_identity, problems_of(before, robot_before or robot).errors))
+        known.update(_identity(error, renamed) for error in problems_of(before, robot_before or robot).errors)
     made: list[Diagnostic] = []
     for error in found.errors:
         identity = _identity(error)
@@ -54,6 +59,9 @@ def check_change(
     return found
 
 
-def _identity(problem: Diagnostic) -> tuple[str, str]:
+def _identity(problem: Diagnostic, renamed: tuple[str, str] | None = None) -> tuple[str, str]:
     """Return what stays of a problem when the text changes elsewhere: not its line, nor the lines its message names."""
-    return problem.code, re.sub(r"\bline \d+", "line", problem.message)
+    message = re.sub(r"\bline \d+", "line", problem.message)
+    if renamed is not None:
+        message = message.replace(f"'{renamed[0]}'", f"'{renamed[1]}'")
+    return problem.code, message

@@ -8,7 +8,7 @@ from pathlib import Path
 from robot_semantics.description.srdf_tree import Semantic
 from robot_semantics.description.urdf_reader import parse_urdf, read_robot
 from robot_semantics.description.urdf_tree import Robot
-from robot_semantics.description.xacro_reader import read_document
+from robot_semantics.description.xacro_reader import FindPackage, read_document
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
@@ -38,17 +38,17 @@ def load_robot(
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()
 
-    def find_package(name: str) -> str:
-        return str(packages.package(name, urdf_path))
+    def find_package(asked_by: str | Path) -> FindPackage:
+        return lambda name: str(packages.package(name, asked_by))
 
-    robot = read_robot(read_document(urdf_path, xacro_arguments, find_package), own)
+    robot = read_robot(read_document(urdf_path, xacro_arguments, find_package(urdf_path)), own)
 
     def semantic() -> Semantic | None:
         if srdf_path is None:
             return None
         from robot_semantics.description.srdf_reader import srdf_from_file
 
-        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments, find_package=find_package)
+        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments, find_package=find_package(srdf_path))
 
     return _finish(robot, semantic, strict, implicit_links, own)
 

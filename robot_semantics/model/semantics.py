@@ -123,5 +123,5 @@ class Semantics:
         """
         states = self.group(group).states
         if name not in states:
-            raise UnknownNameError(f"state of group '{group}'", name, states)
+            raise UnknownNameError("state", name, states, f"group '{group}'")
         return self.states[group, name]

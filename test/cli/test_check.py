@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
+from robot_semantics.description.document_kind import Kind, kind_of
 from test.cli.conftest import RunCommand
 
 BROKEN_URDF = """<robot name="r">
@@ -183,3 +185,41 @@ def test_a_pipe_is_checked_under_its_own_name(tmp_path: Path) -> None:
         out, _ = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"{pipe}:5:13: error: the parent of joint 'elbow' is an unknown link, 'baze'" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "kind"),
+    [
+        ("a.srdf", '<link name="l"/><group name="g"/>', "srdf"),
+        ("a.urdf", '<link name="l"/><group name="g"/>', "urdf"),
+        ("a.xml", '<link name="l"/><group name="g"/>', "urdf"),
+        ("a.xml", '<group name="g"/><link name="l"/>', "srdf"),
+        ("a.urdf", '<group name="g"/>', "srdf"),
+        ("a.srdf", '<link name="g"/>', "urdf"),
+        ("a.srdf.xacro", "", "srdf"),
+    ],
+)
+def test_where_the_elements_do_not_tell_the_kind_the_ending_does(name: str, body: str, kind: str) -> None:
+    root = etree.fromstring(f'<robot name="r">{body}</robot>')
+    assert kind_of(root, name) is Kind[kind.upper()]
+
+
+def test_json_is_json_whatever_characters_standard_output_takes(tmp_path: Path) -> None:
+    file = tmp_path / "r.urdf"
+    file.write_text('<robot name="é😀"><lonk/></robot>', encoding="utf-8")
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        done = subprocess.run(
+            [sys.executable, "-m", "robot_semantics.cli.main", "check", "--json", str(file)],
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            check=False,
+        )
+        assert json.loads(done.stdout.decode(encoding))["diagnostics"][0]["path"] == "/robot"
+        done = subprocess.run(
+            [sys.executable, "-m", "robot_semantics.cli.main", "show", "--json", "/dev/stdin"],
+            input='<robot name="é😀"><link name="ö"/></robot>'.encode(),
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": encoding},
+            check=True,
+        )
+        assert json.loads(done.stdout.decode(encoding))["name"] == "é😀"

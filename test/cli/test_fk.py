@@ -77,6 +77,23 @@ def test_a_wrong_position_is_refused_with_its_reason(
     assert message in result.err
 
 
+def test_poses_and_factors_beyond_64_bit_floats_are_one_error(run: RunCommand, tmp_path: Path) -> None:
+    def joint(name: str, parent: str, child: str) -> str:
+        origin = '<origin xyz="1.7e308 0 0"/>'
+        return f'<joint name="{name}" type="fixed">{origin}<parent link="{parent}"/><child link="{child}"/></joint>'
+
+    file = tmp_path / "far.urdf"
+    links = "".join(f'<link name="{name}"/>' for name in "abc")
+    file.write_text(f'<robot name="r">{links}{joint("1", "a", "b")}{joint("2", "b", "c")}</robot>')
+    for words in ((), ("--json",)):
+        result = run("fk", file, *words)
+        assert (result.code, result.out, result.err) == (
+            1,
+            "",
+            "error: the pose of link 'c' is beyond 64-bit floats\n",
+        )
+
+
 def test_an_unknown_state_is_refused_with_the_nearest_name(run: RunCommand, rover: tuple[Path, Path]) -> None:
     shown = json.loads(run("show", rover[0], "--srdf", rover[1], "--json").out)
     state = shown["states"][0]

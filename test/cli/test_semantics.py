@@ -78,6 +78,17 @@ def test_states_are_printed_with_their_values(run: Run) -> None:
     assert partial["g"]["missing"] == {"j1": [0.1], "j2": [0.0], "j3": [0.0]}
 
 
+def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, Path]) -> None:
+    everything = json.loads(run("states", *rover, "--json").out)
+    assert json.loads(run("states", *rover, "arm/reach", "--json").out) == {
+        "arm": {"reach": everything["arm"]["reach"]}
+    }
+    wrong = run("states", *rover, "arm/reech")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert wrong.err.endswith("error: unknown state 'reech' of group 'arm'; did you mean 'reach'?\n")
+    assert run("states", *rover, "amr/reach").err.endswith("error: unknown group 'amr'; did you mean 'arm'?\n")
+
+
 def test_positions_are_recognised_as_a_state(run: Run) -> None:
     words = ("states", *case("virtual_planar"), "--positions", "world_joint/x=1", "world_joint/y=2", "j1=0.1")
     assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out) == {

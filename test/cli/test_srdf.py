@@ -136,6 +136,19 @@ def test_an_error_that_was_there_before_does_not_forbid_a_change(run: Run, urdf:
     assert "naQQQme2" not in srdf.read_text()
 
 
+@pytest.mark.parametrize(
+    "words", [("group", "arm", "limb"), ("link", "naQQQme", "other"), ("state", "arm/reach", "stretched")]
+)
+def test_an_error_that_was_there_before_does_not_forbid_a_rename(
+    run: Run, urdf: Path, srdf: Path, words: tuple[str, ...]
+) -> None:
+    wrong = '<group name="arm"><link name="naQQQme"/></group><group_state name="reach" group="arm"/>'
+    srdf.write_text(srdf.read_text().replace("</robot>", f"{wrong}</robot>"))
+    result = run("srdf", "rename", srdf, *words, "--urdf", urdf)
+    assert result.code == 0, result.err
+    assert words[2] in srdf.read_text()
+
+
 def test_rename_follows_every_reference_in_both_files(run: Run, urdf: Path, srdf: Path) -> None:
     texts = urdf.read_text(), srdf.read_text()
     assert run("srdf", "rename", srdf, "joint", "elbow_joint", "elbow", "--urdf", urdf, "--in-urdf").code == 0

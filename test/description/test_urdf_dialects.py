@@ -6,6 +6,7 @@ are composed by scipy from what ElementTree reads in it.
 
 from __future__ import annotations
 
+import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import NamedTuple
@@ -295,6 +296,27 @@ def test_without_an_output_file_the_upgrade_is_printed(tmp_path: Path, capsys: p
     old.write_text(OLD)
     assert main(["upgrade", str(old)]) == 0
     assert capsys.readouterr().out == NEW
+
+
+def test_what_is_in_the_current_form_stays_byte_for_byte(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.urdf", tmp_path / "new.urdf"
+    text = '<?xml version="1.0" encoding="latin-1"?>\r\n<robot name="é"><!-- a -- b --><link name="a"/>\r\n</robot>'
+    old.write_bytes(text.encode("latin-1"))
+    assert main(["upgrade", str(old), "-o", str(new)]) == 0
+    assert new.read_bytes() == old.read_bytes()
+
+
+def test_the_diff_is_one_that_patch_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = tmp_path / "old.urdf"
+    joint = '<joint name="j" type="fixed"><parent name="p"/></joint>'
+    old.write_text(f'<robot name="r">\n<link name="p"/><link name="c">{joint}</link>\n</robot>')
+    assert main(["upgrade", str(old), "--diff"]) == 0
+    diff = capsys.readouterr().out
+    assert "\n-</robot>\n\\ No newline at end of file\n" in diff
+    assert main(["upgrade", str(old)]) == 0
+    new = capsys.readouterr().out
+    subprocess.run(["patch", str(old)], input=diff, text=True, check=True, capture_output=True)
+    assert old.read_text() == new
 
 
 def test_an_old_file_in_error_is_not_upgraded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,49 @@ def test_a_macro_that_fails_names_its_file(walker: Path, change: tuple[str, str]
         assert "in macro 'leg'" in problem.message
 
 
+@pytest.mark.parametrize(
+    ("wrong", "at", "message"),
+    [
+        ('<xacro:nobody x="1"/>', "<xacro:nobody", "xacro: unknown macro name: xacro:nobody"),
+        ('<link name="b"/> <link name="${naQQQme}"/>', 'name="${naQQQme}"', "name 'naQQQme' is not defined"),
+        ('<xacro:if value="maybe"/>', "<xacro:if", "not a boolean expression"),
+        ('<xacro:include filename="$(find nowhere)/a"/>', "<xacro:include", "xacro: 'package://nowhere' is not found"),
+        ('<link name="$(env naQQQme)"/>', 'name="$(env', "xacro: environment variable 'naQQQme' is not set"),
+    ],
+)
+def test_a_macro_that_fails_is_found_by_line_and_column(walker: Path, wrong: str, at: str, message: str) -> None:
+    text = ROBOT.replace("<xacro:include", f"<!-- é -->{wrong}\n<xacro:include")
+    walker.write_text(text)
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert (problem.place.source, problem.place.line, problem.place.column) == (str(walker), *place_of(text, at))
+    assert message in problem.message
+    assert problem.message.count("naQQQme") <= 2
+    assert problem.message.count("nowhere' is not") <= 1
+    assert problem.place.path.startswith("/robot/")
+
+
+def test_what_fails_in_a_macro_of_another_file_is_found_there(walker: Path) -> None:
+    leg = walker.parent / "parts" / "leg.xacro"
+    leg.write_text(LEG.replace('block name="origin"', 'block name="orgin"'))
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert (problem.place.source, problem.place.line, problem.place.column) == (str(leg), *place_of(LEG, "<xacro:ins"))
+    assert problem.message == "xacro: Undefined block \"orgin\", in macro 'leg', included from " + str(walker)
+
+
+def test_a_file_that_can_be_read_only_once_is_expanded(walker: Path, tmp_path: Path) -> None:
+    walker.write_text(ROBOT.replace('"0 -1"', '"0 -1 0"'))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(walker.read_bytes()), daemon=True)
+    writer.start()
+    assert len(load_robot(pipe).links) == 3
+    writer.join(10)
+
+
 def test_a_missing_include_names_the_file_that_includes(walker: Path) -> None:
     walker.write_text(ROBOT.replace("parts/leg.xacro", "parts/naQQQme.xacro"))
     with pytest.raises(DescriptionError) as caught:
@@ -180,6 +225,8 @@ def test_a_plain_file_is_not_touched(tmp_path: Path) -> None:
     [
         (f"<robot {NAMESPACE}><xacro:x/></robot>", None, True),
         ('<robot xmlns:xacro="http://www.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
+        ('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
+        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:x/></robot>', None, True),
         (f"<robot {NAMESPACE}><link/></robot>", "a.urdf", False),
         (f"<robot {NAMESPACE}><link/></robot>", "a.xacro", True),
         ("<robot><!-- <xacro:x/> --></robot>", "a.urdf", False),

@@ -142,7 +142,7 @@ def test_states_and_positions_are_taken_up_in_order(rover: Stage) -> None:
     ("states", "positions", "message"),
     [
         (["reach"], [], "'reach' is no GROUP/STATE"),
-        (["arm/reech"], [], "unknown state of group 'arm' 'reech'; did you mean 'reach'"),
+        (["arm/reech"], [], "unknown state 'reech' of group 'arm'; did you mean 'reach'"),
         ([], ["elbow=1"], "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
         ([], ["elbow_joint=much"], "'elbow_joint=much' is no NAME=VALUE with a number"),
         ([], ["elbow_joint"], "is no NAME=VALUE"),

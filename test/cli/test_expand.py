@@ -1,0 +1,63 @@
+"""`expand` prints a description as text: packages found, in UTF-8, one element a line, a line end at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.description.urdf_reader import parse_urdf
+from test.cli.conftest import RunCommand
+
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder of packages with one that has a link and a group."""
+    folder = tmp_path / "packages" / "pieces"
+    folder.mkdir(parents=True)
+    (folder / "package.xml").write_text("<package><name>pieces</name></package>")
+    (folder / "hand.xacro").write_text(f'<robot {XACRO}><link name="$(arg side)_hand"/></robot>')
+    (folder / "group.xacro").write_text(f'<robot {XACRO}><group name="g"><link name="left_hand"/></group></robot>')
+    return folder.parent
+
+
+def with_include(path: Path, file: str) -> Path:
+    argument = '<xacro:arg name="side" default="left"/>'
+    path.write_text(f'<robot name="r" {XACRO}>{argument}<xacro:include filename="$(find pieces)/{file}"/></robot>')
+    return path
+
+
+def test_packages_are_looked_for_where_it_is_said(run: RunCommand, package: Path, tmp_path: Path) -> None:
+    urdf = with_include(tmp_path / "r.urdf.xacro", "hand.xacro")
+    result = run("expand", urdf, "--package-path", package, "side:=right")
+    assert result.code == 0, result.err
+    assert result.out.endswith('<robot name="r">\n  <link name="right_hand"/>\n</robot>\n')
+    assert parse_urdf(result.out).links[0].name == "right_hand"
+    without = run("expand", urdf)
+    assert (without.code, without.out) == (1, "")
+    assert "'package://pieces' is not found" in without.err
+
+
+def test_check_and_srdf_find_the_packages_of_an_srdf_and_a_urdf_alike(
+    run: RunCommand, package: Path, tmp_path: Path
+) -> None:
+    urdf = with_include(tmp_path / "r.urdf.xacro", "hand.xacro")
+    srdf = with_include(tmp_path / "r.srdf.xacro", "group.xacro")
+    assert run("check", urdf, srdf, "--package-path", package).out == "2 files checked: no problems\n"
+    assert run("group", urdf, srdf, "g", "--package-path", package).code == 0
+    new = run("srdf", "new", urdf, "--links", "h=left_hand", "--package-path", package)
+    assert new.code == 0, new.err
+    assert '<link name="left_hand"/>' in new.out
+
+
+def test_a_plain_text_is_printed_as_it_stands_in_utf_8_with_a_line_end(run: RunCommand, tmp_path: Path) -> None:
+    text = '<?xml version="1.0" encoding="{}"?>\n<robot   name="é">\n\n <link name="a"/></robot>'
+    file = tmp_path / "r.urdf"
+    file.write_bytes(text.format("iso-8859-1").encode("latin-1"))
+    result = run("expand", file)
+    assert (result.code, result.out) == (0, text.format("UTF-8") + "\n")
+    file.write_text("<robot/>\n")
+    assert run("expand", file).out == "<robot/>\n"
+    assert run("expand").out == ""
