@@ -17,6 +17,11 @@ from robot_semantics.cli.words import UsageError
 from robot_semantics.errors import DescriptionError, RobotSemanticsError
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
+EXIT_CODES = """exit codes of all commands:
+  0  done; of check: no errors (with --strict: no warnings either)
+  1  something is wrong with what was given: a file, a name in it, a running node; of diff: a difference
+  2  wrong usage: words that have no meaning, whatever the files say
+'robot_semantics COMMAND --help' says more, with examples."""
 
 
 class Command(NamedTuple):
@@ -106,7 +111,12 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
-    parser = argparse.ArgumentParser(prog="robot_semantics", description="Robot descriptions, semantics and states.")
+    parser = argparse.ArgumentParser(
+        prog="robot_semantics",
+        description="Robot descriptions, semantics and states.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, command in COMMANDS.items():
@@ -119,9 +129,19 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
         if name == chosen:
             module = importlib.import_module(f"robot_semantics.cli.{command.module}")
             module.add_arguments(sub)
-            sub.epilog = "\n\n".join(text for text in (sub.epilog, epilog(name)) if text)
+            _add_examples(sub, name)
             sub.set_defaults(module=module)
     return parser
+
+
+def _add_examples(parser: argparse.ArgumentParser, name: str) -> None:
+    """Let a command's help, and that of each of its operations, end with examples."""
+    parser.epilog = "\n\n".join(text for text in (parser.epilog, epilog(name)) if text)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    for action in parser._actions:  # argparse has no other way to them.
+        if isinstance(action, argparse._SubParsersAction):
+            for operation, sub in action.choices.items():
+                _add_examples(sub, f"{name} {operation}")
 
 
 if __name__ == "__main__":
