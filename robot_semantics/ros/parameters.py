@@ -93,8 +93,10 @@ def _topic_or_none(name: str, value: Any) -> None:
 def _nodes(name: str, value: Any) -> None:
     _texts(name, value)
     for item in value:
-        if item:
-            _check_name(name, item, "a node's name")
+        # What serves standard simulators is named with its kind before its namespace.
+        _, _, node = item.rpartition(":")
+        if node:
+            _check_name(name, node, "a node's name")
 
 
 def _check_name(name: str, value: str, what: str) -> None:

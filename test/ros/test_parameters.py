@@ -89,6 +89,11 @@ def test_any_frequency_gives_an_interval_that_stamps_can_be_compared_with(freque
     assert settings.complete_after_ns == settings.stale_timeout_ns == longest_ns
 
 
+@pytest.mark.parametrize("name", ["/mujoco_world", "simulation_interfaces:/gz", ""])
+def test_simulators_are_nodes_or_namespaces_of_the_standard_services(name: str) -> None:
+    assert parameters.check("simulators", [name], ())
+
+
 def test_names_that_are_not_ours_are_left_alone() -> None:
     assert not parameters.check("use_sim_time", True, ())
     assert not parameters.check("qos_overrides./tf.publisher.depth", 5, ())
