@@ -37,11 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the bag; 0 done, 1 problems in the states, 2 wrong usage."""
     from robot_semantics.recording.bag_writer import write_bag
+    from robot_semantics.recording.outputs import check_target
     from robot_semantics.recording.series_input import load_states
 
     problems = Diagnostics()
+    states = [Path(path) for path in arguments.states]
     try:
-        loaded = load_states([Path(path) for path in arguments.states], problems)
+        check_target(Path(arguments.output), folder=True, force=arguments.force, inputs=states)
+        loaded = load_states(states, problems)
         described = _described(loaded, arguments, problems)
         if described is None:
             return 2
@@ -64,8 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described] | None:
     """Return every model's descriptions; None after a message if the options name a model that is not there."""
-    from robot_semantics.model.loading import load_robot, robot_from_text
+    from robot_semantics.model.loading import robot_from_text
     from robot_semantics.recording.bag_writer import Described
+    from robot_semantics.recording.robots import description_text, semantic_text
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     files: dict[str, dict[str, str]] = {"urdf": {}, "srdf": {}}
@@ -84,9 +88,9 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
         if name in files["urdf"]:
-            urdf = load_robot(files["urdf"][name], strict=False).urdf.places.text.decode()
+            urdf = description_text(Path(files["urdf"][name]))
         if name in files["srdf"]:
-            srdf = Path(files["srdf"][name]).read_text(encoding="utf-8")
+            srdf = semantic_text(Path(files["srdf"][name]))
         if not urdf:
             result[name] = Described(None, "", srdf)
             continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from robot_semantics.cli.inputs import add_json_argument, print_json
@@ -61,7 +60,7 @@ def _restore(arguments: argparse.Namespace) -> int:
     if bool(arguments.name) == bool(arguments.file):
         print("error: give a snapshot's name or --file, one of the two", file=sys.stderr)
         return 2
-    text = Path(arguments.file).read_text(encoding="utf-8") if arguments.file else ""
+    text = _text_of(arguments.file) if arguments.file else ""
     answer = _call(
         arguments,
         "restore",
@@ -83,6 +82,17 @@ def _restore(arguments: argparse.Namespace) -> int:
         if not answer.success:
             print(f"error: {answer.message or 'nothing restored'}", file=sys.stderr)
     return EXIT_OK if answer.success else EXIT_PROBLEMS
+
+
+def _text_of(path: str) -> str:
+    """Return a USDF file's text.
+
+    Raises:
+        DescriptionError: it cannot be read, or has errors: they are told with its name and places.
+    """
+    from robot_semantics.usdf.reader import read_document
+
+    return read_document(path).places.text.decode()
 
 
 def _no_arguments(_parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ from robot_semantics.recording.outputs import (
     Output,
     UsdfFile,
     UsdfFolder,
+    check_target,
     series_arrays,
     whole_or_nothing,
 )
@@ -28,11 +29,11 @@ from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.parts import Advance, Part, Task, read_part
 from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
 from robot_semantics.recording.render import Block, Rendered, render
-from robot_semantics.recording.robots import RequestError, Robot, RobotRequest
+from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, description_text, semantic_text
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import ModelSeries, Series
 from robot_semantics.recording.timeline import IntArray
-from robot_semantics.recording.times import TimeRequest, blocks, choose_times
+from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.usdf.writer import format_time
 
 FORMATS = ("usdf", "jsonl", "npz", "csv")
@@ -143,6 +144,7 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         OSError: a file cannot be read or written.
     """
     watch: Progress = progress or Silent()
+    _check(request)
     with ExitStack() as stack:
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
         plan = plan_recording(request.bags, request.robots, problems, at_topic=request.times.at_topic)
@@ -159,6 +161,20 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
             _write(request.out, request, sampler, workers, scratch, report, watch)
             _report_gaps(report, request.sampling.max_gap_ns, problems)
         return report
+
+
+def _check(request: ExportRequest) -> None:
+    """Tell what cannot be done whatever the recording holds, before it is read."""
+    check_words(request.times)
+    for robot in request.robots:
+        if robot.urdf is not None:
+            description_text(robot.urdf)
+        if robot.srdf is not None:
+            semantic_text(robot.srdf)
+    name = _format(request, 1)
+    if request.out is not None and not request.dry_run:
+        is_folder = name == "usdf" and _suffix(request) not in (".usdf", ".xml")
+        check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
 
 
 def _read(

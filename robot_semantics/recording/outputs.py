@@ -7,7 +7,7 @@ import secrets
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -25,6 +25,23 @@ INDEX_FORMAT = "robot_semantics series 1"
 _NPZ = GroupKey("series", "", ())
 
 
+def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """Tell whether a file or folder can be written as `target`.
+
+    Raises:
+        RequestError: there is something there that is not replaced, or it would replace one of `inputs`.
+    """
+    for path in inputs:
+        mine, other = target.resolve(), path.resolve()
+        if mine == other or (folder and mine in other.parents):
+            raise RequestError(f"'{target}' would be written over '{path}', which is read")
+    if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
+        what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
+        raise RequestError(f"'{target}' {what}")
+    if folder and target.exists() and not target.is_dir():
+        raise RequestError(f"'{target}' is a file, a folder is to be written")
+
+
 @contextmanager
 def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iterator[Path]:
     """Give a temporary path beside `target`; it takes the target's name when all went well and is removed when not.
@@ -32,11 +49,7 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
     Raises:
         RequestError: a folder of that name is there already and `force` is not given.
     """
-    if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
-        what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
-        raise RequestError(f"'{target}' {what}")
-    if folder and target.exists() and not target.is_dir():
-        raise RequestError(f"'{target}' is a file, a folder is to be written")
+    check_target(target, folder=folder, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     if folder:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from robot_semantics.description.srdf_reader import srdf_from_file
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -125,10 +126,10 @@ def find_robot(
     urdf = _last_text(texts, request.topic("robot_description"), problems)
     srdf = _last_text(texts, request.topic("robot_description_semantic"), problems)
     model: RobotModel | None = None
-    srdf_text = request.srdf.read_text(encoding="utf-8") if request.srdf else srdf.text if srdf else None
+    srdf_text = semantic_text(request.srdf) if request.srdf else srdf.text if srdf else None
     srdf_source = str(request.srdf) if request.srdf else f"<{request.topic('robot_description_semantic')}>"
     if request.urdf is not None:
-        text = load_robot(request.urdf, strict=False).urdf.places.text.decode()
+        text = description_text(request.urdf)
         model = robot_from_text(
             text, srdf_text, strict=False, urdf_source=str(request.urdf), srdf_source=srdf_source, diagnostics=problems
         )
@@ -156,6 +157,24 @@ def find_robot(
         None if model is None else model.urdf.places.text.decode(),
         None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
     )
+
+
+def description_text(path: Path) -> str:
+    """Return a URDF file's text, of a xacro what it expands to.
+
+    Raises:
+        DescriptionError: it cannot be read, or gives no robot.
+    """
+    return load_robot(path, strict=False).urdf.places.text.decode()
+
+
+def semantic_text(path: Path) -> str:
+    """Return an SRDF file's text, of a xacro what it expands to.
+
+    Raises:
+        DescriptionError: it cannot be read, or is no SRDF.
+    """
+    return srdf_from_file(path, Diagnostics()).places.text.decode()
 
 
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:

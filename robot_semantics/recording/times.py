@@ -54,9 +54,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
         raise RequestError(f"the range of times ends before it starts: {start / 1e9:.9f} s to {stop / 1e9:.9f} s")
     place = recording.plan.place
     if request.every is not None:
-        step = _nanoseconds(request.every)
-        if step <= 0:
-            raise RequestError(f"the distance between times must be positive, not '{request.every}'")
+        step = _step(request.every)
         if (stop - start) // step >= MOST_TIMES:
             raise RequestError(
                 f"{(stop - start) // step + 1} times from {start / 1e9:.3f} s to {stop / 1e9:.3f} s are too many; "
@@ -84,6 +82,19 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     return np.unique(np.array(times, dtype=np.int64))
 
 
+def check_words(request: TimeRequest) -> None:
+    """Tell wrong words before a recording is read, which may take minutes.
+
+    Raises:
+        RequestError: a text is no time, or the distance between times is not positive.
+    """
+    for text in (*request.at, request.start, request.stop):
+        if text not in (None, "end"):
+            _nanoseconds(text.removeprefix("@"))
+    if request.every is not None:
+        _step(request.every)
+
+
 def parse_time(text: str, recording: Recording) -> int:
     """Return a time of a recording [ns]: ``end``, ``@1700000000.5``, or seconds since its start or since 1970.
 
@@ -101,6 +112,13 @@ def parse_time(text: str, recording: Recording) -> int:
 def blocks(times_ns: IntArray, size: int) -> Sequence[IntArray]:
     """Return the times cut into blocks of at most `size`."""
     return [times_ns[at : at + size] for at in range(0, len(times_ns), size)]
+
+
+def _step(text: str) -> int:
+    step = _nanoseconds(text)
+    if step <= 0:
+        raise RequestError(f"the distance between times must be positive, not '{text}'")
+    return step
 
 
 def _nanoseconds(text: str) -> int:

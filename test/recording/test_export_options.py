@@ -294,3 +294,37 @@ def test_without_rosbags_the_extra_is_named(tools: Any, drive: Path, monkeypatch
         code, _, stderr = tools.run(command, drive, "-o", tools.folder / "x.usdf")
         assert code == 1
         assert f"{purpose} recordings needs the Python module 'rosbags': pip install 'robot_semantics[bag]'" in stderr
+
+
+def test_what_is_read_is_never_written_over(tools: Any, drive: Path) -> None:
+    before = sorted((path, path.read_bytes()) for path in drive.rglob("*") if path.is_file())
+    for words in (("--every", "1", "-o", drive, "--force"), ("--every", "1", "-o", drive.parent, "--force")):
+        code, _, stderr = tools.run("export", drive, *words)
+        assert code == 1
+        assert "which is read" in stderr
+    assert sorted((path, path.read_bytes()) for path in drive.rglob("*") if path.is_file()) == before
+    tools.run("export", drive, "--every", "1", "-o", tools.folder / "series")
+    code, _, stderr = tools.run("bag", tools.folder / "series", "-o", tools.folder / "series", "--force")
+    assert (code, "which is read" in stderr) == (1, True)
+    one = tools.rover(1.0).write(tools.folder / "one", "bare mcap")
+    code, _, stderr = tools.run("export", one, "--format", "csv", "-o", one)
+    assert (code, "which is read" in stderr) == (1, True)
+    assert one.read_bytes().startswith(b"\x89MCAP")
+
+
+@pytest.mark.parametrize("option", ["--urdf", "--srdf"])
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\xfe", b"<robot", None])
+def test_a_description_that_cannot_be_read_is_told_before_the_bag_is(
+    tools: Any, drive: Path, option: str, content: bytes | None
+) -> None:
+    file = tools.folder / "r.xml"
+    if content is not None:
+        file.write_bytes(content)
+    # The bag is not even looked at.
+    code, _, stderr = tools.run("export", tools.folder / "no_bag", option, file, "-o", tools.folder / "o.usdf")
+    assert (code, "error: " in stderr) == (1, True)
+    assert str(file) in stderr
+    tools.run("export", drive, "-o", tools.folder / "end.usdf")
+    code, _, stderr = tools.run("bag", tools.folder / "end.usdf", option, file, "-o", tools.folder / "b")
+    assert (code, str(file) in stderr) == (1, True)
+    assert not (tools.folder / "b").exists()
