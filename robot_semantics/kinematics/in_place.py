@@ -2,11 +2,16 @@
 
 `LocalTransforms` is the general form; this one takes no batches, checks nothing, makes no new array, and leaves mimic
 joints where `q` has them, which for a measured configuration is where they are.
+
+Such a loop finds the processor's caches full of what ran in between, so what counts is how much code and memory a
+call touches rather than how much it computes: few numpy functions, the same ones again, on one-dimensional arrays,
+which take numpy's shortest way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +20,27 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.motions import TURNING, plane_axes
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import (
-    quat_multiply,
-    xyz_quat_from_matrix,
-)
+from robot_semantics.transforms import quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+
+IndexArray = npt.NDArray[np.intp]
+Stage = Callable[[IndexArray], FloatArray]
+
+
+class Given(NamedTuple):
+    """Where the position variables are in what `update` is given: number i is ``factor[i] * q[source[i]] + offset[i]``.
+
+    All three are (size,), with any numbers for the variables of joints that are not chosen.
+    """
+
+    source: IndexArray
+    factor: FloatArray
+    offset: FloatArray
+
+    @classmethod
+    def straight(cls, space: JointSpace) -> Given:
+        """Return that of a configuration in the order of `JointSpace`."""
+        return cls(np.arange(space.size), np.ones(space.size), np.zeros(space.size))
 
 
 class InPlaceTransforms:
@@ -34,13 +55,18 @@ class InPlaceTransforms:
         model: RobotModel,
         joints: Sequence[int],
         values: FloatArray | None = None,
-        places: npt.NDArray[np.intp] | None = None,
+        places: IndexArray | None = None,
+        stage: Stage | None = None,
+        given: Given | None = None,
     ) -> None:
         """Prepare for the joints with these indices in the model.
 
         A flat array `values` is written to instead of an own one; `places` (n, 7) says where each joint's numbers go.
+        With `stage` the numbers that turn are not written there but to the array that it returns for their places: it
+        is for whoever takes them on from there together with others.
         """
         space = JointSpace.of(model)
+        given = Given.straight(space) if given is None else given
         chosen = [model.joints[index] for index in joints]
         count = len(chosen)
         origins = np.array([joint.T_parent_joint for joint in chosen], np.float64).reshape(-1, 4, 4)
@@ -49,35 +75,46 @@ class InPlaceTransforms:
         at = np.arange(7 * count).reshape(-1, 7) if places is None else places
         # What does not move is written once, here.
         self.values[at] = poses
+        starts = [space.joint_positions[joint.name].start if joint.position_count else 0 for joint in chosen]
 
         turning = [row for row, joint in enumerate(chosen) if joint.type in TURNING]
-        self._turning_from = np.array([space.joint_positions[chosen[row].name].stop - 1 for row in turning], np.intp)
-        self._turning_to = at[turning, 3:]
-        # With h half the angle, the quaternion is cos(h) Q0 + sin(h) Q0 (axis, 0): two constants a joint.
-        self._cosine = poses[turning, 3:].copy()
+        variables = np.array([space.joint_positions[chosen[row].name].stop - 1 for row in turning], np.intp)
+        # With h half the angle, the quaternion is cos(h) Q0 + sin(h) Q0 (axis, 0): two constants a joint. Component by
+        # component that is a sine of another amplitude and phase, so one pass over the components is all.
+        cosine = poses[turning, 3:]
         axes = np.array([[*chosen[row].axis, 0.0] for row in turning]).reshape(-1, 4)
-        self._sine = np.array(quat_multiply(self._cosine, axes)).reshape(-1, 4)
-        self._half = np.zeros(len(turning))
-        self._factor = np.zeros((len(turning), 1))
-        self._turned, self._term = np.zeros((len(turning), 4)), np.zeros((len(turning), 4))
+        sine = np.array(quat_multiply(cosine, axes)).reshape(-1, 4)
+        amplitude, phase = np.hypot(cosine, sine), np.arctan2(cosine, sine)
+        moves = amplitude > 0.0
+        self.values[at[turning, 3:][~moves]] = 0.0
+        variables = np.repeat(variables, 4).reshape(-1, 4)[moves]
+        self._take_from = given.source[variables]
+        self._factor = 0.5 * given.factor[variables]
+        self._phase = phase[moves] + 0.5 * given.offset[variables]
+        self._amplitude = amplitude[moves]
+        to = at[turning, 3:][moves]
+        self._scatter_to = None if stage is not None else to
+        self._angles = np.zeros(len(to))
+        self._turned = self._angles if stage is None else stage(to)
 
         sliding = [row for row, joint in enumerate(chosen) if joint.type is JointType.PRISMATIC]
-        self._sliding_from = np.array([space.joint_positions[chosen[row].name].start for row in sliding], np.intp)
+        variables = np.array([starts[row] for row in sliding], np.intp)
+        direction = np.array([origins[row, :3, :3] @ chosen[row].axis for row in sliding]).reshape(-1, 3)
+        self._sliding_from = given.source[variables]
         self._sliding_to = at[sliding, :3]
-        self._zero = poses[sliding, :3].copy()
-        self._direction = np.array([origins[row, :3, :3] @ chosen[row].axis for row in sliding]).reshape(-1, 3)
+        self._zero = poses[sliding, :3] + given.offset[variables, np.newaxis] * direction
+        self._direction = given.factor[variables, np.newaxis] * direction
 
         # The rest are single joints, each with a matrix for its translation; floating ones have one for rotation too.
         self._planar = [
-            (at[row, :3], space.joint_positions[joint.name].start, poses[row, :3], origins[row, :3, :3] @ plane)
+            (at[row, :3], *_part(given, starts[row], 2), poses[row, :3], origins[row, :3, :3] @ plane_axes(joint))
             for row, joint in enumerate(chosen)
             if joint.type is JointType.PLANAR
-            for plane in [plane_axes(joint)]
         ]
         self._floating = [
             (
                 at[row],
-                space.joint_positions[joint.name].start,
+                *_part(given, starts[row], 7),
                 poses[row, :3],
                 origins[row, :3, :3],
                 np.array(quat_multiply(poses[row, 3:], np.eye(4))).T,
@@ -88,22 +125,26 @@ class InPlaceTransforms:
 
     def update(self, q: FloatArray) -> FloatArray:
         """Compute all transforms for `q` (size,), quaternions of length 1, and return `values`."""
-        values = self.values
-        half, factor, turned = self._half, self._factor, self._turned
-        if len(half):
-            q.take(self._turning_from, out=half, mode="clip")
-            np.multiply(half, 0.5, out=half)
-            np.cos(half, out=factor[:, 0])
-            np.multiply(factor, self._cosine, out=turned)
-            np.sin(half, out=factor[:, 0])
-            np.multiply(factor, self._sine, out=self._term)
-            np.add(turned, self._term, out=turned)
-            values[self._turning_to] = turned
+        values, angles = self.values, self._angles
+        if len(angles):
+            q.take(self._take_from, None, angles, "clip")
+            np.multiply(angles, self._factor, angles)
+            np.add(angles, self._phase, angles)
+            np.sin(angles, angles)
+            np.multiply(angles, self._amplitude, self._turned)
+            if self._scatter_to is not None:
+                values[self._scatter_to] = self._turned
         if len(self._zero):
             values[self._sliding_to] = self._zero + q[self._sliding_from, np.newaxis] * self._direction
-        for to, at, zero, axes in self._planar:
-            values[to] = zero + axes @ q[at : at + 2]
-        for to, at, zero, rotation, quat_product in self._floating:
-            values[to[:3]] = zero + rotation @ q[at : at + 3]
-            values[to[3:]] = quat_product @ q[at + 3 : at + 7]
+        for to, source, factor, offset, zero, axes in self._planar:
+            values[to] = zero + axes @ (factor * q[source] + offset)
+        for to, source, factor, offset, zero, rotation, quat_product in self._floating:
+            own = factor * q[source] + offset
+            values[to[:3]] = zero + rotation @ own[:3]
+            values[to[3:]] = quat_product @ own[3:]
         return values
+
+
+def _part(given: Given, start: int, count: int) -> Given:
+    at = slice(start, start + count)
+    return Given(given.source[at], given.factor[at], given.offset[at])

@@ -26,6 +26,7 @@ _DOUBLE = np.dtype("<f8")
 
 _uint32 = struct.Struct("<I").unpack_from
 _stamp = struct.Struct("<iI").unpack_from
+_pack_stamp = struct.Struct("<iI").pack
 
 
 class CdrError(ValueError):
@@ -70,6 +71,11 @@ class JointStateData:
                 raise CdrError(str(error)) from None
             self._rest = velocity, effort
         return self._rest
+
+    @property
+    def message(self) -> tuple[bytes, int]:
+        """The bytes that this was read from, empty if it was not, and the offset of the positions in them."""
+        return self._data, self._rest_at - 8 * len(self.position)
 
 
 class _Layout(NamedTuple):
@@ -120,6 +126,54 @@ class JointStateReader:
         layouts.insert(0, layout)
         del layouts[_MAX_LAYOUTS:]
         return layout
+
+
+class JointStateRepeater:
+    """Reads messages that differ from ones seen before in their stamp and numbers alone.
+
+    Attributes:
+        positions: (n,) of the message last taken [rad or m], always the same array.
+
+    """
+
+    __slots__ = ("_at", "_bytes", "_heads", "_names", "positions")
+
+    def __init__(self, first: JointStateData) -> None:
+        """Take messages like `first`, which has been read from bytes and has as many positions as names."""
+        data, self._at = first.message
+        self._names = first.names
+        # The body begins eight bytes into the buffer, so that its doubles are aligned in memory as in the message.
+        buffer = np.zeros(_BODY + len(data), np.uint8)
+        self._bytes = buffer.data[_BODY:]
+        self.positions: FloatArray = buffer[_BODY + self._at :][: 8 * len(first.position)].view(_DOUBLE)
+        self._heads: set[bytes] = set()
+        self.learn(first)
+
+    def learn(self, other: JointStateData) -> None:
+        """Take messages like `other` too: with the same names at the same places, but different padding between them.
+
+        What a middleware pads with is whatever its buffer held before; one sender has a few buffers, and each its own.
+        """
+        if len(self._heads) < _MAX_LAYOUTS:
+            self._heads.add(other.message[0][_AFTER_STAMP : self._at])
+
+    def take(self, data: bytes) -> int:
+        """Take over the positions and return the stamp [ns]; 0 if there is none, or the message is of another kind."""
+        if data[_AFTER_STAMP : self._at] not in self._heads:
+            return 0
+        try:
+            self._bytes[:] = data
+        except ValueError:
+            # Of another length: with velocities, for once, or without.
+            return 0
+        seconds, nanoseconds = _stamp(data, _BODY)
+        return int(seconds * 1_000_000_000 + nanoseconds)
+
+    def read(self, data: bytes, stamp_ns: int) -> JointStateData:
+        """Return the content of a message that has been taken."""
+        count = len(self.positions)
+        position = np.frombuffer(data, _DOUBLE, count, self._at)
+        return JointStateData(stamp_ns, self._names, position, None, data, self._at + 8 * count)
 
 
 def _read_layout(data: bytes) -> _Layout:
@@ -176,32 +230,52 @@ class TransformMessage:
     def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
         self.frames = tuple(frames)
         text, stamps, values = _transform_text(self.frames)
-        # The body begins eight bytes into the buffer, so that its doubles are aligned in memory as in the message.
-        self._buffer = np.zeros(_BODY + len(text), np.uint8)
-        self._message = self._buffer[_BODY:]
-        self._message[:] = np.frombuffer(text, np.uint8)
-        body = self._buffer[2 * _BODY :]
-        self._words: npt.NDArray[np.uint32] = body[: len(body) // 4 * 4].view("<u4")
-        self.slots: FloatArray = body[: len(body) // 8 * 8].view("<f8")
-        at = (np.array(stamps, np.intp) - _BODY) // 4
-        self._seconds_at, self._nanoseconds_at = at, at + 1
+        self._message = text
+        self._words: npt.NDArray[np.uint32] = np.frombuffer(text, "<u4", (len(text) - _BODY) // 4, _BODY)
+        self.slots: FloatArray = np.frombuffer(text, _DOUBLE, (len(text) - _BODY) // 8, _BODY)
+        self._stamps_at = (np.array(stamps, np.intp) - _BODY) // 4
         self.places: npt.NDArray[np.intp] = (np.array(values, np.intp) - _BODY)[:, None] // 8 + np.arange(7)
+        self.stage(np.zeros(0, np.intp))
+
+    def stage(self, places: npt.NDArray[np.intp]) -> FloatArray:
+        """Return (k,) an array whose numbers `write` puts at these k places of `slots`, all together with the stamps.
+
+        That takes one call of numpy less than writing them to `slots`; a later stage replaces this one.
+        """
+        count = len(self.frames)
+        staged = np.zeros(count + len(places))
+        # A stamp is two words as a double is, but stands where a double could not.
+        to = np.concatenate([self._stamps_at, 2 * places])
+        self._to = np.stack([to, to + 1], axis=1).ravel()
+        self._from: npt.NDArray[np.uint32] = staged.view("<u4")
+        self._stamps = staged[:count].data.cast("B") if count else memoryview(bytearray())
+        return staged[count:]
 
     def write(self, stamp_ns: int, transforms: FloatArray | None = None) -> bytes:
         """Return the message with every transform stamped so.
 
         `transforms` is (n, 7): x y z [m] and quaternion x y z w of each child in its frame; without it they are what
-        has been written to `slots` at `places`.
+        has been written to `slots` at `places`, and to the stage.
         """
         if transforms is not None:
             self.slots[self.places] = transforms
-        seconds, nanoseconds = divmod(stamp_ns, 1_000_000_000)
-        self._words[self._seconds_at] = seconds
-        self._words[self._nanoseconds_at] = nanoseconds
-        return self._message.tobytes()
+        self._stamp_all(_pack_stamp(*divmod(stamp_ns, 1_000_000_000)))
+        return bytes(self._message)
+
+    def stamped_as(self, message: bytes) -> bytearray:
+        """Return the message with the stamp that `message`, one that begins with a header, has.
+
+        It is always the same object, and holds until the next call.
+        """
+        self._stamp_all(message[_BODY:_AFTER_STAMP])
+        return self._message
+
+    def _stamp_all(self, stamp: bytes) -> None:
+        self._stamps[:] = stamp * len(self.frames)
+        self._words[self._to] = self._from
 
 
-def _transform_text(frames: Sequence[tuple[str, str]]) -> tuple[bytes, list[int], list[int]]:
+def _transform_text(frames: Sequence[tuple[str, str]]) -> tuple[bytearray, list[int], list[int]]:
     """Return the message with zeros for stamps and values, and the offsets of both in it."""
     text = bytearray(LITTLE_ENDIAN + b"\0\0" + struct.pack("<I", len(frames)))
     stamps: list[int] = []
@@ -221,7 +295,7 @@ def _transform_text(frames: Sequence[tuple[str, str]]) -> tuple[bytes, list[int]
         pad(8)
         values.append(len(text))
         text.extend(bytes(56))
-    return bytes(text), stamps, values
+    return text, stamps, values
 
 
 def stamp_ns(stamp: Any) -> int:

@@ -88,6 +88,12 @@ class Inputs:
             with lock:
                 traffic.received += 1
                 robot = slot.robot
+                direct = None if robot is None else robot.direct
+                if direct is not None and isinstance(message, bytes):
+                    transforms = direct.take(message)
+                    if transforms is not None:
+                        outputs.send_whole(slot, transforms, direct.count)
+                        return
                 result = NO_ROBOT if robot is None else robot.joint_state(_read(reader, message), now_ns)
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.cdr import CdrError, JointStateData
+from robot_semantics.ros.cdr import CdrError, JointStateData, JointStateRepeater
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal
 from robot_semantics.ros.time_order import NEVER_NS
 
@@ -22,16 +22,16 @@ _SMALLEST_QUATERNION = 1e-6
 class JointBuffer:
     """Positions, velocities and efforts in the order of `JointSpace`; unknown velocities and efforts are NaN.
 
-    Taking a message over copies the positions alone; the rest of the last message waits until somebody asks for it.
+    Taking a message over copies the positions alone; the rest of the last message, or all of it where its transforms
+    are made from its bytes, waits until somebody asks for it.
 
     Attributes:
-        positions: (n,) [rad, m, quaternion x y z w].
         known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
     """
 
     def __init__(self, model: RobotModel, space: JointSpace, moving: MovingJoints, defaults: FloatArray | None) -> None:
         self.model, self.space, self.moving = model, space, moving
-        self.positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
+        self._positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
         self._velocities = np.full(space.velocity_size, np.nan)
         self._efforts = np.full(space.velocity_size, np.nan)
         self._variable_known = np.full(space.size, defaults is not None)
@@ -40,6 +40,14 @@ class JointBuffer:
         self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
         self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
         self._waiting: tuple[InputPlan, JointStateData, int, int] | None = None
+        self._unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
+
+    @property
+    def positions(self) -> FloatArray:
+        """(n,) [rad, m, quaternion x y z w]."""
+        if self._unread is not None:
+            self._catch_up()
+        return self._positions
 
     @property
     def velocities(self) -> FloatArray:
@@ -68,28 +76,34 @@ class JointBuffer:
     def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
         """Take over a message's values; its lengths are already checked. Nothing changes when it is refused."""
         values = data.position
-        # NaN and infinities survive a product with zero, finite numbers do not.
-        if values.dot(plan.zeros) != 0.0:
+        if not np.isfinite(values).all():
             bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
             return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
-        if plan.straight is not None and not plan.floating:
-            self.positions[plan.straight] = values
-        elif not plan.floating:
-            self.positions[plan.target] = values[plan.source]
-        else:
+        waiting = self._waiting
+        if self._unread is not None or (waiting is not None and waiting[0] is not plan):
+            self._catch_up()
+        if plan.floating:
             refusal = self._put_floating(plan, values)
             if refusal is not None:
                 return refusal
-        waiting = self._waiting
-        if waiting is not None and waiting[0] is not plan:
-            self._catch_up()
+        self._put_positions(plan, values)
         self._waiting = plan, data, stamp_ns, time.monotonic_ns()
-        if len(plan.mimic_target):
-            self.positions[plan.mimic_target] = plan.multiplier * self.positions[plan.mimic_source] + plan.offset
         return None
 
+    def put_unread(self, plan: InputPlan, reader: JointStateRepeater, data: bytes, stamp_ns: int) -> None:
+        """Take over a message whose positions are finite and which gives all moving joints; it is read when needed."""
+        self._unread = plan, reader, data, stamp_ns, time.monotonic_ns()
+
+    def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
+        if plan.straight is not None and not plan.floating:
+            self._positions[plan.straight] = values
+        elif not plan.floating:
+            self._positions[plan.target] = values[plan.source]
+        if len(plan.mimic_target):
+            self._positions[plan.mimic_target] = plan.multiplier * self._positions[plan.mimic_source] + plan.offset
+
     def _put_floating(self, plan: InputPlan, values: FloatArray) -> Refusal | None:
-        trial = self.positions.copy()
+        trial = self._positions.copy()
         trial[plan.target] = values[plan.source]
         for part in plan.floating:
             length = float(np.linalg.norm(trial[part]))
@@ -97,11 +111,18 @@ class JointBuffer:
                 joint = self.moving.names[self.moving.of_variable[part.start]]
                 return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint}' is zero")
             trial[part] /= length
-        self.positions[:] = trial
+        self._positions[:] = trial
         return None
 
     def _catch_up(self) -> None:
         """Take over what of the last message has been left."""
+        unread, self._unread = self._unread, None
+        if unread is not None:
+            # It gives all joints, so nothing of what waited before remains.
+            read_plan, reader, message, stamp_ns, received_ns = unread
+            content = reader.read(message, stamp_ns)
+            self._put_positions(read_plan, content.position)
+            self._waiting = read_plan, content, stamp_ns, received_ns
         if self._waiting is None:
             return
         plan, data, stamp_ns, received_ns = self._waiting
@@ -143,7 +164,7 @@ class JointBuffer:
         """Take over all variables of one joint; velocities and efforts that are None become unknown."""
         self._catch_up()
         at = self.space.joint_positions[joint]
-        self.positions[at] = positions
+        self._positions[at] = positions
         self._variable_known[at] = True
         at_velocity = self.space.joint_velocities[joint]
         self._velocities[at_velocity] = np.nan if velocities is None else velocities
@@ -155,8 +176,8 @@ class JointBuffer:
 
     def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
         """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
-        self._waiting = None
-        self.positions[:] = positions
+        self._waiting = self._unread = None
+        self._positions[:] = positions
         self._velocities[:] = velocities
         self._efforts[:] = np.nan
         self._variable_known[:] = True

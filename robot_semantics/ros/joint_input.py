@@ -92,7 +92,6 @@ class InputPlan(NamedTuple):
     multiplier: FloatArray
     offset: FloatArray
     floating: tuple[slice, ...]
-    zeros: FloatArray
     straight: slice | None
     unknown: tuple[str, ...]
     ignored: tuple[str, ...]
@@ -166,7 +165,6 @@ def make_plan(
         np.array([multiplier for _, _, multiplier, _ in mimics], np.float64),
         np.array([offset for _, _, _, offset in mimics], np.float64),
         floating,
-        np.zeros(len(names)),
         _straight(source, target, len(names)),
         tuple(unknown),
         tuple(ignored),

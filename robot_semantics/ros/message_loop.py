@@ -79,18 +79,18 @@ class MessageLoop:
         thread.join()
 
     def _run(self, listeners: tuple[Listener, ...]) -> None:
+        context = self._context
+        if context.handle is None:
+            return
         takers = [
             (listener.subscription.handle, listener.subscription.msg_type, listener.subscription.raw, listener.handle)
             for listener in listeners
         ]
-        wake, context = self._wake, self._context
-        if context.handle is None:
-            return
         with ExitStack() as in_use:
             try:
                 for handle, *_ in takers:
                     in_use.enter_context(handle)
-                in_use.enter_context(wake)
+                in_use.enter_context(self._wake)
                 in_use.enter_context(context.handle)
                 wait_set = rclpy_implementation.WaitSet(len(takers), 1, 0, 0, 0, 0, context.handle)
             except (InvalidHandle, rclpy_implementation.RCLError):
@@ -99,23 +99,35 @@ class MessageLoop:
                     raise
                 return
             in_use.enter_context(wait_set)
-            several = len(takers) > 1
-            while not (self._pace_s and self._stopped.wait(self._pace_s)) and not self._stopping and context.ok():
-                wait_set.clear_entities()
-                for handle, *_ in takers:
-                    wait_set.add_subscription(handle)
-                wait_set.add_guard_condition(wake)
-                wait_set.wait(_FOREVER)
-                for number, (handle, message_type, raw, deliver) in enumerate(takers):
-                    if several and not wait_set.is_ready("subscription", number):
-                        continue
-                    while not self._stopping:
-                        taken = handle.take_message(message_type, raw)
-                        if taken is None:
-                            break
-                        try:
-                            deliver(taken[0])
-                        except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
-                            # After a shutdown nothing can be published any more, and that is no fault.
-                            if context.ok():
-                                self._on_fault(error)
+            self._take_all(wait_set, takers)
+
+    def _take_all(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
+        # Every call here is made for every message, when the processor's caches have forgotten it: as few as will do.
+        several = len(takers) > 1
+        wake = self._wake
+        while not self._stopping:
+            if self._pace_s and self._stopped.wait(self._pace_s):
+                break
+            wait_set.clear_entities()
+            for handle, *_ in takers:
+                wait_set.add_subscription(handle)
+            wait_set.add_guard_condition(wake)
+            wait_set.wait(_FOREVER)
+            came = False
+            for number, (handle, message_type, raw, deliver) in enumerate(takers):
+                if several and not wait_set.is_ready("subscription", number):
+                    continue
+                while not self._stopping:
+                    taken = handle.take_message(message_type, raw)
+                    if taken is None:
+                        break
+                    came = True
+                    try:
+                        deliver(taken[0])
+                    except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
+                        # After a shutdown nothing can be published any more, and that is no fault.
+                        if not self._context.ok():
+                            return
+                        self._on_fault(error)
+            if not came and not self._context.ok():
+                return

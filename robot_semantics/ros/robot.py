@@ -16,6 +16,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateData
 from robot_semantics.ros.default_positions import default_positions
+from robot_semantics.ros.direct_path import DirectPath, WholePublished
 from robot_semantics.ros.joint_buffer import JointBuffer
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
 from robot_semantics.ros.root_motion import joint_motion
@@ -27,6 +28,7 @@ from robot_semantics.transforms import quat_from_rpy
 FloatArray = npt.NDArray[np.float64]
 
 _MAX_SOURCES = 64
+_MAX_PATHS = 8
 _LOST_M, _LOST_RAD = 1e-3, 1e-3
 _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
 _NOT_ON_TF = (Source.TF, Source.FIXED)
@@ -51,6 +53,7 @@ class _Sender:
         self.plan = plan
         self.order = TimeOrder()
         self.known = False
+        self.paths: dict[tuple[int, int], DirectPath] = {}
 
 
 class Robot:
@@ -60,6 +63,7 @@ class Robot:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         made_ns: when this robot came to be, on the monotonic clock.
         heard: whether any message has moved a joint.
+        direct: takes messages like the last one, where there is nothing unusual about it.
         sent: number of transforms in the messages last given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
@@ -81,6 +85,7 @@ class Robot:
         self._motion_orders: dict[str, TimeOrder] = {}
         self._last_names: tuple[str, ...] | None = None
         self._last_sender: _Sender | Refusal | None = None
+        self.direct: DirectPath | None = None
         self._said: set[str] = set()
         self._published_ns = np.full(len(self.moving), NEVER_NS, np.int64)
         root = model.root_joint
@@ -93,7 +98,7 @@ class Robot:
         self._all_publishable = bool(self.publishable.all())
         self._blocks = TransformBlocks(self._make_block)
         self._whole = self._make_block(self._all)
-        self._whole_published_ns = NEVER_NS
+        self._whole_published = WholePublished()
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
 
@@ -183,7 +188,32 @@ class Robot:
         if not sender.known:
             self.buffer.mark_known(plan)
             sender.known = self.heard = True
+        if plan.complete:
+            self.direct = self._direct_path(sender, data)
         return self._publish(plan.joints, plan.complete, stamp_ns)
+
+    def _direct_path(self, sender: _Sender, data: JointStateData) -> DirectPath | None:
+        """Return the path for messages like this one, None where there is none."""
+        message, at = data.message
+        whole = self._all_publishable and self.buffer.all_known and not sender.plan.floating
+        if not message or not whole or not self.settings.raw:
+            return None
+        path = sender.paths.get((at, len(message)))
+        if path is not None:
+            path.learn(data)
+        elif len(sender.paths) < _MAX_PATHS:
+            path = sender.paths[at, len(message)] = DirectPath(
+                self.model,
+                sender.plan,
+                data,
+                self.buffer,
+                sender.order,
+                self._whole_published,
+                self.moving.indices,
+                self._whole.frames,
+                NEVER_NS if self.settings.ignore_timestamp else self.settings.publish_interval_ns,
+            )
+        return path
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
         """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
@@ -276,7 +306,7 @@ class Robot:
     def forget_times(self) -> None:
         """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
         self._published_ns[:] = NEVER_NS
-        self._whole_published_ns = NEVER_NS
+        self._whole_published.stamp_ns = NEVER_NS
         for sender in self._senders.values():
             if isinstance(sender, _Sender):
                 sender.order.forget()
@@ -285,16 +315,19 @@ class Robot:
 
     def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> Messages:
         settings, buffer = self.settings, self.buffer
-        if complete and self._all_publishable and buffer.all_known and self._whole_published_ns != NEVER_NS:
+        if complete and self._all_publishable and buffer.all_known and self._whole_published.stamp_ns != NEVER_NS:
             # The usual case: one sender for all joints. A single comparison decides.
-            if stamp_ns - self._whole_published_ns < settings.publish_interval_ns and not settings.ignore_timestamp:
+            if (
+                stamp_ns - self._whole_published.stamp_ns < settings.publish_interval_ns
+                and not settings.ignore_timestamp
+            ):
                 return ()
-            self._whole_published_ns = stamp_ns
+            self._whole_published.stamp_ns = stamp_ns
             self.sent = len(self._whole)
             return (self._whole.message(stamp_ns, buffer.positions),)
-        if self._whole_published_ns != NEVER_NS:
-            self._published_ns[:] = self._whole_published_ns
-            self._whole_published_ns = NEVER_NS
+        if self._whole_published.stamp_ns != NEVER_NS:
+            self._published_ns[:] = self._whole_published.stamp_ns
+            self._whole_published.stamp_ns = NEVER_NS
         self.sent = 0
         able = buffer.known & self.publishable
         messages = self._send(joints & able, stamp_ns)
@@ -314,7 +347,7 @@ class Robot:
         self._published_ns[joints] = stamp_ns
         block = self._whole if joints.all() else self._blocks.get(joints)
         if block is self._whole:
-            self._whole_published_ns = stamp_ns
+            self._whole_published.stamp_ns = stamp_ns
         self.sent += len(block)
         return (block.message(stamp_ns, self.buffer.positions),)
 

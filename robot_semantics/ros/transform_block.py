@@ -30,7 +30,7 @@ class TransformBlock:
         if self._raw is None:
             self._transforms = InPlaceTransforms(model, joints)
         else:
-            self._transforms = InPlaceTransforms(model, joints, self._raw.slots, self._raw.places)
+            self._transforms = InPlaceTransforms(model, joints, self._raw.slots, self._raw.places, self._raw.stage)
 
     def __len__(self) -> int:
         return len(self.frames)
