@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import rclpy
-from lxml import etree
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import JointState
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
 
-LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
-ANY = QoSProfile(depth=100, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
+from robot_semantics.ros.heard_robots import LATCHED, Finding, Heard, full_name
+
 DISCOVERY_SECONDS = 8.0
-
-
-class Finding(NamedTuple):
-    """One thing that was looked at: ``ok``, ``note`` or ``problem``, and what to do about it."""
-
-    level: str
-    text: str
+LOOK_SECONDS = 0.2
 
 
 def examine(listen: float) -> Iterator[Finding]:
@@ -74,32 +64,6 @@ def _discovery() -> Finding:
     )
 
 
-class _Seen:
-    """What was heard on the topics of the running robots."""
-
-    def __init__(self, node: Node) -> None:
-        self.parents: dict[str, set[str]] = defaultdict(set)
-        self.joints: set[str] = set()
-        self.joint_messages = 0
-        self.texts: dict[str, str] = {}
-        for topic, profile in (("tf", ANY), ("tf_static", LATCHED)):
-            node.create_subscription(TFMessage, topic, self._transforms, profile)
-        node.create_subscription(JointState, "joint_states", self._joints, ANY)
-        for topic in ("robot_description", "robot_description_semantic"):
-            node.create_subscription(String, topic, self._taker(topic), LATCHED)
-
-    def _transforms(self, message: Any) -> None:
-        for transform in message.transforms:
-            self.parents[transform.child_frame_id].add(transform.header.frame_id)
-
-    def _joints(self, message: Any) -> None:
-        self.joint_messages += 1
-        self.joints.update(message.name)
-
-    def _taker(self, topic: str) -> Any:
-        return lambda message: self.texts.update({topic: message.data})
-
-
 def _running(listen: float) -> Iterator[Finding]:
     context = Context()
     rclpy.init(context=context, args=[])
@@ -107,62 +71,35 @@ def _running(listen: float) -> Iterator[Finding]:
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     try:
-        seen = _Seen(node)
+        heard = Heard(node)
         end = time.monotonic() + listen
+        look = 0.0
         while time.monotonic() < end:
+            if time.monotonic() > look:
+                look = time.monotonic() + LOOK_SECONDS
+                heard.listen_to_new_topics()
             executor.spin_once(timeout_sec=0.05)
-        others = sorted({name for name in node.get_node_names() if not name.startswith("rs_doctor")})
+        # A name that begins with an underscore is a tool's, as the ros2 command's daemon.
+        others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
         if not others:
             yield Finding("note", "no node is running, so there are no robots to look at")
             return
         yield Finding("ok", f"running nodes: {', '.join(others)}")
-        yield from _mistakes(node, seen, others)
+        yield from _mistakes(node, heard, others)
     finally:
         executor.shutdown()
         node.destroy_node()
         rclpy.shutdown(context=context)
 
 
-def _mistakes(node: Node, seen: _Seen, others: list[str]) -> Iterator[Finding]:
+def _mistakes(node: Node, heard: Heard, others: list[str]) -> Iterator[Finding]:
     if "robot_state_publisher" in others and any("robot_semantics" in name for name in others):
         yield Finding(
             "problem", "robot_state_publisher runs beside robot_semantics and publishes the same frames: stop one"
         )
-    for child, parents in sorted(seen.parents.items()):
-        if len(parents) > 1:
-            names = " and ".join(f"'{name}'" for name in sorted(parents))
-            yield Finding("problem", f"TF frame '{child}' has two parents, {names}: two nodes publish it")
-    if not node.get_publishers_info_by_topic("/joint_states"):
-        yield Finding("note", "nobody publishes joint_states: start the robot's driver, or joint_state_publisher")
-    elif not seen.joint_messages:
-        yield Finding("problem", "joint_states has a publisher, but no message came: see whether it is paused")
-    yield from _descriptions(seen)
+    yield from heard.findings()
     for topic, _ in node.get_topic_names_and_types():
         yield from _qos(node, topic)
-
-
-def _descriptions(seen: _Seen) -> Iterator[Finding]:
-    roots = {topic: _root(text) for topic, text in seen.texts.items()}
-    for topic, root in roots.items():
-        if root is None:
-            yield Finding("problem", f"the text on {topic} is no XML of a robot")
-    urdf, srdf = roots.get("robot_description"), roots.get("robot_description_semantic")
-    if urdf is not None and srdf is not None and urdf.get("name") != srdf.get("name"):
-        yield Finding("problem", f"the SRDF is about '{srdf.get('name')}', the URDF about '{urdf.get('name')}'")
-    if urdf is not None:
-        known = {joint.get("name") for joint in urdf.findall("joint")}
-        strange = sorted(name for name in seen.joints if name not in known)
-        if strange:
-            names = ", ".join(strange[:5]) + (" ..." if len(strange) > 5 else "")
-            yield Finding("problem", f"joint_states names joints that the robot does not have: {names}")
-
-
-def _root(text: str) -> Any:
-    try:
-        root = etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError:
-        return None
-    return root if root.tag == "robot" else None
 
 
 def _qos(node: Node, topic: str) -> Iterator[Finding]:
@@ -179,5 +116,5 @@ def _qos(node: Node, topic: str) -> Iterator[Finding]:
             if why:
                 yield Finding(
                     "problem",
-                    f"{topic}: {publisher.node_name} -> {subscriber.node_name} do not connect: {'; '.join(why)}",
+                    f"{topic}: {full_name(publisher)} -> {full_name(subscriber)} do not connect: {'; '.join(why)}",
                 )

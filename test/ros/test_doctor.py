@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
 import pytest
+import rclpy
 from geometry_msgs.msg import TransformStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.examples import example
 from robot_semantics.ros.doctor import examine
+from robot_semantics.ros.heard_robots import Senders
 
-from .conftest import LATCHED, Client
+from .conftest import LATCHED, Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -32,8 +40,16 @@ def test_without_robots_there_is_no_problem() -> None:
     assert any("a node hears another one after" in finding.text for finding in findings)
 
 
-def test_mistakes_are_named(client: Client) -> None:
-    node = client.node
+@pytest.fixture
+def mistaken(domain: int) -> Iterator[Client]:
+    """A node whose mistakes end with the test."""
+    client = Client(domain, "mistaken")
+    yield client
+    client.close()
+
+
+def test_mistakes_are_named(mistaken: Client) -> None:
+    node = mistaken.node
     for parent in ("odom", "map"):
         publisher = node.create_publisher(TFMessage, "/tf_static", LATCHED)
         transform = TransformStamped(child_frame_id="base_link")
@@ -57,3 +73,91 @@ def test_mistakes_are_named(client: Client) -> None:
     assert "best effort does not serve one who wants reliable" in words
     assert "volatile does not serve one who wants transient local" in words
     assert len(problems) == 4
+
+
+def moving(parent: str, child: str) -> TFMessage:
+    transform = TransformStamped(child_frame_id=child)
+    transform.header.frame_id = parent
+    transform.transform.rotation.w = 1.0
+    return TFMessage(transforms=[transform])
+
+
+@contextmanager
+def publishing(domain: int, name: str, kind: Any, topic: str, *messages: Any, qos: Any = 10) -> Iterator[None]:
+    """Have a node of its own publish messages again and again."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node(name, context=context)
+    publisher = node.create_publisher(kind, topic, qos)
+    ended = threading.Event()
+
+    def publish() -> None:
+        while not ended.wait(0.05):
+            for message in messages:
+                publisher.publish(message)
+
+    thread = threading.Thread(target=publish)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def test_two_publishers_of_one_frame_or_joint_are_named(domain: int) -> None:
+    state = JointState(name=["turn"], position=[0.0])
+    with ExitStack() as stack:
+        for name in ("one", "two"):
+            for kind, topic, message in (
+                (TFMessage, "/cell/tf", moving("base", "tip")),
+                (JointState, "/cell/joint_states", state),
+            ):
+                stack.enter_context(publishing(domain, name, kind, topic, message))
+        stack.enter_context(publishing(domain, "three", TFMessage, "/cell/tf", moving("base", "lone")))
+        stack.enter_context(publishing(domain, "four", TFMessage, "/cell/tf", moving("base", "fixed")))
+        stack.enter_context(
+            publishing(domain, "four", TFMessage, "/cell/tf_static", moving("base", "fixed"), qos=LATCHED)
+        )
+        problems = found("problem")
+    assert sorted(problems) == [
+        "TF frame 'fixed' is on /cell/tf and on /cell/tf_static: it will jump",
+        "two nodes publish the same TF frames, 'tip', on /cell/tf: stop one of /four, /one, /three, /two",
+        "two nodes publish the same joints, 'turn', on /cell/joint_states: stop one of /one, /two",
+    ]
+
+
+def test_a_publisher_that_has_been_started_anew_is_one() -> None:
+    senders = Senders()
+    for number in (41, 42, 43, 1, 2, 3, *range(4, 60)):
+        senders.hear(number, latched=False)
+    assert not senders.several
+    for number in (1000, 60, 1001):
+        senders.hear(number, latched=False)
+    assert senders.several
+
+
+def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
+    client: Client, domain: int, start: Callable[..., NodeProcess]
+) -> None:
+    urdf, srdf = (example(f"rover_arm.{kind}").read_text() for kind in ("urdf", "srdf"))
+    node = start(
+        robot_description=urdf,
+        robot_description_semantic=srdf.replace('link1="palm_link"', 'link1="paw"'),
+        ros_args=["-r", "__ns:=/farm", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
+    )
+    client.until(lambda: client.node.count_publishers("/farm/tf"), "the node")
+    problems = found("problem")
+    assert "/farm/robot_semantics waits for /farm/joint_states, which nobody publishes" in problems
+    assert [
+        text for text in problems if text.startswith("the SRDF names what the URDF does not have: unknown link 'paw'")
+    ]
+    assert client.set_parameters("/farm/robot_semantics", robot_description_semantic=srdf)[0].successful
+    # A virtual joint's variables are no joints of the URDF, and yet known.
+    base = {"world_joint/x": 1.0, "world_joint/y": 0.0, "world_joint/theta": 0.0}
+    state = JointState(name=[*base, "lift_joint"], position=[*base.values(), 0.1])
+    with publishing(domain, "driver", JointState, "/farm/joint_states", state):
+        assert found("problem") == []
+    assert node.stop() == 0
