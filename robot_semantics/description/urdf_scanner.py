@@ -38,6 +38,9 @@ FOREIGN_TAGS = frozenset(
 )
 """Tags that other programs read from a URDF; they are kept verbatim without a word."""
 
+SUGGESTED_TAGS = ("gazebo", "ros2_control", "sensor", "transmission")
+"""Those of them that a misspelt tag may be meant to be."""
+
 
 class Part:
     """A composite element while it is read.
@@ -260,7 +263,7 @@ class Scanner:
         elif not tag.startswith("{") and tag not in FOREIGN_TAGS:
             holder = within.rpartition("/")[2] or str(part.element.tag)
             message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
-            self.warning("unknown-tag", message, at, name=tag, valid=valid)
+            self.warning("unknown-tag", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
 
     def keep_duplicate(
         self, part: Part, element: etree._Element, within: str = "", what: str = "", position: int | None = None

@@ -94,6 +94,10 @@ def _finish(
         from robot_semantics.model.apply_semantics import apply_semantics
 
         model = apply_semantics(model, semantic, diagnostics)
+    elif semantic is not None:
+        from robot_semantics.model.apply_semantics import check_alone
+
+        check_alone(semantic, diagnostics)
     if model is None or (strict and diagnostics.failed()):
         raise DescriptionError(diagnostics)
     return model

@@ -140,7 +140,7 @@ class MujocoSimulator:
         known = self._actuators[self.built.layout(model).name]
         for variable in targets:
             if variable not in known:
-                raise UnknownNameError(f"actuated variable of model '{model}'", variable, known)
+                raise UnknownNameError("actuated variable", variable, known, f"model '{model}'")
         actuators = [known[variable] for variable in targets]
         values = np.fromiter(targets.values(), dtype=np.float64)
         if not np.isfinite(values).all():

@@ -436,6 +436,13 @@ WARNINGS = [
     ),
     Case(
         "unknown-tag",
+        "<transmision> is not known in <robot>; it is kept but not used",
+        robot(joint() + "§<transmision/>"),
+        "/robot/transmision",
+        "transmission",
+    ),
+    Case(
+        "unknown-tag",
         "<lonk> is not known in <robot>; it is kept but not used",
         robot(joint() + '§<lonk name="x"/>'),
         "/robot/lonk[@name='x']",

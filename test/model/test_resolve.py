@@ -297,6 +297,19 @@ def test_strict_loading_refuses_any_error_and_carries_the_warnings_too() -> None
     assert [problem.code for problem in caught.value.diagnostics] == ["unknown-mimic", "unknown-tag"]
 
 
+def test_a_urdf_that_gives_no_tree_does_not_hide_what_is_wrong_with_the_srdf() -> None:
+    srdf = '<robot name="r"><group name="g"/><group name="g"/><pasive_joint/></robot>'
+    with pytest.raises(DescriptionError) as caught:
+        robot_from_text('<robot name="r"><link name="a"/><link name="b"/></robot>', srdf)
+    found = [(problem.place.source, problem.code) for problem in caught.value.diagnostics]
+    assert found[0] == ("<robot_description>", "several-roots")
+    assert {code for source, code in found if source == "<robot_description_semantic>"} >= {
+        "duplicate-name",
+        "empty-group",
+        "unknown-element",
+    }
+
+
 def test_a_file_and_its_text_give_the_same_robot(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
     path.write_text(chain("fixed", mimic("j1")))
