@@ -26,6 +26,7 @@ from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.transforms import quat_from_rpy, xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import format_time
 
 try:
     from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
@@ -33,6 +34,9 @@ try:
     from rosbags.typesys import Stores, get_typestore
 except ImportError as error:
     raise MissingExtraError("rosbags", "bag", "writing recordings") from error
+
+END_OF_TIME_NS = 2**31 * 1_000_000_000
+"""ROS counts seconds in 32 bits [ns]."""
 
 CLOCK = "rosgraph_msgs/msg/Clock"
 
@@ -84,7 +88,8 @@ def write_bag(
         force: replace a folder that is not empty.
 
     Raises:
-        RequestError: there are no states, or several without or with the same time; or the folder is there already.
+        RequestError: there are no states, or several without or with the same time; or a time that ROS cannot say; or
+            the folder is there already.
         OSError: it cannot be written.
     """
     times = [state.time_ns for state in states]
@@ -92,6 +97,13 @@ def write_bag(
         raise RequestError("there is no state to write")
     if len(states) > 1 and (None in times or len(set(times)) < len(times)):
         raise RequestError("every state needs a time of its own")
+    for time_ns in times:
+        if time_ns is None:
+            text = "the state has no time; its messages are stamped 0, as if it had been true at the start of the clock"
+            problems.warning("no-time", text, Place(str(path)))
+        elif not 0 <= time_ns < END_OF_TIME_NS:
+            last = format_time(END_OF_TIME_NS - 1)
+            raise RequestError(f"a recording has times from 0 to {last} s, not {format_time(time_ns)} s")
     with whole_or_nothing(path, folder=True, force=force) as folder:
         # The writer names the data file after the folder and wants to make it itself. Version 8 of the metadata is read
         # by more releases of ROS 2 than 9.

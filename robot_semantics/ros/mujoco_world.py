@@ -28,7 +28,7 @@ from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.simulation_parameters import SimulationSettings, declare_simulation
-from robot_semantics.ros.spinning import OneInterrupt
+from robot_semantics.ros.spinning import Interrupts
 from robot_semantics.ros.world_messages import (
     pose_message,
     time_message,
@@ -103,7 +103,9 @@ class MujocoWorld(Node):  # type: ignore[misc]
     # --- set-up
 
     def _initial_state(self) -> WorldState:
-        return read_world(self.settings.world) if self.settings.world else WorldState()
+        state = read_world(self.settings.world) if self.settings.world else WorldState()
+        time_message(state.time_ns or 0)  # refuses what the clock could not say
+        return state
 
     def _simulator(self) -> MujocoSimulator:
         settings, diagnostics = self.settings, Diagnostics()
@@ -276,6 +278,7 @@ class MujocoWorld(Node):  # type: ignore[misc]
             if len(request.text) > self.settings.max_text_bytes:
                 raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
             state = parse_world(request.text, "<text>") if request.text else world_from_message(request.state)
+            time_message(state.time_ns or 0)  # refuses what the clock could not say
         except RobotSemanticsError as error:
             response.message = str(error)
             return response
@@ -369,19 +372,19 @@ def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointS
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until SIGINT or SIGTERM; return the exit code: 1 where the world cannot be simulated."""
-    interrupt = OneInterrupt()
+    interrupts = Interrupts()
     try:
         rclpy.init(args=None if arguments is None else list(arguments))
-    except KeyboardInterrupt:
-        return 0
     except _ROS_ERRORS as error:
         print(f"{NODE_NAME}: {error}", file=sys.stderr)
         return 1
     node: MujocoWorld | None = None
     try:
+        if interrupts.come:
+            return 0
         node = MujocoWorld()
         node.run()
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
     except (RobotSemanticsError, OSError, *_ROS_ERRORS) as error:
         if rclpy.ok():
@@ -389,7 +392,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         # Told to stop while it was starting.
     finally:
-        with interrupt.ending():
+        with interrupts.ending():
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()

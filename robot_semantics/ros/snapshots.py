@@ -11,7 +11,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces import srv
 
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.errors import ArrayError, RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.ros.parameters import Parameter, ParameterError, declare
 from robot_semantics.ros.samples import WorldSample
@@ -168,7 +168,7 @@ class Snapshots:
         for info in self._store.infos():
             response.names.append(info.name)
             response.comments.append(info.comment)
-            response.stamps.append(time_message(info.time_ns or 0))
+            response.stamps.append(_stamp(info.time_ns))
 
     async def _delete(self, request: Any, _response: Any) -> None:
         self._store.delete(request.name)
@@ -361,6 +361,14 @@ def _standing(sample: WorldSample) -> Standing:
 
 def _knows_joints(model: ModelState | None) -> bool:
     return model is not None and bool(model.joints)
+
+
+def _stamp(time_ns: int | None) -> Any:
+    """Return the message of a time; 0 where none is stated, or one that ROS cannot say."""
+    try:
+        return time_message(time_ns or 0)
+    except ArrayError:
+        return time_message(0)
 
 
 def _name_by_time(state: WorldState) -> str:

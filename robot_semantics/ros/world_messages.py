@@ -18,6 +18,7 @@ from robot_semantics_interfaces.msg import LinkState as LinkStateMessage
 from robot_semantics_interfaces.msg import ModelState as ModelStateMessage
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
+from robot_semantics.errors import ArrayError
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import (
@@ -30,6 +31,7 @@ from robot_semantics.usdf.world_state import (
     Vec6,
     WorldState,
 )
+from robot_semantics.usdf.writer import format_time
 
 
 def world_to_message(state: WorldState) -> WorldStateMessage:
@@ -55,8 +57,14 @@ def world_from_message(message: WorldStateMessage) -> WorldState:
 
 
 def time_message(time_ns: int) -> Time:
-    """Return the message of a time in integer nanoseconds."""
+    """Return the message of a time in integer nanoseconds.
+
+    Raises:
+        ArrayError: it is beyond what ROS has: 32 bits of seconds.
+    """
     seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+    if not -(2**31) <= seconds < 2**31:
+        raise ArrayError("time", f"{format_time(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
     return Time(sec=seconds, nanosec=nanoseconds)
 
 

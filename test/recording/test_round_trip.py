@@ -251,3 +251,17 @@ def test_a_bag_made_of_arrays_or_lines_has_the_same_states(tools: Any, drive: Pa
     assert code == 0, stderr
     tools.run("export", tools.folder / "back", "--at-topic", "/clock", "-o", tools.folder / "again")
     assert _states(tools.folder / "again") == _states(tools.folder / "folder")
+
+
+@pytest.mark.parametrize("time_ns", [-1, -5_000_000_000, 2**31 * 1_000_000_000, 9_999_999_999_000_000_000])
+def test_a_time_that_no_recording_can_have_is_refused(tools: Any, time_ns: int) -> None:
+    save_world(WorldState(frames=(Frame("f", pose=Pose((0.0,) * 6)),), time_ns=time_ns), tools.folder / "w.usdf")
+    code, _, stderr = tools.run("bag", tools.folder / "w.usdf", "-o", tools.folder / "bag")
+    assert (code, "error: a recording has times from 0 to 2147483647.999999999 s" in stderr) == (1, True)
+    assert [path.name for path in tools.folder.iterdir()] == ["w.usdf"]
+
+
+def test_a_state_without_a_time_is_stamped_zero_and_that_is_said(tools: Any) -> None:
+    save_world(WorldState(frames=(Frame("f", pose=Pose((0.0,) * 6)),)), tools.folder / "w.usdf")
+    code, _, stderr = tools.run("bag", tools.folder / "w.usdf", "-o", tools.folder / "bag")
+    assert (code, "warning: the state has no time; its messages are stamped 0" in stderr) == (0, True)

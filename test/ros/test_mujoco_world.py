@@ -186,6 +186,14 @@ def test_a_text_that_is_no_usdf_is_refused_with_its_place(client: Client) -> Non
     assert answer.message.startswith("<text>:1:14: error: ")
 
 
+def test_a_time_that_the_clock_cannot_say_is_refused(client: Client) -> None:
+    request = SetWorldState.Request(text=write_world(WorldState(time_ns=9_999_999_999_000_000_000)))
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)
+    assert not answer.success
+    assert "32 bits of seconds" in answer.message
+    assert step(client, 1) == 2_000_000
+
+
 def test_a_part_of_the_world_may_be_asked_for(client: Client) -> None:
     answer = state(client, "block_2")
     assert [model.name for model in answer.state.model_states] == ["block_2"]

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
 
+from robot_semantics.errors import ArrayError
 from robot_semantics.ros.world_messages import world_from_message, world_to_message
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
@@ -41,6 +42,17 @@ def test_everything_stated_comes_back_and_nothing_else() -> None:
 
 def test_a_state_without_time_or_name_stays_without() -> None:
     assert world_from_message(world_to_message(WorldState())) == WorldState()
+
+
+@pytest.mark.parametrize("time_ns", [-(2**31) * 10**9, -1, 0, 2**31 * 10**9 - 1])
+def test_every_time_that_a_message_can_say_comes_back(time_ns: int) -> None:
+    assert world_from_message(world_to_message(WorldState(time_ns=time_ns))).time_ns == time_ns
+
+
+@pytest.mark.parametrize("time_ns", [-(2**31) * 10**9 - 1, 2**31 * 10**9, 10**19 - 1])
+def test_a_time_beyond_what_a_message_can_say_is_refused(time_ns: int) -> None:
+    with pytest.raises(ArrayError, match="32 bits of seconds"):
+        world_to_message(WorldState(time_ns=time_ns))
 
 
 def test_an_engines_state_has_no_place_in_the_message() -> None:
