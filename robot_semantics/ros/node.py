@@ -13,7 +13,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from robot_semantics.errors import RobotSemanticsError
-from robot_semantics.ros.spinning import OneInterrupt, spin
+from robot_semantics.ros.spinning import Interrupts, spin
 
 NAME = "robot_semantics"
 
@@ -56,23 +56,21 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         The exit code: 1 if the node could not be made, for which one error is logged.
 
     """
-    interrupt = OneInterrupt()
+    interrupts = Interrupts()
     try:
         rclpy.init(args=None if args is None else list(args))
-    except KeyboardInterrupt:
-        return 0
     except _ROS_ERRORS as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 1
     node = None
     try:
+        if interrupts.come:
+            return 0
         node = make_node()
         # What exists by now stays: the collector need not look at it again, and its pauses stay short.
         gc.collect()
         gc.freeze()
         spin(node)
-    except KeyboardInterrupt:
-        pass
     except Exception as error:
         if not rclpy.ok():
             # Told to stop in the middle of its start: whatever failed then, failed because of that.
@@ -82,7 +80,7 @@ def run(make_node: Callable[[], Node], args: Sequence[str] | None = None) -> int
         get_logger(NAME).fatal(str(error))
         return 1
     finally:
-        with interrupt.ending():
+        with interrupts.ending():
             if node is not None:
                 node.destroy_node()
             rclpy.try_shutdown()

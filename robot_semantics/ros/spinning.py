@@ -21,10 +21,6 @@ def spin(node: Node) -> None:
     On a signal rclpy wakes the executor first and shuts the context down after that. An executor that is quick sees a
     valid context, waits again, and nothing wakes it any more if simulated time stands still and nobody calls. A thread
     therefore looks for the shutdown and wakes the executor until it has seen it too.
-
-    Raises:
-        KeyboardInterrupt: SIGINT came while Python code ran.
-
     """
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
@@ -46,32 +42,37 @@ def spin(node: Node) -> None:
         watch.join()
 
 
-class OneInterrupt:
-    """From now on only the first SIGINT raises KeyboardInterrupt, so that the end takes its course.
+class Interrupts:
+    """From now on a SIGINT raises nothing, wherever it comes and however often: rclpy shuts the context down for it.
 
-    launch sends a SIGINT of its own after the terminal's, and people press twice.
+    In the middle of a start or an end a KeyboardInterrupt leaves things half done. launch sends a SIGINT of its own
+    after the terminal's, and people press twice.
+
+    Attributes:
+        come: whether there was one; before rclpy's own handler is there, nobody else notes it.
+
     """
 
     def __init__(self) -> None:
-        self._come = False
-        # Before rclpy's own handler, which calls this one; and not where SIGINT is ignored, as behind nohup.
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, self._handle)
+        self.come = False
+        # Not where SIGINT is ignored, as behind nohup.
+        if _in_main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
 
     @contextmanager
     def ending(self) -> Iterator[None]:
         """Let no signal disturb what is done in here, nor the end of the process after it."""
-        self._come = True
-        in_main = threading.current_thread() is threading.main_thread()
-        if in_main:
-            signal.signal(signal.SIGTERM, lambda _number, _frame: None)
+        if _in_main_thread():
+            signal.signal(signal.SIGTERM, self._note)
         yield
-        if in_main:
+        if _in_main_thread():
             # rclpy's handlers have gone with its context. Python, too, gives up its own when it ends.
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
 
-    def _handle(self, _number: int, _frame: FrameType | None) -> None:
-        if not self._come:
-            self._come = True
-            raise KeyboardInterrupt
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.come = True
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
