@@ -15,6 +15,11 @@ _LOOK_S = 0.2
 """Time between two looks whether the context has been shut down."""
 
 
+class _Executor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
+    # rclpy's destructor asks for this even where the constructor failed, because the context was shut down before.
+    _sigint_gc = None
+
+
 def spin(node: Node) -> None:
     """Serve a node until its context is shut down.
 
@@ -22,7 +27,7 @@ def spin(node: Node) -> None:
     valid context, waits again, and nothing wakes it any more if simulated time stands still and nobody calls. A thread
     therefore looks for the shutdown and wakes the executor until it has seen it too.
     """
-    executor = SingleThreadedExecutor(context=node.context)
+    executor = _Executor(context=node.context)
     executor.add_node(node)
     ended = threading.Event()
 

@@ -36,6 +36,7 @@ class TfAuthority:
         self._until_s = 0.0
         self._next_s = 0.0
         self._own: deque[bytes] = deque(maxlen=512)
+        self._own_static = b""
         self.watching = False
         self.conflicts: dict[str, str] = {}
 
@@ -45,22 +46,23 @@ class TfAuthority:
 
     def tick(self, own_static: bytes) -> None:
         """Look whether it is time to listen, or to stop; called about once a second."""
+        self._own_static = own_static
         now_s = time.monotonic()
         others = {topic: self._other_publishers(topic) for topic, _ in _TOPICS}
-        if self.watching:
+        if self._subscriptions:
             if now_s > self._until_s:
                 self.close()
-        elif any(others.values()) and (others != self._others or now_s > self._next_s):
-            self._others = others
+        elif self.watching:
             self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
-            self._own.clear()
-            self.note(own_static)
-            # Before there is a subscription: what another thread sends meanwhile comes back already.
-            self.watching = True
             self._subscriptions = [
                 self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
             ]
+        elif any(others.values()) and (others != self._others or now_s > self._next_s):
+            self._others = others
+            self._own.clear()
+            # Subscriptions come at the next look: whatever another thread sends then comes back, and has been noted.
+            self.watching = True
         elif not any(others.values()):
             self._others = others
 
@@ -82,7 +84,7 @@ class TfAuthority:
 
     def _heard(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:
-            if data in self._own:
+            if data in self._own or data == self._own_static:
                 return
             for frame in child_frames(data):
                 if frame in self._own_frames() and frame not in self.conflicts:

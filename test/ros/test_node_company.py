@@ -294,19 +294,22 @@ def test_own_messages_are_noted_before_any_can_come_back() -> None:
         def get_publishers_info_by_topic(self, _topic: str) -> list[Any]:
             return [SimpleNamespace(node_namespace="/", node_name=name) for name in ("one", "other")]
 
-        def create_subscription(
-            self, _type: Any, topic: str, heard: Callable[[bytes], None], *_: Any, **__: Any
-        ) -> str:
+        def create_subscription(self, _type: Any, topic: str, take: Callable[[bytes], None], *_: Any, **__: Any) -> str:
             message = serialize_message(TFMessage(transforms=[transform("base", "tip")]))
             if authority.watching:
                 authority.note(message)
-            heard(message)
+            take(message)
+            heard.append(topic)
             return topic
 
+    heard: list[str] = []
     reports: list[str] = []
     authority = TfAuthority(OneNode(), lambda: frozenset({"tip"}), reports.append)
     authority.tick(b"")
     assert authority.watching
+    assert not heard
+    authority.tick(b"")
+    assert heard == ["/tf", "/tf_static"]
     assert not reports
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation
 
 from robot_semantics.ros.spinning import spin
 
@@ -48,3 +50,17 @@ def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[...
     assert "Traceback" not in node.output
     assert "KeyboardInterrupt" not in node.output
     client.until(lambda: client.node.count_publishers("/rosout") == 1, "its end")
+
+
+def test_a_node_that_is_told_to_stop_while_it_starts_says_nothing(
+    domain: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("early", context=context)
+    rclpy.shutdown(context=context)
+    with pytest.raises(rclpy_implementation.RCLError):
+        spin(node)
+    gc.collect()
+    assert "Traceback" not in capfd.readouterr().err
+    node.destroy_node()
