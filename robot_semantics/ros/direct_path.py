@@ -12,25 +12,12 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateData, JointStateRepeater, TransformMessage
 from robot_semantics.ros.joint_buffer import JointBuffer
 from robot_semantics.ros.joint_input import InputPlan
+from robot_semantics.ros.schedule import Together
 from robot_semantics.ros.time_order import NEVER_NS, TimeOrder
 
 
-class WholePublished:
-    """When all joints were last published together; `NEVER_NS` if something else has been published since.
-
-    Attributes:
-        stamp_ns: of those transforms.
-
-    """
-
-    __slots__ = ("stamp_ns",)
-
-    def __init__(self) -> None:
-        self.stamp_ns = NEVER_NS
-
-
 class DirectPath:
-    """Takes messages that give all moving joints and differ from a first one in their stamp and numbers alone.
+    """Takes messages that differ from ones seen before in their stamp and numbers alone.
 
     Whatever is unusual about a message it leaves, with nothing changed, to the general way, which knows what to do.
 
@@ -42,13 +29,13 @@ class DirectPath:
     __slots__ = (
         "_buffer",
         "_finite",
+        "_group",
         "_interval_ns",
         "_message",
         "_order",
         "_plan",
         "_repeater",
         "_transforms",
-        "_whole",
         "count",
     )
 
@@ -59,13 +46,13 @@ class DirectPath:
         first: JointStateData,
         buffer: JointBuffer,
         order: TimeOrder,
-        whole: WholePublished,
+        group: Together,
         joints: Sequence[int],
         frames: Sequence[tuple[str, str]],
         publish_interval_ns: int,
     ) -> None:
-        """Prepare for messages like `first`; what comes of them goes to `buffer`, `order` and `whole`."""
-        self._plan, self._buffer, self._order, self._whole = plan, buffer, order, whole
+        """Prepare for messages like `first`; what comes of them goes to `buffer`, `order` and `group`."""
+        self._plan, self._buffer, self._order, self._group = plan, buffer, order, group
         self._interval_ns, self.count = publish_interval_ns, len(frames)
         self._repeater = JointStateRepeater(first)
         self._finite = np.ones(len(plan.names), np.bool_)
@@ -84,9 +71,11 @@ class DirectPath:
         They hold until the next call.
         """
         stamp_ns = self._repeater.take(data)
-        whole = self._whole
-        # No stamp, or an old one, or joints published apart.
-        if not stamp_ns or stamp_ns < self._order.last_ns or whole.stamp_ns == NEVER_NS:
+        group = self._group
+        if not stamp_ns or stamp_ns < self._order.last_ns:
+            return None
+        # Some were published apart from the others, or a joint that is in no such message is to be looked after.
+        if group.stamp_ns == NEVER_NS or stamp_ns >= group.quiet_until_ns:
             return None
         finite, positions = self._finite, self._repeater.positions
         np.isfinite(positions, finite)
@@ -95,9 +84,9 @@ class DirectPath:
             return None
         self._order.accept(stamp_ns)
         self._buffer.put_unread(self._plan, self._repeater, data, stamp_ns)
-        if stamp_ns - whole.stamp_ns < self._interval_ns:
+        if stamp_ns - group.stamp_ns < self._interval_ns:
             return b""
-        whole.stamp_ns = stamp_ns
+        group.stamp_ns = stamp_ns
         self._transforms.update(positions)
         return self._message.stamped_as(data)
 

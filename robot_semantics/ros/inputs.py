@@ -88,8 +88,7 @@ class Inputs:
             with lock:
                 traffic.received += 1
                 robot = slot.robot
-                direct = None if robot is None else robot.direct
-                if direct is not None and isinstance(message, bytes):
+                for direct in () if robot is None or not isinstance(message, bytes) else robot.direct:
                     transforms = direct.take(message)
                     if transforms is not None:
                         outputs.send_whole(slot, transforms, direct.count)

@@ -91,7 +91,9 @@ class JointBuffer:
         return None
 
     def put_unread(self, plan: InputPlan, reader: JointStateRepeater, data: bytes, stamp_ns: int) -> None:
-        """Take over a message whose positions are finite and which gives all moving joints; it is read when needed."""
+        """Take over a message whose positions are finite; it is read when needed."""
+        if self._unread is None or self._unread[0] is not plan:
+            self._catch_up()
         self._unread = plan, reader, data, stamp_ns, time.monotonic_ns()
 
     def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
@@ -118,7 +120,7 @@ class JointBuffer:
         """Take over what of the last message has been left."""
         unread, self._unread = self._unread, None
         if unread is not None:
-            # It gives all joints, so nothing of what waited before remains.
+            # Nothing else waits: `put_unread` has seen to that.
             read_plan, reader, message, stamp_ns, received_ns = unread
             content = reader.read(message, stamp_ns)
             self._put_positions(read_plan, content.position)

@@ -16,10 +16,11 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateData
 from robot_semantics.ros.default_positions import default_positions
-from robot_semantics.ros.direct_path import DirectPath, WholePublished
+from robot_semantics.ros.direct_path import DirectPath
 from robot_semantics.ros.joint_buffer import JointBuffer
 from robot_semantics.ros.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
 from robot_semantics.ros.root_motion import joint_motion
+from robot_semantics.ros.schedule import Schedule, Together
 from robot_semantics.ros.settings import Invalid, RobotSettings, Source
 from robot_semantics.ros.time_order import NEVER_NS, Order, TimeOrder
 from robot_semantics.ros.transform_block import TransformBlock, TransformBlocks
@@ -49,8 +50,8 @@ class StaticTransform(NamedTuple):
 class _Sender:
     """What is remembered of those messages that have the same list of names."""
 
-    def __init__(self, plan: InputPlan) -> None:
-        self.plan = plan
+    def __init__(self, plan: InputPlan, group: Together) -> None:
+        self.plan, self.group = plan, group
         self.order = TimeOrder()
         self.known = False
         self.paths: dict[tuple[int, int], DirectPath] = {}
@@ -63,7 +64,7 @@ class Robot:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         made_ns: when this robot came to be, on the monotonic clock.
         heard: whether any message has moved a joint.
-        direct: takes messages like the last one, where there is nothing unusual about it.
+        direct: take messages like the last ones, where there is nothing unusual about them; the newest first.
         sent: number of transforms in the messages last given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
@@ -85,9 +86,11 @@ class Robot:
         self._motion_orders: dict[str, TimeOrder] = {}
         self._last_names: tuple[str, ...] | None = None
         self._last_sender: _Sender | Refusal | None = None
-        self.direct: DirectPath | None = None
+        self.direct: tuple[DirectPath, ...] = ()
         self._said: set[str] = set()
-        self._published_ns = np.full(len(self.moving), NEVER_NS, np.int64)
+        # Where stamps are ignored everything is due always: no difference of two is as far below zero as this.
+        self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
+        self._schedule = Schedule(len(self.moving), self._interval_ns, settings.complete_after_ns)
         root = model.root_joint
         self.root_source = settings.virtual_joint(root.name).source
         self._fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
@@ -95,10 +98,8 @@ class Robot:
             [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
         )
         self._all = np.ones(len(self.moving), np.bool_)
-        self._all_publishable = bool(self.publishable.all())
         self._blocks = TransformBlocks(self._make_block)
         self._whole = self._make_block(self._all)
-        self._whole_published = WholePublished()
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
 
@@ -153,7 +154,7 @@ class Robot:
         self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
 
     def _make_block(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
-        joints = [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
+        joints = self._indices(chosen)
         frames = [self.frames_of(index) for index in joints]
         return TransformBlock(self.model, joints, frames, raw=self.settings.raw)
 
@@ -188,32 +189,43 @@ class Robot:
         if not sender.known:
             self.buffer.mark_known(plan)
             sender.known = self.heard = True
-        if plan.complete:
-            self.direct = self._direct_path(sender, data)
-        return self._publish(plan.joints, plan.complete, stamp_ns)
+            self._schedule.part()
+        messages = self._publish(plan.joints, plan.complete, stamp_ns)
+        self._go_direct(sender, data)
+        return messages
 
-    def _direct_path(self, sender: _Sender, data: JointStateData) -> DirectPath | None:
-        """Return the path for messages like this one, None where there is none."""
+    def _go_direct(self, sender: _Sender, data: JointStateData) -> None:
+        """Have messages like this one go the direct way from now on, if they can."""
         message, at = data.message
-        whole = self._all_publishable and self.buffer.all_known and not sender.plan.floating
-        if not message or not whole or not self.settings.raw:
-            return None
+        if not message or sender.plan.floating or not self.settings.raw:
+            return
+        self._schedule.join(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
+        if sender.group.stamp_ns == NEVER_NS:
+            return
         path = sender.paths.get((at, len(message)))
-        if path is not None:
-            path.learn(data)
-        elif len(sender.paths) < _MAX_PATHS:
-            path = sender.paths[at, len(message)] = DirectPath(
+        if path is None:
+            if len(sender.paths) == _MAX_PATHS:
+                sender.paths.clear()
+            joints = self._indices(sender.plan.joints)
+            frames = [self.frames_of(index) for index in joints]
+            path = DirectPath(
                 self.model,
                 sender.plan,
                 data,
                 self.buffer,
                 sender.order,
-                self._whole_published,
-                self.moving.indices,
-                self._whole.frames,
-                NEVER_NS if self.settings.ignore_timestamp else self.settings.publish_interval_ns,
+                sender.group,
+                joints,
+                frames,
+                self._interval_ns,
             )
-        return path
+            sender.paths[at, len(message)] = path
+        path.learn(data)
+        others = [other for other in self.direct if other is not path]
+        self.direct = (path, *others[: _MAX_PATHS - 1])
+
+    def _indices(self, chosen: npt.NDArray[np.bool_]) -> list[int]:
+        return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
         """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
@@ -235,9 +247,13 @@ class Robot:
         self.heard = True
         if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
             self._say_lost(name, motion.lost_m, motion.lost_rad)
+        number = self.moving.number[name]
+        known = self.buffer.known[number]
         self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
+        if not known:
+            self._schedule.part()
         chosen = np.zeros(len(self.moving), np.bool_)
-        chosen[self.moving.number[name]] = True
+        chosen[number] = True
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
 
     def _say_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
@@ -305,8 +321,7 @@ class Robot:
 
     def forget_times(self) -> None:
         """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
-        self._published_ns[:] = NEVER_NS
-        self._whole_published.stamp_ns = NEVER_NS
+        self._schedule.forget()
         for sender in self._senders.values():
             if isinstance(sender, _Sender):
                 sender.order.forget()
@@ -314,40 +329,22 @@ class Robot:
             order.forget()
 
     def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> Messages:
-        settings, buffer = self.settings, self.buffer
-        if complete and self._all_publishable and buffer.all_known and self._whole_published.stamp_ns != NEVER_NS:
-            # The usual case: one sender for all joints. A single comparison decides.
-            if (
-                stamp_ns - self._whole_published.stamp_ns < settings.publish_interval_ns
-                and not settings.ignore_timestamp
-            ):
-                return ()
-            self._whole_published.stamp_ns = stamp_ns
-            self.sent = len(self._whole)
-            return (self._whole.message(stamp_ns, buffer.positions),)
-        if self._whole_published.stamp_ns != NEVER_NS:
-            self._published_ns[:] = self._whole_published.stamp_ns
-            self._whole_published.stamp_ns = NEVER_NS
         self.sent = 0
-        able = buffer.known & self.publishable
+        able = self.buffer.known & self.publishable
         messages = self._send(joints & able, stamp_ns)
         if not complete:
             # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
             # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
-            then_ns = max(0, stamp_ns - settings.complete_after_ns)
-            messages += self._send(~joints & able & (buffer.stamps_ns <= then_ns), then_ns)
+            then_ns = max(0, stamp_ns - self.settings.complete_after_ns)
+            messages += self._send(~joints & able & (self.buffer.stamps_ns <= then_ns), then_ns)
         return messages
 
     def _send(self, joints: npt.NDArray[np.bool_], stamp_ns: int) -> Messages:
         """Return the transforms of those `joints` that are due at a time."""
-        if not self.settings.ignore_timestamp:
-            joints &= stamp_ns - self._published_ns >= self.settings.publish_interval_ns
-        if not joints.any():
+        due = self._schedule.due(joints, stamp_ns)
+        if not due.any():
             return ()
-        self._published_ns[joints] = stamp_ns
-        block = self._whole if joints.all() else self._blocks.get(joints)
-        if block is self._whole:
-            self._whole_published.stamp_ns = stamp_ns
+        block = self._whole if due.all() else self._blocks.get(due)
         self.sent += len(block)
         return (block.message(stamp_ns, self.buffer.positions),)
 
@@ -357,10 +354,12 @@ class Robot:
         sender = self._senders.get(names)
         if sender is None:
             plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
-            sender = plan if isinstance(plan, Refusal) else _Sender(plan)
+            sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.group(plan.joints))
             self._senders[names] = sender
             if len(self._senders) > _MAX_SOURCES:
-                self._senders.popitem(last=False)
+                _, old = self._senders.popitem(last=False)
+                if isinstance(old, _Sender):
+                    self._schedule.close(old.group)
             if isinstance(plan, InputPlan):
                 for name in plan.unknown:
                     self.say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")

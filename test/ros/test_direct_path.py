@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.cdr import JointStateReader
 from robot_semantics.ros.joint_input import Reason, Refusal
 from robot_semantics.ros.robot import Robot
-from robot_semantics.ros.settings import RobotSettings
+from robot_semantics.ros.settings import RobotSettings, Source, VirtualJointSettings
 
 SECOND_NS = 1_000_000_000
 
@@ -50,6 +51,7 @@ class Fed:
         self.robot = Robot("r", model, RobotSettings(**{"publish_interval_ns": 0, **settings}))
         self.reader = JointStateReader()
         self.direct = False
+        self.may_go_direct = True
         self.padding = 0
 
     def message(self, q: Any, stamp_ns: int, names: list[str] | None = None, **arrays: Any) -> JointState:
@@ -69,17 +71,22 @@ class Fed:
     def give(self, message: JointState) -> dict[str, Any] | Refusal:
         """Return the transforms that come out, by child frame."""
         data = with_padding(serialize_message(message), self.padding)
-        path = self.robot.direct
-        out = None if path is None else path.take(data)
-        self.direct = out is not None
-        if out is None:
-            result = self.robot.joint_state(self.reader.read(data), lambda: SECOND_NS)
-            if isinstance(result, Refusal):
-                return result
-            out = b"".join(part for part in result if isinstance(part, bytes))
-        if not out:
-            return {}
-        return {item.child_frame_id: item for item in deserialize_message(bytes(out), TFMessage).transforms}
+        for path in self.robot.direct if self.may_go_direct else ():
+            out = path.take(data)
+            if out is not None:
+                self.direct = True
+                return read([bytes(out)] if out else [])
+        self.direct = False
+        result = self.robot.joint_state(self.reader.read(data), lambda: SECOND_NS)
+        return result if isinstance(result, Refusal) else read(result)
+
+
+def read(messages: Iterable[Any]) -> dict[str, Any]:
+    """Return the transforms in these messages by child frame."""
+    items = [item for data in messages for item in deserialize_message(data, TFMessage).transforms]
+    found = {item.child_frame_id: item for item in items}
+    assert len(found) == len(items)
+    return found
 
 
 def with_padding(data: bytes, filler: int) -> bytes:
@@ -133,8 +140,8 @@ def test_transforms_are_those_of_the_general_form(model: RobotModel, shuffled: b
             assert (item.header.stamp.sec, item.header.stamp.nanosec) == (number, 999_999_999)
         np.testing.assert_allclose(fed.robot.buffer.positions, q, atol=1e-15)
         assert (fed.robot.buffer.stamps_ns == stamp_ns).all()
-    # The first two make names and frames known; after that nothing is unusual any more.
-    assert ways[2:] == [True] * 27
+    # The first makes the names known; after that nothing is unusual any more.
+    assert ways[1:] == [True] * 28
 
 
 def fed_and_known(**settings: Any) -> tuple[Fed, Any]:
@@ -236,6 +243,99 @@ def test_a_message_of_another_length_or_other_names_goes_the_general_way() -> No
     assert not isinstance(fed.give(other), Refusal)
     assert not fed.direct
     assert fed.robot.notices == ["joint_states: the robot has no joint 'nobody'; its values are not used"]
+
+
+def test_the_joints_of_a_moving_base_go_the_direct_way_while_the_base_is_heard() -> None:
+    model = models()[1]
+    base = model.root_joint.name
+    fed = Fed(model, virtual_joints={base: VirtualJointSettings(source=Source.MULTI_DOF)})
+    names = [name for name in fed.names if not name.startswith(base)]
+    q = np.array(fed.space.neutral())
+    pose, ways = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), []
+    for number in range(200):
+        stamp_ns = SECOND_NS + number * 1_000_000
+        if number % 20 == 0 and number < 120:
+            fed.robot.motion(base, pose, None, stamp_ns)
+        found = fed.give(fed.message(q, stamp_ns, names))
+        ways.append(fed.direct)
+        assert isinstance(found, dict)
+        assert "base_footprint" not in found
+    assert sum(ways) > 190
+
+
+def test_two_senders_of_different_joints_both_go_the_direct_way() -> None:
+    fed = Fed(models()[1], complete_after_ns=SECOND_NS)
+    names = fed.names
+    q = np.array(fed.space.neutral())
+    for number in range(1, 400):
+        sender = names[:3] if number % 2 else names[3:]
+        q[:] = fed.space.with_mimics(q + 0.001)
+        found = fed.give(fed.message(q, SECOND_NS + number * 1_000_000, sender))
+        assert isinstance(found, dict)
+        assert len(found) >= 1
+        if number > 20:
+            assert fed.direct
+    for name in names:
+        assert fed.robot.buffer.positions[fed.space.index[name]] == pytest.approx(q[fed.space.index[name]], abs=0.0011)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_comes_both_ways_say_the_same(seed: int) -> None:
+    rng = random.Random(seed)
+    model = models()[1]
+    settings = {
+        "publish_interval_ns": rng.choice([0, SECOND_NS // 20]),
+        "complete_after_ns": rng.choice([0, SECOND_NS // 10]),
+        "default_positions": rng.choice(["none", "zero"]),
+        "ignore_timestamp": rng.random() < 0.2,
+        "virtual_joints": {"world_joint": VirtualJointSettings(source=Source.MULTI_DOF)} if seed % 2 else {},
+    }
+    direct, general = Fed(model, **settings), Fed(model, **settings)
+    general.may_go_direct = False
+    names = direct.names
+    part = rng.randrange(1, len(names) - 1)
+    senders = [names, names[:part], names[part:], rng.sample(names, len(names)), [*names, "stranger"]]
+    base = model.root_joint.name
+    values = np.random.default_rng(seed)
+    stamp_ns, went = SECOND_NS, 0
+    for _ in range(500):
+        stamp_ns += rng.choice([0, 1_000_000, 1_000_000, 20_000_000, 20_000_000, 400_000_000, -3_000_000])
+        # Long stretches of the same, as in life, with a few changes.
+        kind = rng.random()
+        if kind < 0.02:
+            senders.insert(0, senders.pop(rng.randrange(len(senders))))
+        q = direct.space.with_mimics(direct.space.random(values))
+        one: dict[str, Any] | Refusal
+        other: dict[str, Any] | Refusal
+        if kind > 0.99:
+            speeds = np.zeros(direct.space.velocity_size)
+            one, other = (read(fed.robot.restore(q, speeds, stamp_ns)) for fed in (direct, general))
+        elif kind > 0.9 and seed % 2:
+            pose = np.array([*q[:2], 0.0, 0.0, 0.0, np.sin(q[2] / 2), np.cos(q[2] / 2)])
+            moved = [fed.robot.motion(base, pose, None, stamp_ns) for fed in (direct, general)]
+            one, other = (result if isinstance(result, Refusal) else read(result) for result in moved)
+        else:
+            extra = {} if kind < 0.8 else {"velocity": [0.5] * len(senders[rng.random() < 0.1])}
+            names = senders[1 if kind < 0.2 else 0]
+            message = JointState(name=names, position=[float(q[direct.space.index.get(name, 0)]) for name in names])
+            message.velocity = extra.get("velocity", [])
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, SECOND_NS)
+            if kind < 0.005:
+                message.position[0] = np.nan
+            one, other = direct.give(message), general.give(message)
+            went += direct.direct
+        if isinstance(one, Refusal) or isinstance(other, Refusal):
+            assert one == other
+            continue
+        assert set(one) == set(other)
+        for frame, item in one.items():
+            assert item.header == other[frame].header
+            assert numbers(item) == pytest.approx(numbers(other[frame]), abs=1e-14)
+        for attribute in ("positions", "velocities", "efforts", "stamps_ns", "known"):
+            np.testing.assert_array_equal(
+                getattr(direct.robot.buffer, attribute), getattr(general.robot.buffer, attribute)
+            )
+    assert went
 
 
 def test_padding_may_hold_anything() -> None:
