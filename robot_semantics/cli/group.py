@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from rich.console import Console
 from rich.table import Table
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.console import console_for_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
     for name, value in members.items():
         shown = "\n".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
         table.add_row(name.replace("_", " "), shown or "-")
-    Console(highlight=False, markup=False).print(table)
+    console_for_output().print(table)
     return 0

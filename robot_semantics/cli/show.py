@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.console import console_for_output
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
@@ -45,10 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.svg or arguments.dot:
         _draw(model, arguments.svg, arguments.dot)
         return 0
-    # Without a terminal nothing is cut or folded: a pager or a file takes lines of any length.
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=10_000)
+    console = console_for_output()
     console.print(_tree(model))
     for table in _tables(model):
         if table.row_count:

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from robot_semantics.cli import inputs, usdf_files, usdf_views
+from robot_semantics.cli.console import console_for_output
 from robot_semantics.cli.words import UsageError
 from robot_semantics.errors import UnknownNameError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
@@ -62,7 +63,7 @@ def run_diff(arguments: argparse.Namespace) -> int:
     made = usdf_views.table(title, "what", "kind", "distance", arguments.first, arguments.second)
     for difference in found:
         made.add_row(*_cells(difference))
-    usdf_views.console_for_output().print(made)
+    console_for_output().print(made)
     return 1
 
 

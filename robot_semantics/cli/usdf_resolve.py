@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.cli import inputs, usdf_files, usdf_views
+from robot_semantics.cli.console import console_for_output
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import poses_from_matrices
@@ -49,7 +50,7 @@ def run_resolve(arguments: argparse.Namespace) -> int:
             usdf_views.numbers(row["twist"]),
             usdf_views.numbers(row["wrench"]),
         )
-    usdf_views.console_for_output().print(made)
+    console_for_output().print(made)
     return 0
 
 

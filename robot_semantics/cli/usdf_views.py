@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.console import console_for_output
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.usdf.check import check_world_file
@@ -68,12 +68,6 @@ def run_show(arguments: argparse.Namespace) -> int:
             console.print()
             console.print(table)
     return 0
-
-
-def console_for_output() -> Console:
-    """Return a console; without a terminal nothing is cut or folded."""
-    console = Console(highlight=False, markup=False)
-    return console if console.is_terminal else Console(highlight=False, markup=False, width=10_000)
 
 
 def table(title: str, *columns: str) -> Table:

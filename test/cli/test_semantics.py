@@ -44,6 +44,27 @@ def test_group_prints_a_table_for_people(run: Run) -> None:
     assert ["joints", "j1"] in [line.split() for line in result.out.splitlines()]
 
 
+def test_names_are_shown_as_they_are_whatever_brackets_they_have(run: Run, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    names = ["[/x]", "[red]y", ":smile:", "z" * 100]
+    joint = '<joint name="{0}" type="continuous"><parent link="base"/><child link="{0}"/></joint>'
+    joints = "".join(f'<link name="{name}"/>{joint.format(name)}' for name in names)
+    urdf.write_text(f'<robot name="[/r]"><link name="base"/>{joints}</robot>')
+    group = '<group name="{0}"><joint name="{0}"/></group>'
+    state = '<group_state name="{0}" group="{0}"><joint name="{0}" value="1"/></group_state>'
+    pair = '<disable_collisions link1="base" link2="{0}" reason="{0}"/>'
+    srdf.write_text(f'<robot name="[/r]">{"".join((group + state + pair).format(name) for name in names)}</robot>')
+    shown = run("show", urdf, "--srdf", srdf)
+    assert (shown.code, shown.err) == (0, "")
+    for name in names:
+        # Link, joint; group, tip link; state's group and name, value's joint; reason.
+        assert shown.out.count(name) == 8
+        table = run("group", urdf, srdf, name).out
+        assert table.startswith(f"group {name} ")
+        # And: joints, active, continuous, commandable, links, variables, tip, root, states.
+        assert table.count(name) == 10
+
+
 def test_an_unknown_group_ends_with_its_neighbours(run: Run) -> None:
     result = run("group", *case("eef"), "amr", "--json")
     assert (result.code, result.out) == (1, "")
