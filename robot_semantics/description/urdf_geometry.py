@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from lxml import etree
-
 from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_numbers import number, positive, quaternion, vec3, vec4
 from robot_semantics.description.urdf_scanner import VERSIONS, Attributes, Child, Part, Scanner, Version
@@ -23,15 +21,19 @@ from robot_semantics.description.urdf_tree import (
     Visual,
 )
 
+_NAME: Attributes = {"name": str}
+_RGBA: Attributes = {"rgba": vec4}
+_FILENAME: Attributes = {"filename": str}
 _ORIGIN: Attributes = {"xyz": vec3, "rpy": vec3}
 _ORIGIN_1_1: Attributes = {**_ORIGIN, "quat_xyzw": quaternion}
+_ZERO = (0.0, 0.0, 0.0)
 _new_origin, _new_material = fast(Origin), fast(Material)
 _new_visual, _new_collision = fast(Visual), fast(Collision)
 ORIGIN: dict[Version, Attributes] = {(1, 0): _ORIGIN, (1, 1): _ORIGIN_1_1, (1, 2): _ORIGIN_1_1}
 
 
 class Shape(NamedTuple):
-    """A shape of `<geometry>`: its value type, attributes, those it cannot do without, and its first version."""
+    """A shape of `<geometry>`: its value type, attributes (its fields), those it must have, and its first version."""
 
     make: Callable[..., Geometry]
     attributes: Attributes
@@ -48,20 +50,20 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def read_origin(scanner: Scanner, part: Part, element: etree._Element, within: str = "origin") -> Origin | None:
+def read_origin(scanner: Scanner, part: Part, within: str = "origin") -> Origin | None:
     """Read an `<origin>`; None when it has no meaning."""
-    values, at, good = scanner.leaf(part, element, ORIGIN[scanner.version], within)
+    values, at, good = scanner.leaf(part, ORIGIN[scanner.version], within)
     if "rpy" in values and "quat_xyzw" in values:
         scanner.error(
             "two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw"
         )
         return None
-    return _new_origin(**values, at=at) if good else None
+    return _new_origin(values.get("xyz", _ZERO), values.get("rpy"), values.get("quat_xyzw"), at) if good else None
 
 
-def origin_child(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def origin_child(scanner: Scanner, part: Part) -> bool:
     """Read the `<origin>` of a part, which has no meaning if its origin has none."""
-    origin = read_origin(scanner, part, element)
+    origin = read_origin(scanner, part)
     if origin is None:
         part.good = False
         return False
@@ -69,24 +71,25 @@ def origin_child(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     return True
 
 
-def read_material(scanner: Scanner, element: etree._Element) -> Material:
+def read_material(scanner: Scanner) -> Material:
     """Read `<material>`, at robot level or inline."""
-    part = scanner.composite(element, {"name": str}, _MATERIAL)
+    part = scanner.composite(_NAME, _MATERIAL)
     if not part.values.get("name"):
         message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
         scanner.warning("unnamed-material", message, part.at)
-    return _new_material(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    get = part.values.get
+    return _new_material(get("name"), get("rgba"), get("texture"), tuple(part.extras), tuple(part.order), part.at)
 
 
-def _color(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    values, _, good = scanner.leaf(part, element, {"rgba": vec4}, "color", ("rgba",))
+def _color(scanner: Scanner, part: Part) -> bool:
+    values, _, good = scanner.leaf(part, _RGBA, "color", ("rgba",))
     if good:
         part.values["rgba"] = values["rgba"]
     return good
 
 
-def _texture(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    values, at, _ = scanner.leaf(part, element, {"filename": str}, "texture")
+def _texture(scanner: Scanner, part: Part) -> bool:
+    values, at, _ = scanner.leaf(part, _FILENAME, "texture")
     # Exporters write an empty <texture/> beside a colour; it says nothing, and every reader passes over it.
     if not values.get("filename"):
         scanner.warning("empty-element", "<texture> has no attribute 'filename'; it is not used", at)
@@ -95,47 +98,46 @@ def _texture(scanner: Scanner, part: Part, element: etree._Element) -> bool:
     return True
 
 
-def _geometry(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _geometry(scanner: Scanner, part: Part) -> bool:
     """Read `<geometry>` with its one shape, which is the first element in it."""
     at = scanner.enter()
-    scanner.attributes(part, element, at, {}, {}, "geometry")
-    if scanner.has_text:
-        scanner.check_text(element, at)
+    if scanner.texts[at]:
+        scanner.attributes(part, "geometry", at, {}, {}, "geometry")
     shapes = 0
-    for child in element:
-        tag = child.tag
+    while (tag := scanner.marks[scanner.here]) is not None:
         if shapes and tag in SHAPES:
-            scanner.keep_duplicate(part, child, "geometry", "shape", shapes)
+            scanner.keep_duplicate(part, "geometry", "shape", shapes)
             continue
         if type(tag) is not str or shapes:
-            scanner.keep(part, child, "geometry", SHAPES, shapes)
+            scanner.keep(part, "geometry", SHAPES, shapes, ("geometry", at))
             continue
         shapes += 1
         shape = SHAPES.get(tag)
         if shape is None:
             message = f"<{tag}> is no shape; known are {', '.join(SHAPES)}"
             scanner.error("unknown-shape", message, scanner.next, name=tag, valid=SHAPES)
-            scanner.next += sum(1 for _ in child.iter("*"))
+            scanner.skip()
             continue
-        values, shape_at, good = scanner.leaf(part, child, shape.attributes, f"geometry/{tag}", shape.required)
+        values, shape_at, good = scanner.leaf(part, shape.attributes, f"geometry/{tag}", shape.required)
         if scanner.version < VERSIONS[shape.since]:
             message = f"<{tag}> needs version {shape.since} of <robot>"
             scanner.error("newer-version", message, shape_at)
         elif good:
-            part.values["geometry"] = shape.make(**values, at=shape_at)
+            part.values["geometry"] = shape.make(*map(values.get, shape.attributes), shape_at)
+    scanner.here += 1
     if not shapes:
         scanner.error("missing-element", f"<geometry> has no shape; known are {', '.join(SHAPES)}", at)
     return "geometry" in part.values
 
 
-def _material(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    part.values["material"] = read_material(scanner, element)
+def _material(scanner: Scanner, part: Part) -> bool:
+    part.values["material"] = read_material(scanner)
     return True
 
 
-def _old_texture(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _old_texture(scanner: Scanner, part: Part) -> bool:
     """Read the original proposal's `<texture name>`, which is today's reference to a material."""
-    values, at, good = scanner.leaf(part, element, {"name": str}, "texture", ("name",))
+    values, at, good = scanner.leaf(part, _NAME, "texture", ("name",))
     if not good or "material" in part.values:
         return False
     scanner.warning("older-dialect", "<texture> in <visual> is the original proposal's form of <material>", at)
@@ -149,23 +151,28 @@ _COLLISION: dict[str, Child] = {"origin": origin_child, "geometry": _geometry}
 _VISUAL: dict[str, Child] = {**_COLLISION, "material": _material, "texture": _old_texture}
 
 
-def read_visual(scanner: Scanner, element: etree._Element) -> Visual | None:
+def read_visual(scanner: Scanner) -> Visual | None:
     """Read `<visual>`; None when it has no meaning."""
-    part = scanner.composite(element, {"name": str}, _VISUAL)
+    part = scanner.composite(_NAME, _VISUAL)
     if not _has_geometry(scanner, part):
         return None
-    return _new_visual(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    get = part.values.get
+    extras, order = tuple(part.extras), tuple(part.order)
+    return _new_visual(part.values["geometry"], get("origin"), get("material"), get("name"), extras, order, part.at)
 
 
-def read_collision(scanner: Scanner, element: etree._Element) -> Collision | None:
+def read_collision(scanner: Scanner) -> Collision | None:
     """Read `<collision>`; None when it has no meaning."""
-    part = scanner.composite(element, {"name": str}, _COLLISION)
+    part = scanner.composite(_NAME, _COLLISION)
     if not _has_geometry(scanner, part):
         return None
-    return _new_collision(**part.values, extras=tuple(part.extras), order=tuple(part.order), at=part.at)
+    get = part.values.get
+    return _new_collision(
+        part.values["geometry"], get("origin"), get("name"), tuple(part.extras), tuple(part.order), part.at
+    )
 
 
 def _has_geometry(scanner: Scanner, part: Part) -> bool:
     if "geometry" not in part.seen:
-        scanner.error("missing-element", f"<{part.element.tag}> has no <geometry>", part.at)
+        scanner.error("missing-element", f"<{part.tag}> has no <geometry>", part.at)
     return part.good and "geometry" in part.values

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from lxml import etree
-
 from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_geometry import origin_child, read_origin
 from robot_semantics.description.urdf_numbers import not_negative, number, vec3
@@ -40,7 +38,7 @@ class LinkEnd(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A child of `<joint>` that has attributes only: its value type, and the attributes it cannot do without."""
+    """A child of `<joint>` that has attributes only: its value type, attributes (its fields), those it must have."""
 
     make: Callable[..., Any]
     attributes: Attributes
@@ -51,7 +49,7 @@ LEAVES: dict[str, Leaf] = {
     "dynamics": Leaf(fast(Dynamics), {"damping": number, "friction": number}),
     "safety_controller": Leaf(
         fast(SafetyController),
-        dict.fromkeys(("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"), number),
+        dict.fromkeys(("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit"), number),
         ("k_velocity",),
     ),
     "calibration": Leaf(fast(Calibration), dict.fromkeys(("rising", "falling", "reference_position"), number)),
@@ -67,13 +65,14 @@ _LIMIT_1_2: Attributes = {
 }
 _OLD_NAMES = {"joint_properties": "dynamics"}
 _JOINT_ATTRIBUTES: Attributes = {"name": str, "type": str}
+_AXIS: Attributes = {"xyz": vec3}
 _LINK_ATTRIBUTES: Attributes = {"link": str}
 _OLD_LINK_ATTRIBUTES: Attributes = {"link": str, "name": str}
 
 
-def read_joint(scanner: Scanner, element: etree._Element) -> Joint | None:
+def read_joint(scanner: Scanner) -> Joint | None:
     """Read a `<joint>` at robot level; None when it cannot stand in a tree at all."""
-    part = scanner.composite(element, _JOINT_ATTRIBUTES, _JOINT)
+    part = scanner.composite(_JOINT_ATTRIBUTES, _JOINT)
     parent: LinkEnd | None = part.values.pop("parent", None)
     child: LinkEnd | None = part.values.pop("child", None)
     for tag in ("parent", "child"):
@@ -99,9 +98,9 @@ _OLDER = (
 )
 
 
-def scan_nested_joint(scanner: Scanner, element: etree._Element) -> Part:
+def scan_nested_joint(scanner: Scanner) -> Part:
     """Read a `<joint>` inside a `<link>` as far as it goes by itself."""
-    return scanner.composite(element, _JOINT_ATTRIBUTES, _NESTED)
+    return scanner.composite(_JOINT_ATTRIBUTES, _NESTED)
 
 
 def read_nested_joint(scanner: Scanner, part: Part, child: str, link_parent: LinkEnd | None) -> Joint | None:
@@ -119,27 +118,30 @@ def read_nested_joint(scanner: Scanner, part: Part, child: str, link_parent: Lin
     return joint
 
 
-def read_link_end(scanner: Scanner, part: Part, element: etree._Element, *, old: bool = True) -> LinkEnd:
+def read_link_end(scanner: Scanner, part: Part, *, old: bool = True) -> LinkEnd:
     """Read `<parent>` or `<child>` with the origin that the older forms put inside."""
-    tag = str(element.tag)
+    tag = str(scanner.marks[scanner.here])
     at = scanner.enter()
     values: dict[str, Any] = {}
-    good = scanner.attributes(part, element, at, _OLD_LINK_ATTRIBUTES if old else _LINK_ATTRIBUTES, values, tag)
+    good = True
+    if scanner.texts[at].keys() == {"link"}:
+        values["link"] = scanner.texts[at]["link"]
+    else:
+        good = scanner.attributes(part, tag, at, _OLD_LINK_ATTRIBUTES if old else _LINK_ATTRIBUTES, values, tag)
     link = values.get("link") or values.get("name")
     if "link" in values and "name" in values:
         message = f"<{tag}> has both 'link' and 'name'; the link is '{link}'"
         scanner.warning("duplicate-element", message, at, "name" if values["link"] else "link")
     if not link:
         scanner.error("missing-attribute", f"<{tag}> has no attribute 'link'", at)
-    if scanner.has_text:
-        scanner.check_text(element, at)
     origin: Origin | None = None
-    for child in element:
-        if child.tag == "origin" and origin is None:
-            origin = read_origin(scanner, part, child, f"{tag}/origin")
+    while (mark := scanner.marks[scanner.here]) is not None:
+        if mark == "origin" and origin is None:
+            origin = read_origin(scanner, part, f"{tag}/origin")
             good &= origin is not None
         else:
-            scanner.keep(part, child, tag, ("origin",), 0)
+            scanner.keep(part, tag, ("origin",), 0, (tag, at))
+    scanner.here += 1
     return LinkEnd(link, at, origin, good)
 
 
@@ -156,15 +158,25 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
     if parent.origin is not None:
         values["origin"] = parent.origin
     _put_in_order(part)
+    get = values.get
     return _new_joint(
-        **values,
-        parent=parent.link,
-        child=child,
-        extras=tuple([_in_current_form(extra) for extra in part.extras]),
-        order=tuple(part.order),
-        parent_at=parent.at,
-        child_at=child_at,
-        at=part.at,
+        values["name"],
+        values["type"],
+        parent.link,
+        child,
+        get("origin"),
+        get("axis"),
+        get("limit"),
+        get("dynamics"),
+        get("safety_controller"),
+        get("calibration"),
+        get("mimic"),
+        tuple(map(_in_current_form, part.extras)),
+        tuple(part.order),
+        parent.at,
+        child_at,
+        get("axis_at", -1),
+        part.at,
     )
 
 
@@ -189,57 +201,68 @@ def _in_current_form(extra: Extra) -> Extra:
     return extra if place is None else Extra(extra.position, extra.xml, extra.tag, place, extra.at)
 
 
-def _end(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    end = read_link_end(scanner, part, element, old=False)
-    part.values[str(element.tag)] = end
+def _end(scanner: Scanner, part: Part) -> bool:
+    tag = scanner.marks[scanner.here]
+    end = read_link_end(scanner, part, old=False)
+    part.values[tag] = end
     part.good &= end.good and end.link is not None
     return end.link is not None
 
 
-def _old_parent(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    part.values["parent"] = read_link_end(scanner, part, element)
+def _old_parent(scanner: Scanner, part: Part) -> bool:
+    part.values["parent"] = read_link_end(scanner, part)
     return True
 
 
-def _axis(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    values, at, good = scanner.leaf(part, element, {"xyz": vec3}, "axis", ("xyz",))
+def _axis(scanner: Scanner, part: Part) -> bool:
+    values, at, good = scanner.leaf(part, _AXIS, "axis", ("xyz",))
     if good:
         part.values["axis"] = values["xyz"]
         part.values["axis_at"] = at
-    elif element.get("xyz") is not None and part.values.get("type") not in ("fixed", "floating"):
+    elif "xyz" in scanner.texts[at] and part.values.get("type") not in ("fixed", "floating"):
         part.good = False
     return good
 
 
-def _limit(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _limit(scanner: Scanner, part: Part) -> bool:
     if scanner.version >= (1, 2):
         bounded = part.values.get("type") in ("revolute", "prismatic")
         table, required = _LIMIT_1_2, ("lower", "upper") if bounded else ()
     else:
         table, required = _LIMIT, ("effort", "velocity")
-    values, at, _ = scanner.leaf(part, element, table, "limit", required)
-    part.values["limit"] = _new_limit(**values, at=at)
+    values, at, _ = scanner.leaf(part, table, "limit", required)
+    get = values.get
+    part.values["limit"] = _new_limit(
+        get("lower"),
+        get("upper"),
+        get("effort"),
+        get("velocity"),
+        get("acceleration"),
+        get("deceleration"),
+        get("jerk"),
+        at,
+    )
     return True
 
 
-def _leaf(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    tag = str(element.tag)
-    tag = _OLD_NAMES.get(tag, tag)
+def _leaf(scanner: Scanner, part: Part) -> bool:
+    written = str(scanner.marks[scanner.here])
+    tag = _OLD_NAMES.get(written, written)
     leaf = LEAVES[tag]
-    values, at, good = scanner.leaf(part, element, leaf.attributes, tag, leaf.required)
+    values, at, good = scanner.leaf(part, leaf.attributes, tag, leaf.required)
     if good and not values:
-        scanner.warning("empty-element", f"<{element.tag}> has no attribute, so it says nothing", at)
+        scanner.warning("empty-element", f"<{written}> has no attribute, so it says nothing", at)
     if good:
-        part.values[tag] = leaf.make(**values, at=at)
+        part.values[tag] = leaf.make(*map(values.get, leaf.attributes), at)
     return good
 
 
-def _old_dynamics(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _old_dynamics(scanner: Scanner, part: Part) -> bool:
     if "dynamics" in part.seen:
-        scanner.keep_duplicate(part, element)
+        scanner.keep_duplicate(part)
         return False
     part.seen.add("dynamics")
-    if _leaf(scanner, part, element):
+    if _leaf(scanner, part):
         part.order.append("dynamics")
     return False
 

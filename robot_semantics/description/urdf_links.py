@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
-
-from lxml import etree
 
 from robot_semantics.description.fast_values import fast
 from robot_semantics.description.urdf_geometry import origin_child, read_collision, read_visual
@@ -19,17 +18,20 @@ from robot_semantics.description.urdf_scanner import Attributes, Child, Part, Sc
 from robot_semantics.description.urdf_tree import Extra, Inertial, Joint, Link
 
 _new_link, _new_inertial = fast(Link), fast(Inertial)
+_NAME: Attributes = {"name": str}
 _MASS: Attributes = {"value": number}
 _INERTIA: Attributes = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), number)
+_six = itemgetter(*_INERTIA)
 
 
-def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, list[Joint]]:
+def read_link(scanner: Scanner) -> tuple[Link | None, list[Joint]]:
     """Read `<link>`, None when it has no name, and the joints inside it, which are in the original proposal's form."""
-    part = scanner.composite(element, {"name": str}, _LINK, _REPEATED)
+    part = scanner.composite(_NAME, _LINK, _REPEATED)
     name: str | None = part.values.get("name")
     if not scanner.named("link", part.values, part.at):
         scanner.complete = False
-    _keep_unused_parent(scanner, part)
+    if "parent" in part.values:
+        _keep_unused_parent(scanner, part, part.values["parent"])
     nested: list[Joint] = []
     for joint_part in part.values.get("joint", ()):
         joint = read_nested_joint(scanner, joint_part, name or "", part.values.get("parent"))
@@ -37,26 +39,24 @@ def read_link(scanner: Scanner, element: etree._Element) -> tuple[Link | None, l
             nested.append(joint)
     if name is None:
         return None, nested
-    order = [tag for tag in part.order if tag in _WRITTEN]
     return (
         _new_link(
             name,
             part.values.get("inertial"),
             tuple(part.values.get("visual", ())),
             tuple(part.values.get("collision", ())),
-            tuple([_in_current_form(extra) for extra in part.extras]),
-            tuple(order),
+            tuple(map(_in_current_form, part.extras)),
+            tuple(part.order),
             part.at,
         ),
         nested,
     )
 
 
-def _keep_unused_parent(scanner: Scanner, part: Part) -> None:
+def _keep_unused_parent(scanner: Scanner, part: Part, parent: LinkEnd) -> None:
     """Keep a `<parent>` in a link that joins nothing: every joint there has one of its own, or there is none."""
-    parent: LinkEnd | None = part.values.get("parent")
     joints: list[Part] = part.values.get("joint", [])
-    if parent is None or any("parent" not in joint.seen for joint in joints):
+    if any("parent" not in joint.seen for joint in joints):
         return
     why = "its <joint> has one of its own" if joints else "there is no <joint> with it"
     scanner.warning("unused-parent", f"<parent> in <link> joins nothing: {why}; it is kept but not used", parent.at)
@@ -73,41 +73,49 @@ def _in_current_form(extra: Extra) -> Extra:
     return Extra(extra.position, extra.xml, extra.tag, "", extra.at)
 
 
-def _inertial(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    inner = scanner.composite(element, {}, _INERTIAL)
+def _inertial(scanner: Scanner, part: Part) -> bool:
+    inner = scanner.composite({}, _INERTIAL)
     for tag in ("mass", "inertia"):
         if tag not in inner.seen:
             scanner.error("missing-element", f"<inertial> has no <{tag}>", inner.at)
     if not inner.good or "mass" not in inner.values or "inertia" not in inner.values:
         return False
+    values = inner.values
     part.values["inertial"] = _new_inertial(
-        **inner.values, extras=tuple(inner.extras), order=tuple(inner.order), at=inner.at
+        values["mass"],
+        values["inertia"],
+        values.get("origin"),
+        tuple(inner.extras),
+        tuple(inner.order),
+        values["mass_at"],
+        values["inertia_at"],
+        inner.at,
     )
     return True
 
 
-def _mass(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    values, at, good = scanner.leaf(part, element, _MASS, "mass", _MASS)
+def _mass(scanner: Scanner, part: Part) -> bool:
+    values, at, good = scanner.leaf(part, _MASS, "mass", _MASS)
     if good:
         part.values["mass"] = values["value"]
         part.values["mass_at"] = at
     return good
 
 
-def _inertia(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    values, at, good = scanner.leaf(part, element, _INERTIA, "inertia", _INERTIA)
+def _inertia(scanner: Scanner, part: Part) -> bool:
+    values, at, good = scanner.leaf(part, _INERTIA, "inertia", _INERTIA)
     if good:
-        part.values["inertia"] = tuple([values[name] for name in _INERTIA])
+        part.values["inertia"] = _six(values)
         part.values["inertia_at"] = at
     return good
 
 
-def _visual(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    return _append(part, "visual", read_visual(scanner, element))
+def _visual(scanner: Scanner, part: Part) -> bool:
+    return _append(part, "visual", read_visual(scanner))
 
 
-def _collision(scanner: Scanner, part: Part, element: etree._Element) -> bool:
-    return _append(part, "collision", read_collision(scanner, element))
+def _collision(scanner: Scanner, part: Part) -> bool:
+    return _append(part, "collision", read_collision(scanner))
 
 
 def _append(part: Part, key: str, value: Any) -> bool:
@@ -117,20 +125,19 @@ def _append(part: Part, key: str, value: Any) -> bool:
     return True
 
 
-def _joint(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _joint(scanner: Scanner, part: Part) -> bool:
     # What joins it to its parent may stand after it, in the link: it is put together when the link has been read.
-    part.values.setdefault("joint", []).append(scan_nested_joint(scanner, element))
+    part.values.setdefault("joint", []).append(scan_nested_joint(scanner))
     return False
 
 
-def _parent(scanner: Scanner, part: Part, element: etree._Element) -> bool:
+def _parent(scanner: Scanner, part: Part) -> bool:
     part.values["parent_stands"] = (len(part.order), len(part.extras))
-    part.values["parent"] = read_link_end(scanner, part, element)
+    part.values["parent"] = read_link_end(scanner, part)
     return False
 
 
 _INERTIAL: dict[str, Child] = {"origin": origin_child, "mass": _mass, "inertia": _inertia}
-_WRITTEN = ("inertial", "visual", "collision")
 _LINK: dict[str, Child] = {
     "inertial": _inertial,
     "visual": _visual,

@@ -8,11 +8,10 @@ from functools import lru_cache
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _SPACE = re.compile("[ \t\r\n]+")
-# Descriptions repeat a few texts ("0 0 0", "1.0") thousands of times; a look-up costs a tenth of a conversion.
-_CACHED = 1 << 15
+# Descriptions repeat a few short texts ("0 0 0", "0 0 1") thousands of times; a look-up costs a tenth of a conversion.
+_SHORT = 8
 
 
-@lru_cache(_CACHED)
 def number(text: str) -> float:
     """Return the one finite number that `text` holds.
 
@@ -34,25 +33,32 @@ def number(text: str) -> float:
     return value
 
 
-@lru_cache(_CACHED)
 def vec3(text: str) -> tuple[float, ...]:
     """Return the three finite numbers that `text` holds, separated by white space.
 
     Raises:
         ValueError: as `number`.
     """
+    return _repeated_vec3(text) if len(text) <= _SHORT else _vec3(text)
+
+
+def _vec3(text: str) -> tuple[float, ...]:
     # Python's own conversion takes underscores, infinities and digits of every script; the rest it takes as C does.
     if text.isascii() and "_" not in text:
         try:
-            x, y, z = map(float, text.split())
+            x, y, z = text.split()
+            value = (float(x), float(y), float(z))
         except ValueError:
             return _numbers(text, 3)
-        if math.isfinite(x) and math.isfinite(y) and math.isfinite(z):
-            return (x, y, z)
+        # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
+        if math.isfinite(value[0] + value[1] + value[2]):
+            return value
     return _numbers(text, 3)
 
 
-@lru_cache(_CACHED)
+_repeated_vec3 = lru_cache(1024)(_vec3)
+
+
 def vec4(text: str) -> tuple[float, ...]:
     """Return the four finite numbers that `text` holds, separated by white space.
 

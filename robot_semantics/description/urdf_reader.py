@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lxml import etree
-
+from robot_semantics.description.no_collection import no_collection
 from robot_semantics.description.urdf_dialects import move_link_frames
 from robot_semantics.description.urdf_geometry import read_material
 from robot_semantics.description.urdf_joints import read_joint
 from robot_semantics.description.urdf_links import read_link
-from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner, verbatim
+from robot_semantics.description.urdf_scanner import VERSIONS, Part, Scanner
 from robot_semantics.description.urdf_tree import Joint, Link, Material, Robot
-from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, parse_xml, read_xml
+from robot_semantics.description.xml_reader import XmlDocument, read_text, scan_xml
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 
 
+@no_collection()
 def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
     """Read a URDF text, called `source` in every message.
 
@@ -26,18 +26,20 @@ def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnosti
     Raises:
         DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
     """
-    return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
+    return read_robot(scan_xml(text, source), diagnostics)
 
 
+@no_collection()
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Robot:
     """Read a URDF file.
 
     Raises:
         DescriptionError: as `parse_urdf`, and when the file cannot be read.
     """
-    return read_robot(read_xml(path, forgiving=True), diagnostics)
+    return read_robot(scan_xml(read_text(path), str(path)), diagnostics)
 
 
+@no_collection()
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> Robot:
     """Read the robot of a document that has been parsed; otherwise as `parse_urdf`.
 
@@ -52,11 +54,10 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
 
 
 def _read(scanner: Scanner) -> Robot:
-    document, root = scanner.document, scanner.document.root
-    _drop_default_namespace(root)
-    if root.tag != "robot":
+    document, marks = scanner.document, scanner.marks
+    if marks[0] != "robot":
         own = Diagnostics()
-        own.error("no-robot", f"the root element should be <robot>, not <{root.tag}>", document.places.place(0))
+        own.error("no-robot", f"the root element should be <robot>, not <{marks[0]}>", document.places.place(0))
         raise DescriptionError(own)
     if document.odd_declaration is not None:
         message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
@@ -66,38 +67,35 @@ def _read(scanner: Scanner) -> Robot:
         scanner.diagnostics.warning("odd-comment", message, place)
     for prefix, at in document.undeclared_prefixes.items():
         scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", at)
-    part = Part(root, scanner.enter())
-    scanner.attributes(part, root, 0, {"name": str, "version": str}, part.values)
+    part = Part("robot", scanner.enter())
+    scanner.attributes(part, "robot", 0, {"name": str, "version": str}, part.values)
     _read_version(scanner, part)
     scanner.named("robot", part.values, 0)
     content: list[Link | Joint | Material] = []
-    if scanner.has_text:
-        scanner.check_text(root, 0)
-    for child in root:
-        tag = child.tag
+    while (tag := marks[scanner.here]) is not None:
         if tag == "link":
-            link, nested = read_link(scanner, child)
-            content += [item for item in (link, *nested) if item is not None]
+            link, nested = read_link(scanner)
+            if link is not None:
+                content.append(link)
+            content += nested
         elif tag == "joint":
-            joint = read_joint(scanner, child)
+            joint = read_joint(scanner)
             if joint is not None:
                 content.append(joint)
         elif tag == "material":
-            content.append(read_material(scanner, child))
+            content.append(read_material(scanner))
         else:
-            scanner.keep(part, child, valid=("link", "joint", "material"))
-            continue
-        # Only its length counts: how many items of `content` there are before the next extra.
-        part.order.extend([""] * (len(content) - len(part.order)))
+            scanner.keep(part, valid=("link", "joint", "material"), position=len(content))
     robot = Robot(
         part.values.get("name", ""),
         part.values.get("version"),
         tuple(content),
         tuple(part.extras),
-        _namespaces(root, scanner),
+        # Those of the root, and those further down that verbatim parts need: they move to the root.
+        tuple(sorted(scanner.namespaces.items())),
         scanner.complete,
-        tuple(_outside(root, preceding=True)),
-        tuple(_outside(root, preceding=False)),
+        document.events.prolog,
+        document.events.epilog,
         document.places,
         0,
     )
@@ -116,26 +114,3 @@ def _read_version(scanner: Scanner, part: Part) -> None:
         del part.values["version"]
         return
     scanner.version = VERSIONS[text]
-
-
-def _drop_default_namespace(root: etree._Element) -> None:
-    """Take a default namespace off the tags: other readers do not see it, and some exporters state one."""
-    uri = root.nsmap.get(None)
-    if not uri or not str(root.tag).startswith("{"):
-        return
-    prefix = f"{{{uri}}}"
-    for element in root.iter("*"):
-        tag = str(element.tag)
-        if tag.startswith(prefix) and not element.prefix:
-            element.tag = tag[len(prefix) :]
-
-
-def _namespaces(root: etree._Element, scanner: Scanner) -> tuple[tuple[str, str], ...]:
-    """Return the declarations of the root, and those further down that verbatim parts need: they move to the root."""
-    declared = {prefix or "": uri for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
-    return tuple(sorted({**scanner.namespaces, **declared}.items()))
-
-
-def _outside(root: etree._Element, *, preceding: bool) -> list[str]:
-    nodes = [verbatim(node) for node in root.itersiblings(preceding=preceding)]
-    return nodes[::-1] if preceding else nodes

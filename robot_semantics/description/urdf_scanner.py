@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from lxml import etree
 
 from robot_semantics.description.urdf_numbers import shown
 from robot_semantics.description.urdf_tree import Extra, Origin
+from robot_semantics.description.xml_events import SAFE_DEPTH, Remark, Stray
 from robot_semantics.description.xml_reader import UNDECLARED_NAMESPACE, XmlDocument, is_macro
 from robot_semantics.diagnostics import Diagnostics
 
@@ -46,7 +46,7 @@ class Part:
     """A composite element while it is read.
 
     Attributes:
-        element: the XML element.
+        tag: its tag.
         at: its number in document order.
         values: its attributes, and what its children gave.
         good: whether nothing that the part cannot do without is in error.
@@ -55,10 +55,10 @@ class Part:
         extras: what is kept verbatim.
     """
 
-    __slots__ = ("at", "element", "extras", "good", "order", "seen", "values")
+    __slots__ = ("at", "extras", "good", "order", "seen", "tag", "values")
 
-    def __init__(self, element: etree._Element, at: int) -> None:
-        self.element = element
+    def __init__(self, tag: str, at: int) -> None:
+        self.tag = tag
         self.at = at
         self.values: dict[str, Any] = {}
         self.good = True
@@ -78,19 +78,21 @@ class Part:
         self.extras = [extra.moved(-1) if extra.position > index else extra for extra in self.extras]
 
 
-Child = Callable[["Scanner", Part, Any], bool]
-"""Reads one child element into its part's values; tells whether it is taken into the tree."""
+Child = Callable[["Scanner", Part], bool]
+"""Reads the child element that the scanner has come to into its part's values; tells whether it is in the tree now."""
 
 
 class Scanner:
-    """The state of one reading: the next element's number, the diagnostics, the version.
+    """One reading of a document's events: how far it has come, the diagnostics, the version.
 
-    Elements must be visited in document order, each exactly once: that is what makes their numbers right without a
-    second pass over the document.
+    Whoever reads an element finds `marks[here]` at its beginning, and leaves `here` behind its end.
 
     Attributes:
+        marks: what begins, stands between and ends, in the order of the text.
+        here: the place in `marks` that has been come to.
+        next: the number of the next element that begins.
+        texts: the attributes of every element as they stand, by its number.
         complete: whether every link and joint so far can stand in a tree with its motion known.
-        has_text: whether the document may have text that is more than white space between its tags.
         namespaces: prefix and URI of the declarations that verbatim parts need.
         child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
     """
@@ -99,19 +101,23 @@ class Scanner:
         self.document = document
         self.diagnostics = diagnostics
         self.version: Version = (1, 0)
+        events = document.events
+        # Which kind of mark is next is looked at where it matters; elsewhere it is a tag.
+        self.marks: list[Any] = events.marks
+        self.texts = events.attributes
+        self.here = 0
         self.next = 0
         self.complete = True
-        self.has_text = _TEXT.search(document.places.text) is not None
         self.child_origins: dict[str, Origin] = {}
-        root = document.root
-        own = {prefix or "": uri for prefix, uri in root.nsmap.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
+        own = {prefix: uri for prefix, uri in events.namespaces.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
         self.namespaces: dict[str, str] = own
         self._declared_below = document.places.text.count(b"xmlns") > len(own)
 
     def enter(self) -> int:
-        """Return the number of the element that is entered now."""
+        """Go on to what is in the element; return its number."""
         at = self.next
         self.next = at + 1
+        self.here += 1
         return at
 
     def error(
@@ -143,94 +149,77 @@ class Scanner:
         )
 
     def composite(
-        self,
-        element: etree._Element,
-        attributes: Attributes,
-        children: Mapping[str, Child],
-        repeated: frozenset[str] = frozenset(),
+        self, attributes: Attributes, children: Mapping[str, Child], repeated: frozenset[str] = frozenset()
     ) -> Part:
         """Read an element that has children; of those not in `repeated` the first counts."""
-        at = self.next
+        marks, at = self.marks, self.next
+        part = Part(marks[self.here], at)
         self.next = at + 1
-        part = Part(element, at)
+        self.here += 1
         values, seen, order = part.values, part.seen, part.order
         try:
-            for key, text in element.items():
-                values[key] = attributes[key](text)  # type: ignore[index, arg-type]  # lxml keys are text
+            for key, text in self.texts[at].items():
+                values[key] = attributes[key](text)
         except (KeyError, ValueError):
             values.clear()
-            part.good = self.attributes(part, element, at, attributes, values)
-        if self.has_text:
-            self.check_text(element, at)
-        for child in element:
-            tag = child.tag
+            part.good = self.attributes(part, part.tag, at, attributes, values)
+        while (tag := marks[self.here]) is not None:
             read = children.get(tag)
             if read is None:
-                self.keep(part, child, valid=children)
+                self.keep(part, valid=children)
             elif tag in seen and tag not in repeated:
-                self.keep_duplicate(part, child)
+                self.keep_duplicate(part)
             else:
                 seen.add(tag)
-                if read(self, part, child):
+                if read(self, part):
                     order.append(tag)
+        self.here += 1
         return part
 
     def leaf(
-        self, part: Part, element: etree._Element, attributes: Attributes, within: str, required: Iterable[str] = ()
+        self, part: Part, attributes: Attributes, within: str, required: Iterable[str] = ()
     ) -> tuple[dict[str, Any], int, bool]:
         """Read an element that has attributes only; return them, its number, and whether all are there and good."""
         # The common case is written out here: this runs for most elements of a document.
-        at = self.next
+        at, here = self.next, self.here
         self.next = at + 1
         values: dict[str, Any] = {}
         good = True
         try:
-            for key, text in element.items():
-                values[key] = attributes[key](text)  # type: ignore[index, arg-type]  # lxml keys are text
+            for key, text in self.texts[at].items():
+                values[key] = attributes[key](text)
         except (KeyError, ValueError):
             values.clear()
-            good = self.attributes(part, element, at, attributes, values, within)
+            good = self.attributes(part, self.marks[here], at, attributes, values, within)
         for name in required:
             if name not in values:
                 # An attribute that is there but in error has been reported already.
-                if element.get(name) is None:
-                    self.error("missing-attribute", f"<{element.tag}> has no attribute '{name}'", at)
+                if name not in self.texts[at]:
+                    self.error("missing-attribute", f"<{self.marks[here]}> has no attribute '{name}'", at)
                 good = False
-        if self.has_text:
-            self.check_text(element, at)
-        if len(element):
-            for child in element:
-                self.keep(part, child, within, position=0)
+        self.here = here + 1
+        if self.marks[here + 1] is None:
+            self.here = here + 2
+        else:
+            self.keep_rest(part, self.marks[here], at, within)
         return values, at, good
 
-    def check_text(self, element: etree._Element, at: int) -> None:
-        """Warn of text in an element that should have none."""
-        for text in (element.text, *[child.tail for child in element]):
-            if text and not text.isspace():
-                self.warning("stray-text", f"the text '{shown(text, 40)}' in <{element.tag}> is not used", at)
-
     def attributes(
-        self,
-        part: Part,
-        element: etree._Element,
-        at: int,
-        known: Attributes,
-        values: dict[str, Any],
-        within: str = "",
+        self, part: Part, tag: str, at: int, known: Attributes, values: dict[str, Any], within: str = ""
     ) -> bool:
-        """Put the element's converted attributes into `values`; return whether all could be converted.
+        """Put the converted attributes of element `at` into `values`; return whether all could be converted.
 
         Unknown ones are kept with a warning.
         """
         good = True
-        for key, text in cast("list[tuple[str, str]]", element.items()):
+        for key, text in self.texts[at].items():
             try:
                 values[key] = known[key](text)
             except KeyError:
-                self._keep_attribute(part, element, at, key, text, known, within)
+                self._keep_attribute(part, tag, at, key, text, known, within)
             except ValueError as error:
                 good = False
-                self.error("bad-number", f"attribute '{key}' of <{element.tag}> {error}", at, key)
+                self.error("bad-number", f"attribute '{key}' of <{tag}> {error}", at, key)
         return good
 
     def named(self, tag: str, values: Mapping[str, Any], at: int, attribute: str = "name") -> bool:
@@ -242,92 +231,113 @@ class Scanner:
             self.error("empty-name", f"attribute '{attribute}' of <{tag}> is empty", at, attribute)
         return name is not None
 
+    def keep_rest(self, part: Part, tag: str, at: int, within: str) -> None:
+        """Keep everything in the element that has been entered, which should be empty, up to its end."""
+        while self.marks[self.here] is not None:
+            self.keep(part, within, position=0, owner=(tag, at))
+        self.here += 1
+
     def keep(
         self,
         part: Part,
-        element: etree._Element,
         within: str = "",
         valid: Iterable[str] = (),
         position: int | None = None,
+        owner: tuple[str, int] | None = None,
     ) -> None:
-        """Keep a comment or an element without a field verbatim; warn about an unknown tag."""
-        tag = element.tag
-        if type(tag) is not str:
-            # The text of a comment or instruction is all there is to it, so it need not be looked up in the document.
-            part.extras.append(Extra(len(part.order) if position is None else position, verbatim(element), "", within))
+        """Keep a comment or an element without a field verbatim; warn about an unknown tag, and about text.
+
+        `owner` is the tag and number of the element it stands in, where that is not the part itself.
+        """
+        mark = self.marks[self.here]
+        if isinstance(mark, Stray):
+            tag, at = owner or (part.tag, part.at)
+            self.warning("stray-text", f"the text '{shown(mark.text, 40)}' in <{tag}> is not used", at)
+            self.here += 1
             return
-        at = self._keep_element(part, element, tag, within, position)
-        if is_macro(element):
+        if isinstance(mark, Remark):
+            # What it says is all there is to it, so it need not be looked up in the document.
+            part.extras.append(Extra(len(part.order) if position is None else position, mark.xml, "", within))
+            self.here += 1
+            return
+        tag = str(mark)
+        at = self._keep_element(part, tag, within, position)
+        if tag.startswith("{") and is_macro(self.document.elements[at]):
             message = f"<xacro:{tag.rpartition('}')[2]}> is a macro that was not carried out; it is kept but not used"
             self.warning("xacro-not-expanded", message, at)
         elif not tag.startswith("{") and tag not in FOREIGN_TAGS:
-            holder = within.rpartition("/")[2] or str(part.element.tag)
+            holder = within.rpartition("/")[2] or part.tag
             message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
             self.warning("unknown-tag", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
 
-    def keep_duplicate(
-        self, part: Part, element: etree._Element, within: str = "", what: str = "", position: int | None = None
-    ) -> None:
+    def keep_duplicate(self, part: Part, within: str = "", what: str = "", position: int | None = None) -> None:
         """Keep an element verbatim that may stand only once in `part`, and has stood there already.
 
         `what` says what there may be only one of, where that is not the tag.
         """
-        tag = str(element.tag)
-        at = self._keep_element(part, element, tag, within, position)
-        holder, thing = within or part.element.tag, what or f"<{tag}>"
+        tag = str(self.marks[self.here])
+        at = self._keep_element(part, tag, within, position)
+        holder, thing = within or part.tag, what or f"<{tag}>"
         message = f"<{holder}> has more than one {thing}; the first counts, this one is kept but not used"
         self.warning("duplicate-element", message, at)
 
-    def _keep_element(self, part: Part, element: etree._Element, tag: str, within: str, position: int | None) -> int:
+    def skip(self) -> None:
+        """Go behind the end of the element that has been come to."""
+        depth = deepest = 0
+        while True:
+            mark = self.marks[self.here]
+            self.here += 1
+            if mark is None:
+                depth -= 1
+                if depth == 0:
+                    break
+            elif type(mark) is str:
+                depth += 1
+                self.next += 1
+                deepest = max(deepest, depth)
+        if deepest > SAFE_DEPTH:
+            # Whether this is too deep only making the tree tells, which is refused if it is.
+            _ = self.document.root
+
+    def _keep_element(self, part: Part, tag: str, within: str, position: int | None) -> int:
         at = self.next
-        self.next += sum(1 for _ in element.iter("*"))
-        name = tag
+        self.skip()
+        name, xml = tag, None
         if tag.startswith("{"):
+            prefix = self.document.elements[at].prefix
             local = tag.rpartition("}")[2]
-            name = f"{element.prefix}:{local}" if element.prefix else local
-        nth = len(part.order) if position is None else position
-        xml = None
+            name = f"{prefix}:{local}" if prefix else local
         if self._declared_below:
+            element = self.document.elements[at]
             outside = element.getparent()
             scope = {prefix or "": uri for prefix, uri in (outside.nsmap if outside is not None else {}).items()}
             for prefix, uri in scope.items():
                 if self.namespaces.setdefault(prefix, uri) != uri:
                     # Two meanings of one prefix cannot both move to the root: this element takes its own along.
                     xml = etree.tostring(element, encoding="unicode", with_tail=False)
+        nth = len(part.order) if position is None else position
         part.extras.append(Extra(nth, xml, name, within, at, self.document.places))
         return at
 
     def _keep_attribute(
-        self, part: Part, element: etree._Element, at: int, key: str, text: str, known: Attributes, within: str
+        self, part: Part, tag: str, at: int, key: str, text: str, known: Attributes, within: str
     ) -> None:
         name = key
         if key.startswith("{"):
             uri, _, local = key[1:].partition("}")
-            prefix = next((prefix for prefix, value in element.nsmap.items() if value == uri), "xml")
+            scope = self.document.elements[at].nsmap
+            prefix = next((prefix for prefix, value in scope.items() if value == uri), "xml")
             name = f"{prefix}:{local}"
         part.extras.append(Extra(-1, text, f"@{name}", within))
         if name != key:
             return
-        since = NEWER_ATTRIBUTES.get((str(element.tag), key))
+        since = NEWER_ATTRIBUTES.get((tag, key))
         if since is not None:
-            message = f"attribute '{key}' of <{element.tag}> needs version {since} of <robot>; it is kept but not used"
+            message = f"attribute '{key}' of <{tag}> needs version {since} of <robot>; it is kept but not used"
             self.warning("newer-version", message, at, key)
         else:
-            message = f"attribute '{key}' is not known in <{element.tag}>; it is kept but not used"
+            message = f"attribute '{key}' is not known in <{tag}>; it is kept but not used"
             self.warning("unknown-attribute", message, at, key, name=key, valid=known)
-
-
-# Text that is more than white space after a tag; what it finds may be in a comment or a foreign element.
-_TEXT = re.compile(rb">\s*[^<\s]")
-
-
-def verbatim(node: etree._Element) -> str:
-    """Return the text of a comment or processing instruction."""
-    text = node.text or ""
-    target: str | None = getattr(node, "target", None)
-    if target is None:
-        return f"<!--{text}-->"
-    return f"<?{target} {text}?>" if text else f"<?{target}?>"
 
 
 NEWER_ATTRIBUTES: dict[tuple[str, str], str] = {

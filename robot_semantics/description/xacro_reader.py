@@ -18,7 +18,15 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.description.xml_reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
+from robot_semantics.description.xml_reader import (
+    SourceMap,
+    XmlDocument,
+    is_macro,
+    parse_xml,
+    read_text,
+    read_xml,
+    scan_xml,
+)
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
 
@@ -53,18 +61,26 @@ def is_xacro(document: XmlDocument, path: str | Path | None = None) -> bool:
     """Tell whether a document has macros to be carried out: it is called ``.xacro`` or has an element of xacro's."""
     if path is not None and Path(path).suffix == ".xacro":
         return True
-    return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
+    if b"xacro" not in document.places.text:
+        return False
+    # The tree, which need not have been made yet, is only looked at where a tag has a prefix at all.
+    prefixed = any(type(mark) is str and mark.startswith("{") for mark in document.events.marks)
+    return prefixed and any(map(is_macro, document.root.iter("*")))
 
 
 def read_document(
-    path: str | Path, arguments: Mapping[str, str] | None = None, find_package: FindPackage | None = None
+    path: str | Path,
+    arguments: Mapping[str, str] | None = None,
+    find_package: FindPackage | None = None,
+    *,
+    as_tree: bool = True,
 ) -> XmlDocument:
-    """Read an XML file; when it is a xacro, what it stands for.
+    """Read an XML file; when it is a xacro, what it stands for. `as_tree`: its tree will be asked for, not its events.
 
     Raises:
         DescriptionError: as `expand_xacro`.
     """
-    document = read_xml(path, forgiving=True)
+    document = read_xml(path, forgiving=True) if as_tree else scan_xml(read_text(path), str(path))
     return expand_xacro(path, arguments, find_package, document) if is_xacro(document, path) else document
 
 

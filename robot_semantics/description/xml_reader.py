@@ -1,6 +1,7 @@
 """Text to an XML tree, safely, with the exact place of every element and attribute.
 
-lxml gives the tree (fast); `source_map` finds places when the first problem has to be reported.
+lxml gives the tree (fast), or the events without one (faster); `source_map` finds places when the first problem has to
+be reported.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 from lxml import etree
 
 from robot_semantics.description.source_map import ElementIndex, SourceMap
+from robot_semantics.description.xml_events import Events, events_of_text, events_of_tree
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
 
@@ -28,6 +31,7 @@ __all__ = [
     "parse_xml",
     "read_text",
     "read_xml",
+    "scan_xml",
 ]
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -62,22 +66,45 @@ class XmlDocument:
 
     def __init__(
         self,
-        root: etree._Element,
+        root: etree._Element | None,
         places: SourceMap,
         undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: Place | None = None,
         odd_comments: tuple[Place, ...] = (),
+        *,
+        events: Events | None = None,
     ) -> None:
-        self.root = root
+        """Give the `root` of the tree, or the `events` of a text that has been found sound without a tree."""
+        self._root = root
+        self._events = events
         self.places = places
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
 
+    @property
+    def root(self) -> etree._Element:
+        """The root of the tree."""
+        if self._root is None:
+            self._root = _plain_tree(self.places.text, self.places.source)
+        return self._root
+
+    @property
+    def events(self) -> Events:
+        """The document as a list; where it was made from a tree, tags are without the root's default namespace."""
+        if self._events is None:
+            self._events = events_of_tree(self.root)
+        return self._events
+
+    @cached_property
+    def elements(self) -> list[etree._Element]:
+        """The tree's elements by their number in document order."""
+        return list(self.root.iter("*"))
+
     @cached_property
     def _ordinals(self) -> dict[etree._Element, int]:
         # 0.1 us an element; it also keeps lxml's proxies alive, which makes every later walk over the tree faster.
-        return {element: at for at, element in enumerate(self.root.iter("*"))}
+        return {element: at for at, element in enumerate(self.elements)}
 
     def at(self, element: etree._Element) -> int:
         """Return the number of `element` in document order, as `SourceMap.place` takes it."""
@@ -108,6 +135,27 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
             the one diagnostic has line and column.
 
     """
+    utf8 = _checked(text, source)
+    return _tree(utf8, source, forgiving=forgiving, has_doctype=_has_doctype(utf8))
+
+
+def scan_xml(text: str | bytes, source: str) -> XmlDocument:
+    """Parse `text` as a forgiving `parse_xml` does, but nearly always without its tree, which is made when asked for.
+
+    Raises:
+        DescriptionError: as `parse_xml`.
+
+    """
+    utf8 = _checked(text, source)
+    has_doctype = _has_doctype(utf8)
+    events = None if has_doctype else events_of_text(utf8, _OPTIONS)
+    if events is None:
+        return _tree(utf8, source, forgiving=True, has_doctype=has_doctype)
+    return XmlDocument(None, SourceMap(source, utf8), events=events)
+
+
+def _checked(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8."""
     if len(text) > MAX_BYTES:
         raise _refusal(
             "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source)
@@ -115,7 +163,11 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     utf8 = _as_utf8(text, source)
     if not utf8 or utf8.isspace():
         raise _refusal("empty-document", "the text is empty", Place(source, 1, 1))
-    has_doctype = _has_doctype(utf8)
+    return utf8
+
+
+def _tree(utf8: bytes, source: str, *, forgiving: bool, has_doctype: bool) -> XmlDocument:
+    """Parse a text into a tree."""
     if has_doctype and b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
     odd_declaration: Place | None = None
@@ -144,23 +196,30 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
 
 
+_OPTIONS: dict[str, Any] = {
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": False,
+    "remove_pis": False,
+    "strip_cdata": False,
+}
+"""How lxml parses, with a tree or without."""
+
+
 def _parse(utf8: bytes) -> etree._Element:
-    return etree.fromstring(utf8, _parser())
+    return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
 
 
-def _parser() -> etree.XMLParser:
-    return etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        dtd_validation=False,
-        huge_tree=False,
-        recover=False,
-        remove_comments=False,
-        remove_pis=False,
-        strip_cdata=False,
-    )
+def _plain_tree(utf8: bytes, source: str) -> etree._Element:
+    try:
+        return _parse(utf8)
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(error, source) from None
 
 
 def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping[str, int]]:

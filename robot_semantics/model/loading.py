@@ -41,7 +41,8 @@ def load_robot(
     def find_package(asked_by: str | Path) -> FindPackage:
         return lambda name: str(packages.package(name, asked_by))
 
-    robot = read_robot(read_document(urdf_path, xacro_arguments, find_package(urdf_path)), own)
+    document = read_document(urdf_path, xacro_arguments, find_package(urdf_path), as_tree=False)
+    robot = read_robot(document, own)
 
     def semantic() -> Semantic | None:
         if srdf_path is None:

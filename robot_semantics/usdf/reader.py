@@ -5,12 +5,10 @@ Where anything is wrong, `diagnosis` looks again, slowly, for every problem and 
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from robot_semantics.description.no_collection import no_collection
 from robot_semantics.description.xml_reader import SourceMap, parse_xml, read_text
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
@@ -83,24 +81,8 @@ def examine(path: str | Path) -> Examined:
     return _examine(read_text(path), str(path))
 
 
+@no_collection()
 def _examine(text: str | bytes, source: str) -> Examined:
-    with _no_collection():
-        return _parse(text, source)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from going over the many new values again and again; none of them is garbage."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _parse(text: str | bytes, source: str) -> Examined:
     document = parse_xml(text, source)
     found = Diagnostics()
     schema = structure_schema()
