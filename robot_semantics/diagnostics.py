@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,10 @@ class Severity(enum.Enum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
+
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What ends a line or moves a terminal's cursor; no message may have a second line that looks like another message."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem; `str()` of it is ``file:line:col: error: message [path]``.
+    """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
 
     `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any.
     """
@@ -53,7 +58,8 @@ class Diagnostic:
     def __str__(self) -> str:
         hint = f"; did you mean '{self.suggestion}'?" if self.suggestion else ""
         path = f" [{self.place.path}]" if self.place.path else ""
-        return f"{self.place}: {self.severity.value}: {self.message}{hint}{path}"
+        text = f"{self.place}: {self.severity.value}: {self.message}{hint}{path}"
+        return text if text.isprintable() else _UNPRINTABLE.sub(lambda found: ascii(found.group())[1:-1], text)
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON-ready values."""

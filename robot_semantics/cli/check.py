@@ -99,6 +99,8 @@ class _Check:
         for file in of_kind[Kind.URDF]:
             if file != urdf:
                 self._robot(file)
+        if of_kind[Kind.SRDF] and not urdf:
+            print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         semantic_robot = robot
         for file in dict.fromkeys([*of_kind[Kind.SRDF], *([srdf] if srdf else [])]):
             model = self._semantics(file, robot)

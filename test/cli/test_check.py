@@ -76,6 +76,8 @@ def test_an_srdf_without_its_urdf_is_checked_by_itself(run: RunCommand, tmp_path
     result = run("check", srdf)
     assert result.code == 1
     assert f"{srdf}:3:10: error: " in result.out
+    assert result.err == "note: without --urdf, names of links and joints are not checked\n"
+    assert json.loads(run("check", srdf, "--json").out)["errors"] == 1
 
 
 @pytest.mark.parametrize(

@@ -768,6 +768,14 @@ def test_joints_may_name_undeclared_links_when_asked() -> None:
     assert second.message == "no <link> declares 'arm'; it is taken as a link without mass or shape"
 
 
+def test_a_message_is_one_line_whatever_the_names() -> None:
+    text = robot(joint(parent="x&#10;a.urdf:1:1: error: \u009b31m&#13;\u2028é→"))
+    (problem,) = (problem for problem in problems_of(text) if problem.code == "unknown-link")
+    assert len(str(problem).splitlines()) == 1
+    assert "an unknown link, 'x\\na.urdf:1:1: error: \\x9b31m\\r\\u2028é→'" in str(problem)
+    assert "x\na.urdf" in problem.message
+
+
 def test_a_root_element_that_is_no_robot_is_refused() -> None:
     with pytest.raises(DescriptionError) as caught:
         parse_urdf("<?xml version='1.0'?>\n <sdf/>", "x.urdf")
