@@ -7,6 +7,7 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -40,7 +41,7 @@ def with_state(
 
     Raises:
         UnknownNameError: there is no such group or state.
-        ArrayError: `current` has the wrong shape or is not finite.
+        ArrayError: `current` has the wrong shape or is not finite; a quaternion of the state is all zeros.
 
     """
     semantics = space.model.semantics
@@ -54,5 +55,9 @@ def with_state(
     for joint, numbers in values.items():
         q[..., space.joint_positions[joint]] = numbers
     for where in space.quaternions:
-        q[..., where] /= np.linalg.norm(q[..., where], axis=-1, keepdims=True)
+        norm = np.linalg.norm(q[..., where], axis=-1, keepdims=True)
+        if not norm.all():
+            joint = space.names[where.start].partition("/")[0]
+            raise ArrayError(f"state '{state}' of group '{group}'", f"the quaternion of '{joint}' is all zeros")
+        q[..., where] /= norm
     return space.with_mimics(q)

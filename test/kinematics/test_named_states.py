@@ -56,6 +56,12 @@ def test_the_given_positions_are_left_alone() -> None:
     np.testing.assert_array_equal(CURRENT, before)
 
 
+def test_a_state_without_an_orientation_is_refused_by_name() -> None:
+    space = JointSpace.of(robot_from_text(URDF, SRDF.replace("0 0 0 2", "0 0 0 0")))
+    with pytest.raises(ArrayError, match="state 's' of group 'g': the quaternion of 'v' is all zeros"):
+        with_state(space, "g", "s", CURRENT)
+
+
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(UnknownNameError):
         with_state(SPACE, "g", "t")
