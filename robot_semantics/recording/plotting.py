@@ -21,6 +21,11 @@ from robot_semantics.recording.timeline import FloatArray
 BoolArray = npt.NDArray[np.bool_]
 Limits = Mapping[str, tuple[float, float]]
 
+PATH_HEIGHT, JOINT_HEIGHT = 3.4, 1.15
+"""How high a row of the picture is [inches]."""
+MOST_ROWS = 200
+"""A picture of more takes minutes to lay out, and nobody could read it."""
+
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
 
@@ -98,12 +103,15 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         if name not in every:
             raise UnknownNameError("joint", name, every)
     paths = [entry for entry in models if np.isfinite(entry.pose).all(axis=1).any()]
+    if len(rows) + len(paths) > MOST_ROWS:
+        raise RequestError(f"{len(rows) + len(paths)} rows are too many for a picture: choose with --joint or --model")
     if not rows and not paths:
         raise RequestError("the series has no joints and no base to draw")
     # Text stays text in an SVG, and the same series gives the same file.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8}):
-        figure = Figure(figsize=(11.0, 3.4 * bool(paths) + 1.15 * max(len(rows), 1) + 0.8), layout="constrained")
-        top, below = _halves(figure, bool(paths), len(rows))
+        height = PATH_HEIGHT * len(paths) + JOINT_HEIGHT * max(len(rows), 1) + 0.8
+        figure = Figure(figsize=(11.0, height), layout="constrained")
+        top, below = _halves(figure, len(paths), len(rows))
         _draw_paths(top, data, paths)
         if rows:
             _draw_joints(below, data, rows)
@@ -113,9 +121,9 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
     return len(rows)
 
 
-def _halves(figure: Any, paths: bool, rows: int) -> tuple[Any, Any]:
+def _halves(figure: Any, paths: int, rows: int) -> tuple[Any, Any]:
     if paths and rows:
-        top, below = figure.subfigures(2, 1, height_ratios=(3.4, 1.15 * rows))
+        top, below = figure.subfigures(2, 1, height_ratios=(PATH_HEIGHT * paths, JOINT_HEIGHT * rows))
         return top, below
     return figure, figure
 
@@ -123,10 +131,9 @@ def _halves(figure: Any, paths: bool, rows: int) -> tuple[Any, Any]:
 def _draw_paths(part: Any, data: PlotData, models: Sequence[ModelSeries]) -> None:
     if not models:
         return
-    axes = part.subplots(1, 2 * len(models), squeeze=False)[0]
+    axes = part.subplots(len(models), 2, squeeze=False)
     seconds = _seconds(data.series)
-    for number, model in enumerate(models):
-        plane, over_time = axes[2 * number], axes[2 * number + 1]
+    for (plane, over_time), model in zip(axes, models, strict=True):
         old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
         plane.plot(
             _broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {model.name}"

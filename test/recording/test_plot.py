@@ -12,6 +12,8 @@ from lxml import etree
 
 from robot_semantics.description.urdf_reader import urdf_from_file
 from robot_semantics.examples import example
+from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import save_world
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -133,3 +135,39 @@ def test_what_cannot_be_drawn_is_refused(
     code, _, stderr = tools.run("plot", "series.npz", *arguments)
     assert (code, message in stderr) == (1, True), stderr
     assert [path.name for path in tools.folder.iterdir()] == ["series.npz"]
+
+
+def _series(tools: Any, joints: int, models: int) -> list[Path]:
+    paths = []
+    for number in range(2):
+        states = tuple(
+            ModelState(
+                f"m{index}",
+                pose=Pose((float(number), 0.0, 0.0, 0.0, 0.0, 0.0)),
+                joints=tuple(JointState(f"j{joint}", (float(number),)) for joint in range(joints)),
+            )
+            for index in range(models)
+        )
+        paths.append(tools.folder / f"{number}.usdf")
+        save_world(WorldState(models=states, time_ns=number * 1_000_000_000), paths[-1])
+    return paths
+
+
+def test_each_base_has_a_row_of_its_own(tools: Any) -> None:
+    heights = []
+    for models in (1, 4):
+        paths = _series(tools, 0, models)
+        code, _, stderr = tools.run("plot", *paths, "-o", tools.folder / "p.svg")
+        assert code == 0, stderr
+        root = etree.parse(str(tools.folder / "p.svg")).getroot()
+        heights.append(float(root.get("height", "0pt").removesuffix("pt")))
+        titles = [text for text in root.iter(f"{SVG}text") if "path of the base" in "".join(text.itertext())]
+        assert len(titles) == models
+    assert heights[1] - heights[0] == pytest.approx(3 * 3.4 * 72)
+
+
+def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
+    paths = _series(tools, 250, 1)
+    code, _, stderr = tools.run("plot", *paths, "-o", tools.folder / "p.svg")
+    assert (code, "251 rows are too many for a picture: choose with --joint or --model" in stderr) == (1, True)
+    assert tools.run("plot", *paths, "--joint", "j7", "-o", tools.folder / "p.svg")[0] == 0
