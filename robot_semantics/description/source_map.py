@@ -19,9 +19,14 @@ from robot_semantics.diagnostics import Place
 START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _NAME = re.compile(rb"[^\s/>]+")
-_SKIPPED = re.compile(
-    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|\[.*?\]\s*(?=>)|[^>"'\[])*>)""", re.DOTALL
+_INTERNAL_SUBSET = rb"""\[(?:<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|<(?!!--|\?)|[^\]"'<])*\]"""
+SKIPPED = re.compile(
+    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|"""
+    + _INTERNAL_SUBSET
+    + rb"""|[^>"'\[])*>)""",
+    re.DOTALL,
 )
+"""What looks like tags and is none: comments, CDATA sections, instructions, the document type with all in it."""
 _LESS, _GREATER, _SLASH, _NEWLINE = b"<>/\n"
 
 _Bytes = npt.NDArray[np.uint8]
@@ -97,7 +102,7 @@ class ElementIndex:
         self._numbers: dict[int, dict[int, int]] = {}
         array = np.frombuffer(text, np.uint8)
         self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
-        skipped = np.array([found.span() for found in _SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
+        skipped = np.array([found.span() for found in SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
         opening, closing = (_outside(np.flatnonzero(array == mark), skipped) for mark in (_LESS, _GREATER))
         is_end = array[opening + 1] == _SLASH if len(opening) else np.zeros(0, bool)
         starts = opening[~is_end]

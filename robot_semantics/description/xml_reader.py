@@ -17,7 +17,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.description.source_map import ElementIndex, SourceMap
+from robot_semantics.description.source_map import SKIPPED, ElementIndex, SourceMap
 from robot_semantics.description.xml_events import Events, events_of_text, events_of_tree
 from robot_semantics.diagnostics import Diagnostics, Place
 from robot_semantics.errors import DescriptionError
@@ -297,7 +297,8 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
 
 def _refuse_references(utf8: bytes, source: str) -> None:
     """Refuse references to entities, which a document type that is elsewhere may declare."""
-    found = _REFERENCE.search(utf8)
+    # What stands in comments and the like keeps its length: places stay as they are.
+    found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
         place = Place(source, *_line_column(utf8, found.start()))
         raise _refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)

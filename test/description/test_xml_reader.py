@@ -67,6 +67,22 @@ def test_places_agree_with_lxml_and_with_the_text(seed: int) -> None:
             assert lines[place.line - 1][place.column - 1 :].startswith(str(name))
 
 
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "<!DOCTYPE a>",
+        '<!DOCTYPE a PUBLIC "b" "c]>d">',
+        '<!DOCTYPE a [<!-- ]> <fake/> \' " --><!ELEMENT a ANY><!ATTLIST a b CDATA "]>">]>',
+        "<!DOCTYPE a [<?pi ]> <fake/> ' ?> <!NOTATION x SYSTEM \"a'b]>\"> ] >",
+    ],
+)
+def test_nothing_in_a_document_type_is_taken_for_an_element(doctype: str) -> None:
+    document = parse_xml(f"{doctype}\n<a><!-- &x; --><?pi &x;?><![CDATA[&x;]]><b/></a>", "t")
+    assert document.place(document.root).line == doctype.count("\n") + 2
+    assert document.places.verbatim(1) == "<b/>"
+    assert len(document.places.offsets) == 2
+
+
 def test_an_empty_element_tag_takes_in_nothing_of_its_parent() -> None:
     document = parse_xml("<a><z/></a>", "t")
     assert document.places.verbatim(1) == "<z/>"
