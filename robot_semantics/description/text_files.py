@@ -55,8 +55,11 @@ def save_bytes(data: bytes, path: str | Path) -> None:
             file.flush()
             os.fsync(descriptor)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # A full disk does not say which file was being written.
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     folder = os.open(target.parent, os.O_RDONLY)
     try:

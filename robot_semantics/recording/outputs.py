@@ -63,11 +63,14 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
             shutil.rmtree(old)
         else:
             temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         if folder:
             shutil.rmtree(temporary, ignore_errors=True)
         else:
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+            # A full disk does not say what was being written.
+            raise OSError(error.errno, error.strerror, str(target)) from None
         raise
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from robot_semantics.description.text_files import save_bytes
+from robot_semantics.examples import example
 
 
 def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
@@ -43,3 +47,30 @@ def test_a_folder_that_is_not_there_is_reported_under_the_name_that_was_given(tm
     with pytest.raises(FileNotFoundError) as caught:
         save_bytes(b"", tmp_path / "nowhere" / "w.usdf")
     assert caught.value.filename == str(tmp_path / "nowhere" / "w.usdf")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("usdf", "convert", str(example("rover_arm.usdf")), "-o"),
+        ("usdf", "merge", str(example("rover_arm.usdf")), "-o"),
+        ("sim", "run", str(example("rover_arm.usdf")), "--steps", "1", "-o"),
+        ("usdf", "split", str(example("rover_arm.usdf")), "-o"),
+    ],
+)
+def test_where_nothing_more_fits_the_old_file_stays_and_the_new_one_is_named(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    out = tmp_path if words[1] == "split" else tmp_path / "w.usdf"
+    written = tmp_path / "rover_arm.usdf" if words[1] == "split" else out
+    written.write_bytes(b"old")
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    command = (sys.executable, "-m", "robot_semantics.cli.main", *words, str(out))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=little_room, timeout=120.0)
+    assert done.returncode == 1
+    assert f"error: {written}: File too large" in done.stderr
+    assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
+    assert written.read_bytes() == b"old"

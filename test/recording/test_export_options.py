@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -328,3 +329,18 @@ def test_a_description_that_cannot_be_read_is_told_before_the_bag_is(
     code, _, stderr = tools.run("bag", tools.folder / "end.usdf", option, file, "-o", tools.folder / "b")
     assert (code, str(file) in stderr) == (1, True)
     assert not (tools.folder / "b").exists()
+
+
+@pytest.mark.parametrize("name", ["out", "out.jsonl", "out.npz", "out.csv", "out.usdf"])
+def test_where_nothing_more_fits_nothing_is_left_and_the_target_is_named(tools: Any, drive: Path, name: str) -> None:
+    out = tools.folder / name
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    times = () if name == "out.usdf" else ("--every", "0.1")
+    command = (sys.executable, "-m", "robot_semantics.cli.main", "export", str(drive), *times, "-o", str(out))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=little_room, timeout=120.0)
+    assert done.returncode == 1
+    assert f"error: {out}: File too large" in done.stderr
+    assert list(tools.folder.iterdir()) == []
