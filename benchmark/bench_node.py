@@ -1,11 +1,13 @@
 """What a joint state costs on its way to TF, CPU time a message and latency: ours, a naive node, and the floor.
 
-Run: python -m benchmark.bench_node [--seconds S] [--cases 40x100,40x1000,200x100,200x1000] [--node NAME=COMMAND...]
+Run: python -m benchmark.bench_node [--seconds S] [--rounds N] [--cases 40x100,40x1000,200x100,200x1000]
+     [--node NAME=COMMAND...]
 
 `naive` is a plain rclpy node with typed messages, `floor` takes bytes and publishes constant bytes. A `--node` is
 measured beside them, for instance the C++ one: --node cpp="ros2 run robot_state_publisher robot_state_publisher".
 Every process has the same publisher and one listener on /tf. CPU time is that of all the process's threads, by the
 scheduler's own account; latency is from the joint state's stamp to the arrival of its transforms in this process.
+The nodes take turns, and the median of the rounds counts: what else the machine does then hits all of them.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class Measured(NamedTuple):
 def main() -> None:
     """Prove that naive and ours say the same, then measure all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5.0, help="time that is measured in each case")
+    parser.add_argument("--seconds", type=float, default=3.0, help="time that is measured in each round")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each case")
     parser.add_argument("--cases", default=CASES, help="JOINTSxRATE, comma separated")
     parser.add_argument("--starts", type=int, default=5, help="starts timed of each node")
     parser.add_argument("--node", action="append", default=[], metavar="NAME=COMMAND", help="another node to measure")
@@ -69,9 +72,14 @@ def main() -> None:
     print(f"{'joints':>6} {'rate':>6}  {'node':<22} {'CPU/message':>12} {'p50':>8} {'p99':>8} {'received':>9}   ratio")
     for case in arguments.cases.split(","):
         joints, rate = (int(word) for word in case.split("x"))
-        results = {}
-        for name, command in nodes.items():
-            results[name] = _measure(listener, command, joints, rate, arguments.seconds)
+        rounds: dict[str, list[Measured]] = {name: [] for name in nodes}
+        for _ in range(arguments.rounds):
+            for name, command in nodes.items():
+                rounds[name].append(_measure(listener, command, joints, rate, arguments.seconds))
+        results = {
+            name: Measured(*(statistics.median(values) for values in zip(*found, strict=True)))
+            for name, found in rounds.items()
+        }
         ours, floor = results["robot_semantics_node"], results["floor"]
         for name, result in results.items():
             print(
