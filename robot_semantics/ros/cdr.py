@@ -17,15 +17,16 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 LITTLE_ENDIAN = b"\x00\x01"
-_BODY = 4
+BODY = 4
 """Offset of the first field: after the encapsulation."""
-_AFTER_STAMP = _BODY + 8
+AFTER_STAMP = BODY + 8
+"""Offset of what follows the stamp in a message that begins with a header."""
 _MAX_LAYOUTS = 32
 _EMPTY = np.empty(0)
 _DOUBLE = np.dtype("<f8")
 
 _uint32 = struct.Struct("<I").unpack_from
-_stamp = struct.Struct("<iI").unpack_from
+unpack_stamp = struct.Struct("<iI").unpack_from
 _pack_stamp = struct.Struct("<iI").pack
 
 
@@ -108,17 +109,17 @@ class JointStateReader:
                 position, at = np.frombuffer(data, _DOUBLE, count, start), start + 8 * count
             else:
                 position, at = _EMPTY, at + 4
-            seconds, nanoseconds = _stamp(data, _BODY)
+            seconds, nanoseconds = unpack_stamp(data, BODY)
         except (struct.error, ValueError) as error:
             raise CdrError(str(error)) from None
         return JointStateData(seconds * 1_000_000_000 + nanoseconds, layout.names, position, None, data, at)
 
     def _layout(self, data: bytes) -> _Layout:
         layouts = self._layouts
-        if layouts and data.startswith(layouts[0].head, _AFTER_STAMP):
+        if layouts and data.startswith(layouts[0].head, AFTER_STAMP):
             return layouts[0]
         for number, layout in enumerate(layouts):
-            if data.startswith(layout.head, _AFTER_STAMP):
+            if data.startswith(layout.head, AFTER_STAMP):
                 if number:
                     layouts.insert(0, layouts.pop(number))
                 return layout
@@ -129,58 +130,49 @@ class JointStateReader:
 
 
 class JointStateRepeater:
-    """Reads messages that differ from ones seen before in their stamp and numbers alone.
+    """What it takes to read messages that differ from ones seen before in their stamp and numbers alone.
 
     Attributes:
-        positions: (n,) of the message last taken [rad or m], always the same array.
+        heads: all that stood between stamp and positions.
+        at: offset of the positions.
+        buffer: to be overwritten with a message, which must be as long as the first.
+        positions: (n,) of the message in `buffer` [rad or m].
 
     """
 
-    __slots__ = ("_at", "_bytes", "_heads", "_names", "positions")
+    __slots__ = ("_names", "at", "buffer", "heads", "positions")
 
     def __init__(self, first: JointStateData) -> None:
-        """Take messages like `first`, which has been read from bytes and has as many positions as names."""
-        data, self._at = first.message
+        """`first` has been read from bytes and has as many positions as names."""
+        data, self.at = first.message
         self._names = first.names
-        # The body begins eight bytes into the buffer, so that its doubles are aligned in memory as in the message.
-        buffer = np.zeros(_BODY + len(data), np.uint8)
-        self._bytes = buffer.data[_BODY:]
-        self.positions: FloatArray = buffer[_BODY + self._at :][: 8 * len(first.position)].view(_DOUBLE)
-        self._heads: set[bytes] = set()
+        # The body begins eight bytes into the memory, so that its doubles are aligned there as in the message.
+        memory = np.zeros(BODY + len(data), np.uint8)
+        self.buffer = memory.data[BODY:]
+        self.positions: FloatArray = memory[BODY + self.at :][: 8 * len(first.position)].view(_DOUBLE)
+        self.heads: set[bytes] = set()
         self.learn(first)
 
     def learn(self, other: JointStateData) -> None:
-        """Take messages like `other` too: with the same names at the same places, but different padding between them.
+        """Know `other` too: with the same names at the same places, but different padding between them.
 
         What a middleware pads with is whatever its buffer held before; one sender has a few buffers, and each its own.
         """
-        if len(self._heads) < _MAX_LAYOUTS:
-            self._heads.add(other.message[0][_AFTER_STAMP : self._at])
-
-    def take(self, data: bytes) -> int:
-        """Take over the positions and return the stamp [ns]; 0 if there is none, or the message is of another kind."""
-        if data[_AFTER_STAMP : self._at] not in self._heads:
-            return 0
-        try:
-            self._bytes[:] = data
-        except ValueError:
-            # Of another length: with velocities, for once, or without.
-            return 0
-        seconds, nanoseconds = _stamp(data, _BODY)
-        return int(seconds * 1_000_000_000 + nanoseconds)
+        if len(self.heads) < _MAX_LAYOUTS:
+            self.heads.add(other.message[0][AFTER_STAMP : self.at])
 
     def read(self, data: bytes, stamp_ns: int) -> JointStateData:
-        """Return the content of a message that has been taken."""
+        """Return the content of a message whose head is known and whose length is that of the first."""
         count = len(self.positions)
-        position = np.frombuffer(data, _DOUBLE, count, self._at)
-        return JointStateData(stamp_ns, self._names, position, None, data, self._at + 8 * count)
+        position = np.frombuffer(data, _DOUBLE, count, self.at)
+        return JointStateData(stamp_ns, self._names, position, None, data, self.at + 8 * count)
 
 
 def _read_layout(data: bytes) -> _Layout:
     if data[:2] != LITTLE_ENDIAN:
         raise CdrError(f"encapsulation {data[:2].hex()} is not little-endian CDR")
     try:
-        _, end = _string(data, _AFTER_STAMP)
+        _, end = _string(data, AFTER_STAMP)
         end = _align(end, 4)
         (count,) = _uint32(data, end)
         end += 4
@@ -193,7 +185,7 @@ def _read_layout(data: bytes) -> _Layout:
     except (struct.error, UnicodeDecodeError) as error:
         raise CdrError(str(error)) from None
     # The number of names takes part in the comparison, so no other list of names can begin with the same bytes.
-    return _Layout(data[_AFTER_STAMP:end], tuple(names), _align(end, 4))
+    return _Layout(data[AFTER_STAMP:end], tuple(names), _align(end, 4))
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
@@ -214,7 +206,7 @@ def _doubles(data: bytes, at: int) -> tuple[FloatArray, int]:
 
 
 def _align(offset: int, size: int) -> int:
-    return offset + (_BODY - offset) % size
+    return offset + (BODY - offset) % size
 
 
 class TransformMessage:
@@ -231,10 +223,10 @@ class TransformMessage:
         self.frames = tuple(frames)
         text, stamps, values = _transform_text(self.frames)
         self._message = text
-        self._words: npt.NDArray[np.uint32] = np.frombuffer(text, "<u4", (len(text) - _BODY) // 4, _BODY)
-        self.slots: FloatArray = np.frombuffer(text, _DOUBLE, (len(text) - _BODY) // 8, _BODY)
-        self._stamps_at = (np.array(stamps, np.intp) - _BODY) // 4
-        self.places: npt.NDArray[np.intp] = (np.array(values, np.intp) - _BODY)[:, None] // 8 + np.arange(7)
+        self._words: npt.NDArray[np.uint32] = np.frombuffer(text, "<u4", (len(text) - BODY) // 4, BODY)
+        self.slots: FloatArray = np.frombuffer(text, _DOUBLE, (len(text) - BODY) // 8, BODY)
+        self._stamps_at = (np.array(stamps, np.intp) - BODY) // 4
+        self.places: npt.NDArray[np.intp] = (np.array(values, np.intp) - BODY)[:, None] // 8 + np.arange(7)
         self.stage(np.zeros(0, np.intp))
 
     def stage(self, places: npt.NDArray[np.intp]) -> FloatArray:
@@ -259,20 +251,16 @@ class TransformMessage:
         """
         if transforms is not None:
             self.slots[self.places] = transforms
-        self._stamp_all(_pack_stamp(*divmod(stamp_ns, 1_000_000_000)))
-        return bytes(self._message)
+        return bytes(self.stamped(_pack_stamp(*divmod(stamp_ns, 1_000_000_000))))
 
-    def stamped_as(self, message: bytes) -> bytearray:
-        """Return the message with the stamp that `message`, one that begins with a header, has.
+    def stamped(self, stamp: bytes) -> bytearray:
+        """Return the message with every transform stamped so, with a stamp's eight bytes.
 
         It is always the same object, and holds until the next call.
         """
-        self._stamp_all(message[_BODY:_AFTER_STAMP])
-        return self._message
-
-    def _stamp_all(self, stamp: bytes) -> None:
         self._stamps[:] = stamp * len(self.frames)
         self._words[self._to] = self._from
+        return self._message
 
 
 def _transform_text(frames: Sequence[tuple[str, str]]) -> tuple[bytearray, list[int], list[int]]:

@@ -126,9 +126,9 @@ class Core:
     def deactivate(self) -> None:
         """Publish nothing any more, and listen to nothing."""
         self.state = "inactive"
-        self.outputs.active = False
-        self._unheard.stop()
         self.inputs.stop()
+        self._unheard.stop()
+        self.outputs.active = False
 
     def cleanup(self) -> None:
         """Forget the robots and take the topics away; parameters stay declared."""

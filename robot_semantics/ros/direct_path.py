@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic_ns
 
 import numpy as np
 
 from robot_semantics.kinematics.in_place import Given, InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.cdr import JointStateData, JointStateRepeater, TransformMessage
+from robot_semantics.ros.cdr import (
+    AFTER_STAMP,
+    BODY,
+    JointStateData,
+    JointStateRepeater,
+    TransformMessage,
+    unpack_stamp,
+)
 from robot_semantics.ros.joint_buffer import JointBuffer
 from robot_semantics.ros.joint_input import InputPlan
 from robot_semantics.ros.schedule import Together
@@ -27,13 +35,17 @@ class DirectPath:
     """
 
     __slots__ = (
+        "_at",
         "_buffer",
         "_finite",
         "_group",
+        "_heads",
         "_interval_ns",
+        "_into",
         "_message",
         "_order",
         "_plan",
+        "_positions",
         "_repeater",
         "_transforms",
         "count",
@@ -54,7 +66,9 @@ class DirectPath:
         """Prepare for messages like `first`; what comes of them goes to `buffer`, `order` and `group`."""
         self._plan, self._buffer, self._order, self._group = plan, buffer, order, group
         self._interval_ns, self.count = publish_interval_ns, len(frames)
-        self._repeater = JointStateRepeater(first)
+        self._repeater = repeater = JointStateRepeater(first)
+        self._at, self._heads = repeater.at, repeater.heads
+        self._into, self._positions = repeater.buffer, repeater.positions
         self._finite = np.ones(len(plan.names), np.bool_)
         self._message = TransformMessage(frames)
         given = _given(model, plan)
@@ -70,25 +84,37 @@ class DirectPath:
 
         They hold until the next call.
         """
-        stamp_ns = self._repeater.take(data)
-        group = self._group
-        if not stamp_ns or stamp_ns < self._order.last_ns:
+        # All in one piece, with few calls: see `kinematics.in_place` for why.
+        if data[AFTER_STAMP : self._at] not in self._heads:
+            return None
+        try:
+            self._into[:] = data
+        except ValueError:
+            # Of another length: with velocities, for once, or without.
+            return None
+        seconds, nanoseconds = unpack_stamp(data, BODY)
+        stamp_ns = seconds * 1_000_000_000 + nanoseconds
+        order, group = self._order, self._group
+        if not stamp_ns or stamp_ns < order.last_ns:
             return None
         # Some were published apart from the others, or a joint that is in no such message is to be looked after.
         if group.stamp_ns == NEVER_NS or stamp_ns >= group.quiet_until_ns:
             return None
-        finite, positions = self._finite, self._repeater.positions
+        finite, positions = self._finite, self._positions
         np.isfinite(positions, finite)
         # The first that is not, or any: numpy's `all` costs several times as much.
         if not finite.item(finite.argmin()):
             return None
-        self._order.accept(stamp_ns)
-        self._buffer.put_unread(self._plan, self._repeater, data, stamp_ns)
+        order.last_ns, order.suspect_ns = stamp_ns, None
+        buffer, plan = self._buffer, self._plan
+        if buffer.unread is None or buffer.unread[0] is not plan:
+            buffer.catch_up()
+        buffer.unread = plan, self._repeater, data, stamp_ns, monotonic_ns()
         if stamp_ns - group.stamp_ns < self._interval_ns:
             return b""
         group.stamp_ns = stamp_ns
         self._transforms.update(positions)
-        return self._message.stamped_as(data)
+        return self._message.stamped(data[BODY:AFTER_STAMP])
 
 
 def _given(model: RobotModel, plan: InputPlan) -> Given:

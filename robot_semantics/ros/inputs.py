@@ -85,14 +85,18 @@ class Inputs:
         traffic, lock, now_ns, outputs = slot.traffic, self._core.lock, self._core.now_ns, self._core.outputs
 
         def handle(message: bytes | JointState) -> None:
+            # Not a call more than needed before the message is sent: see `kinematics.in_place` for why.
             with lock:
                 traffic.received += 1
                 robot = slot.robot
-                for direct in () if robot is None or not isinstance(message, bytes) else robot.direct:
-                    transforms = direct.take(message)
-                    if transforms is not None:
-                        outputs.send_whole(slot, transforms, direct.count)
-                        return
+                if robot is not None and isinstance(message, bytes):
+                    for path in robot.direct:
+                        transforms = path.take(message)
+                        if transforms is not None:
+                            if transforms:
+                                outputs.send_now(transforms)
+                                traffic.transforms += path.count
+                            return
                 result = NO_ROBOT if robot is None else robot.joint_state(_read(reader, message), now_ns)
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1

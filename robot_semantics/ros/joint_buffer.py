@@ -26,6 +26,8 @@ class JointBuffer:
     are made from its bytes, waits until somebody asks for it.
 
     Attributes:
+        unread: a message whose joints have these values and which nobody has read, for want of a need: its plan, its
+            reader, its bytes, its stamp, and when it came. To replace one of another plan, `catch_up` first.
         known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
     """
 
@@ -40,37 +42,37 @@ class JointBuffer:
         self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
         self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
         self._waiting: tuple[InputPlan, JointStateData, int, int] | None = None
-        self._unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
+        self.unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
 
     @property
     def positions(self) -> FloatArray:
         """(n,) [rad, m, quaternion x y z w]."""
-        if self._unread is not None:
-            self._catch_up()
+        if self.unread is not None:
+            self.catch_up()
         return self._positions
 
     @property
     def velocities(self) -> FloatArray:
         """(nv,) [rad/s, m/s]."""
-        self._catch_up()
+        self.catch_up()
         return self._velocities
 
     @property
     def efforts(self) -> FloatArray:
         """(nv,) [N m, N]."""
-        self._catch_up()
+        self.catch_up()
         return self._efforts
 
     @property
     def stamps_ns(self) -> IntArray:
         """(m,) time of each moving joint's newest values; `NEVER_NS` if there were none."""
-        self._catch_up()
+        self.catch_up()
         return self._stamps_ns
 
     @property
     def received_ns(self) -> IntArray:
         """(m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did."""
-        self._catch_up()
+        self.catch_up()
         return self._received_ns
 
     def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
@@ -80,8 +82,8 @@ class JointBuffer:
             bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
             return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
         waiting = self._waiting
-        if self._unread is not None or (waiting is not None and waiting[0] is not plan):
-            self._catch_up()
+        if self.unread is not None or (waiting is not None and waiting[0] is not plan):
+            self.catch_up()
         if plan.floating:
             refusal = self._put_floating(plan, values)
             if refusal is not None:
@@ -89,12 +91,6 @@ class JointBuffer:
         self._put_positions(plan, values)
         self._waiting = plan, data, stamp_ns, time.monotonic_ns()
         return None
-
-    def put_unread(self, plan: InputPlan, reader: JointStateRepeater, data: bytes, stamp_ns: int) -> None:
-        """Take over a message whose positions are finite; it is read when needed."""
-        if self._unread is None or self._unread[0] is not plan:
-            self._catch_up()
-        self._unread = plan, reader, data, stamp_ns, time.monotonic_ns()
 
     def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
         if plan.straight is not None and not plan.floating:
@@ -116,11 +112,11 @@ class JointBuffer:
         self._positions[:] = trial
         return None
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Take over what of the last message has been left."""
-        unread, self._unread = self._unread, None
+        unread, self.unread = self.unread, None
         if unread is not None:
-            # Nothing else waits: `put_unread` has seen to that.
+            # Nothing else waits: whoever leaves a message unread has seen to that.
             read_plan, reader, message, stamp_ns, received_ns = unread
             content = reader.read(message, stamp_ns)
             self._put_positions(read_plan, content.position)
@@ -164,7 +160,7 @@ class JointBuffer:
         stamp_ns: int,
     ) -> None:
         """Take over all variables of one joint; velocities and efforts that are None become unknown."""
-        self._catch_up()
+        self.catch_up()
         at = self.space.joint_positions[joint]
         self._positions[at] = positions
         self._variable_known[at] = True
@@ -178,7 +174,7 @@ class JointBuffer:
 
     def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
         """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
-        self._waiting = self._unread = None
+        self._waiting = self.unread = None
         self._positions[:] = positions
         self._velocities[:] = velocities
         self._efforts[:] = np.nan

@@ -54,10 +54,8 @@ class Outputs:
                 self._moving.publish(message)
         slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
 
-    def send_whole(self, slot: RobotSlot, message: bytes | bytearray, count: int) -> None:
-        """Publish that many transforms, all of a slot's robot; an empty message is none."""
-        if not message or not self.active:
-            return
+    def send_now(self, message: bytes | bytearray) -> None:
+        """Publish the bytes of one message from a topic that is only listened to while the node is active."""
         if self.authority.watching:
             self.authority.note(bytes(message))
         try:
@@ -65,7 +63,6 @@ class Outputs:
         except TypeError:
             # An rclpy that takes nothing but bytes.
             self._send_raw(bytes(message))
-        slot.traffic.transforms += count
 
     def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:
         """Publish all robots' fixed transforms as one message: a later one would replace it for late joiners."""

@@ -17,14 +17,18 @@ class Traffic:
 
     Attributes:
         received: joint-state messages that came in, refused ones included.
+        refused_joint_states: how many of them were refused.
         transforms: transforms sent on /tf.
         refused: refused messages of any topic by reason.
         last_errors: the newest sentences of the log, newest first.
 
     """
 
+    __slots__ = ("last_errors", "received", "refused", "refused_joint_states", "transforms")
+
     def __init__(self) -> None:
         self.received = 0
+        self.refused_joint_states = 0
         self.transforms = 0
         self.refused: Counter[Reason] = Counter()
         self.last_errors: deque[str] = deque(maxlen=10)
@@ -33,8 +37,6 @@ class Traffic:
     def used(self) -> int:
         """Joint-state messages that were taken over."""
         return self.received - self.refused_joint_states
-
-    refused_joint_states = 0
 
 
 class RefusalLog:

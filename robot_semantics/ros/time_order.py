@@ -24,10 +24,11 @@ class TimeOrder:
 
     Attributes:
         last_ns: stamp of the newest message in order, `NEVER_NS` before the first.
+        suspect_ns: stamp of the last late message, if none in order has come since.
 
     """
 
-    __slots__ = ("_suspect_ns", "last_ns")
+    __slots__ = ("last_ns", "suspect_ns")
 
     def __init__(self) -> None:
         self.forget()
@@ -35,18 +36,18 @@ class TimeOrder:
     def forget(self) -> None:
         """Take the next stamp for the first."""
         self.last_ns = NEVER_NS
-        self._suspect_ns: int | None = None
+        self.suspect_ns: int | None = None
 
     def look(self, stamp_ns: int) -> Order:
         """Return how a stamp stands; a message in order still has to be noted with `accept`."""
         if stamp_ns >= self.last_ns:
             return Order.FORWARD
-        if self._suspect_ns is not None and stamp_ns >= self._suspect_ns:
+        if self.suspect_ns is not None and stamp_ns >= self.suspect_ns:
             return Order.RESTARTED
-        self._suspect_ns = stamp_ns
+        self.suspect_ns = stamp_ns
         return Order.LATE
 
     def accept(self, stamp_ns: int) -> None:
         """Make a stamp the newest."""
         self.last_ns = stamp_ns
-        self._suspect_ns = None
+        self.suspect_ns = None
