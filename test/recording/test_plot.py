@@ -161,7 +161,7 @@ def test_each_base_has_a_row_of_its_own(tools: Any) -> None:
         assert code == 0, stderr
         root = etree.parse(str(tools.folder / "p.svg")).getroot()
         heights.append(float(root.get("height", "0pt").removesuffix("pt")))
-        titles = [text for text in root.iter(f"{SVG}text") if "path of the base" in "".join(text.itertext())]
+        titles = [text for text in root.iter(f"{SVG}text") if "path of the base" in "".join(map(str, text.itertext()))]
         assert len(titles) == models
     assert heights[1] - heights[0] == pytest.approx(3 * 3.4 * 72)
 
