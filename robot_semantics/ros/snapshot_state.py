@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from robot_semantics.ros.joint_input import Refusal
 from robot_semantics.ros.root_motion import joint_motion
 from robot_semantics.ros.samples import RobotSample, WorldSample
 from robot_semantics.ros.time_order import NEVER_NS
+from robot_semantics.simulation.snapshot_ages import ValueAge
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.identity import urdf_digest
@@ -62,6 +63,14 @@ def world_of(sample: WorldSample, frames: Iterable[Frame], max_age_ns: int) -> N
         check_age(robot, sample.stamp_ns, max_age_ns)
         models.append(_model(robot, missing))
     return NodeState(WorldState(models=tuple(models), frames=tuple(frames), time_ns=sample.stamp_ns), tuple(missing))
+
+
+def joint_ages(sample: WorldSample) -> Iterator[ValueAge]:
+    """Yield how old each joint's newest values are against the sample's stamp; none of joints never heard of."""
+    for robot in sample.robots:
+        for joint, at in zip(robot.space.joints, robot.stamps_ns.tolist(), strict=True):
+            if at != NEVER_NS:
+                yield ValueAge(robot.name, joint.name, sample.stamp_ns - at)
 
 
 def check_age(robot: RobotSample, stamp_ns: int, max_age_ns: int) -> None:

@@ -16,9 +16,18 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.ros.parameters import Parameter, ParameterError, declare
 from robot_semantics.ros.samples import WorldSample
 from robot_semantics.ros.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
-from robot_semantics.ros.snapshot_state import RobotValues, StaleStateError, counterpart, merged, values_of, world_of
+from robot_semantics.ros.snapshot_state import (
+    RobotValues,
+    StaleStateError,
+    counterpart,
+    joint_ages,
+    merged,
+    values_of,
+    world_of,
+)
 from robot_semantics.ros.world_frames import Standing, WorldFrames
 from robot_semantics.ros.world_messages import time_message
+from robot_semantics.simulation.snapshot_ages import ValueAge, with_ages
 from robot_semantics.simulation.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
@@ -68,10 +77,11 @@ TABLE: tuple[Parameter, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A state taken from the world, and what it lacks."""
+    """A state taken from the world, what it lacks, and how old the node's own values in it are."""
 
     state: WorldState
     missing: tuple[str, ...]
+    ages: tuple[ValueAge, ...] = ()
 
 
 class Snapshots:
@@ -236,11 +246,12 @@ class Snapshots:
         }
         own = self._own_state(sample, robots)
         missing += own.missing
-        return _Taken(merged(own.state, simulated), tuple(missing))
+        return _Taken(with_ages(merged(own.state, simulated), own.ages), tuple(missing))
 
     def _own_state(self, sample: WorldSample, simulated: set[str]) -> _Taken:
         unsimulated = replace(sample, robots=tuple(robot for robot in sample.robots if robot.name not in simulated))
         frames: dict[str, Frame] = {}
+        stamps: dict[str, int] = {}
         if self._frames is not None:
             heard, stamps = self._frames.frames(_standing(sample))
             frames = {frame.name: frame for frame in heard}
@@ -253,7 +264,8 @@ class Snapshots:
             if parent and parent != WORLD and parent not in frames:
                 frames[parent] = Frame(parent, WORLD, pose_from_quaternion((0.0,) * 3, (0.0, 0.0, 0.0, 1.0)))
         node_state = world_of(unsimulated, frames.values(), self._max_age_ns)
-        return _Taken(node_state.state, node_state.missing)
+        of_frames = (ValueAge(None, name, sample.stamp_ns - at) for name, at in stamps.items())
+        return _Taken(node_state.state, node_state.missing, (*joint_ages(unsimulated), *of_frames))
 
     def _own_frames(self) -> frozenset[str]:
         robots = [slot.robot for slot in self._core.slots if slot.robot is not None]

@@ -28,6 +28,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
+from robot_semantics.simulation.snapshot_ages import ages_of
 from robot_semantics.simulation.snapshot_store import comment_of
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
@@ -306,6 +307,14 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
     )
     assert len(list(tmp_path.glob("auto-*.usdf"))) <= 3
     node = "/aged/robot_semantics"
+
+    def aged() -> bool:
+        publisher.publish(joint_state({"lift_joint": 0.1}, now + 200_000_000))
+        answer = save(client, "aged", node=node)
+        ages = {age.name: age.age_ns for age in ages_of(read_world(answer.path))} if answer.success else {}
+        return (ages.get("lift_joint"), ages.get("elbow_joint")) == (0, 200_000_000)
+
+    client.until(aged, "the ages of both joints in the file")
 
     def refused() -> Any:
         publisher.publish(joint_state({"lift_joint": 0.1}, now + 10_000_000_000))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.errors import DescriptionError, UnknownNameError
+from robot_semantics.simulation.snapshot_ages import NAMESPACE, ValueAge, ages_of, with_ages
 from robot_semantics.simulation.snapshot_store import SnapshotError, SnapshotStore, comment_of
 from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 
@@ -194,3 +195,16 @@ def test_a_killed_save_leaves_the_old_snapshot_or_the_new_one(tmp_path: Path) ->
     assert seen == "3", "both states must have been met"
     assert int(torn) > 0, "some kills must have come in the middle of a write"
     assert names.strip() == "['a']"
+
+
+def test_the_ages_of_values_come_back_and_new_ones_take_their_place(tmp_path: Path) -> None:
+    ages = (ValueAge("a <b>", 'j"1', 12_000_000), ValueAge(None, "odom & map", -3), ValueAge("m", "j", 0))
+    store = SnapshotStore(tmp_path)
+    store.save("x", with_ages(WorldState(), ages), "remark")
+    found, _ = store.load("x")
+    assert ages_of(found) == ages
+    assert comment_of(found) == "remark"
+    assert ages_of(with_ages(found, ages[:1])) == ages[:1]
+    assert comment_of(with_ages(found, ())) == "remark"
+    assert ages_of(with_ages(found, ())) == ()
+    assert ages_of(WorldState(foreign=(f'<s:ages xmlns:s="{NAMESPACE}"><s:joint age="x"/></s:ages>', "<x"))) == ()
