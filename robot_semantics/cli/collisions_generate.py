@@ -12,7 +12,7 @@ from robot_semantics.cli.collisions_sampling import add_sampling_arguments, samp
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
-from robot_semantics.collision.statistics import never_bound
+from robot_semantics.collision.statistics import never_bound, rounded_up
 from robot_semantics.description.srdf_edit import SrdfText
 from robot_semantics.description.text_files import save_bytes, save_text
 from robot_semantics.errors import RobotSemanticsError
@@ -102,8 +102,8 @@ def _print(matrix: CollisionMatrix, robot: RobotModel, output: Path) -> None:
     counts = reason_counts(matrix)
     print(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
     print("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
-    bound = f"{never_bound(matrix.samples):.1g}"
-    print(f"  Never: a collision probability below {bound}, at 95 % confidence")
+    bound = rounded_up(never_bound(matrix.samples))
+    print(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
     rare = matrix.rare()
     if rare:
         print("rare pairs, about which another seed might decide otherwise:")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.collada_unit import unit_of
+from robot_semantics.model.held_interrupt import held_interrupt
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -56,6 +57,7 @@ def mesh_facts(path: Path) -> MeshFacts:
 
 
 @lru_cache(maxsize=1024)
+@held_interrupt()
 def _mesh_facts(path: str, modified_ns: int) -> MeshFacts:
     del modified_ns  # renews the answer when the file changes
     mesh = load_mesh(Path(path))
@@ -70,6 +72,7 @@ def _mesh_facts(path: str, modified_ns: int) -> MeshFacts:
     return MeshFacts(frozen_hull(hull.vertices, hull.faces), excess, unit_of(Path(path)))
 
 
+@held_interrupt()
 def load_mesh(path: Path) -> Any:
     """Return a mesh file as one trimesh [m], a new object that the caller may change.
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason, Witness
+from robot_semantics.collision.statistics import rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
 
 
@@ -68,6 +69,7 @@ def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
     words = f"{evidence.hits:,} of {evidence.samples:,}"
     bound = evidence.never_bound
     if bound is not None:
+        bound = rounded_up(bound)
         digits = max(0, 1 - math.floor(math.log10(bound)))
         words += f", probability below {bound:.{digits}f}"
     if evidence.default_hit:

@@ -18,6 +18,13 @@ def never_bound(samples: int, confidence: float = 0.95) -> float:
     return -math.expm1(math.log1p(-confidence) / samples)
 
 
+def rounded_up(bound: float) -> float:
+    """Return a bound with two significant digits, never below it: what is printed must hold, too."""
+    unit = 10.0 ** (math.floor(math.log10(bound)) - 1)
+    # Rounded to take away what binary fractions add; the fuzz is for bounds that have two digits already.
+    return float(f"{math.ceil(bound / unit - 1e-9) * unit:.2g}")
+
+
 def samples_for(bound: float, confidence: float = 0.95) -> int:
     """Return the fewest samples after which 0 hits bound the probability by `bound` at `confidence`."""
     return math.ceil(math.log1p(-confidence) / math.log1p(-bound))

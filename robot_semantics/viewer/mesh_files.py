@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_semantics.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.collada_unit import unit_of
+from robot_semantics.model.held_interrupt import held_interrupt
 from robot_semantics.viewer.triangles import Bytes, Surface
 
 
@@ -31,6 +32,7 @@ def load_surface(path: Path) -> Surface:
 
 
 @lru_cache(maxsize=2048)
+@held_interrupt()
 def _load(path: str, modified_ns: int) -> Surface:
     del modified_ns  # renews the answer when the file changes
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
-from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
+from robot_semantics.collision.statistics import is_rare, never_bound, rounded_up, samples_for
 
 
 @pytest.mark.parametrize("samples", [1, 10, 300, 10_000, 1_000_000])
@@ -24,3 +24,13 @@ def test_pairs_seen_a_few_times_or_near_the_always_fraction_are_rare() -> None:
     assert [is_rare(hits, 10_000, 0.95) for hits in (0, 1, 10, 11, 9_000, 9_480, 9_520, 9_900, 10_000)] == [
         False, True, True, False, False, True, True, False, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("samples", [1, 2, 3, 17, 200, 9_999, 10_000, 12_345_678])
+def test_a_printed_bound_is_never_below_the_bound(samples: int) -> None:
+    bound = never_bound(samples)
+    assert bound <= float(f"{rounded_up(bound):.6g}") <= bound * 1.1
+
+
+def test_a_bound_of_two_digits_is_printed_as_it_is() -> None:
+    assert [rounded_up(bound) for bound in (0.95, 0.3, 0.00031, 1.0)] == [0.95, 0.3, 0.00031, 1.0]
