@@ -9,12 +9,13 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, NoReturn, Protocol
 
 from robot_semantics import __version__
 from robot_semantics.cli.examples import epilog
 from robot_semantics.cli.words import UsageError
 from robot_semantics.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.names import did_you_mean
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
 EXIT_CODES = """exit codes of all commands:
@@ -109,9 +110,19 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
     return [word for word in words if not assignments[word]], found
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and the usage, and exit."""
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        hint = did_you_mean(wrong.group(1), re.findall(r"[\w-]+", wrong.group(2))) if wrong else None
+        super().error(f"{message}; did you mean '{hint}'?" if hint else message)
+
+
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="robot_semantics",
         description="Robot descriptions, semantics and states.",
         epilog=EXIT_CODES,

@@ -108,6 +108,17 @@ def test_strict_fails_on_warnings(run: RunCommand, tmp_path: Path) -> None:
     assert "did you mean 'visual'?" in result.out
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(["chek", "x"], "check"), (["srdf", "renam", "x"], "rename"), (["srdf", "rename", "x", "lnk", "a", "b"], "link")],
+)
+def test_a_misspelt_command_is_recognised(run: RunCommand, words: list[str], meant: str) -> None:
+    result = run(*words)
+    assert result.code == 2
+    # Newer Pythons have a guess of their own.
+    assert f"; did you mean '{meant}'?" in result.err or f", maybe you meant '{meant}'" in result.err
+
+
 def test_wrong_usage_exits_with_2(run: RunCommand) -> None:
     assert run("check").code == 2
     assert run("no-such-command").code == 2
