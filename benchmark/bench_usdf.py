@@ -71,15 +71,15 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
 
 
 def seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Return the median time of one call of each function [s]; they take turns, so that noise strikes all alike."""
+    """Return the median processor time of one call of each function [s]; they take turns: noise strikes all alike."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
             gc.collect()
-            start = time.perf_counter()
+            start = time.process_time()
             result = function()
             del result
-            times[name].append(time.perf_counter() - start)
+            times[name].append(time.process_time() - start)
     return {name: statistics.median(row) for name, row in times.items()}
 
 
@@ -131,7 +131,7 @@ def bench_thousand(title: str, state: WorldState, repeats: int, console: Console
         repeats,
     )
     for verb, times in (("reading", read), ("writing", write)):
-        table = Table(title=f"{verb} {title}: {len(text):,} bytes", title_justify="left")
+        table = Table(title=f"{verb} {title}: {len(text):,} bytes, processor time", title_justify="left")
         for column in ("", "median [ms]", "times bare lxml"):
             table.add_column(column, justify="left" if not column else "right")
         bare = next(iter(times.values()))

@@ -32,6 +32,7 @@ __all__ = [
     "read_text",
     "read_xml",
     "scan_xml",
+    "utf8_of",
 ]
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -135,7 +136,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
             the one diagnostic has line and column.
 
     """
-    utf8 = _checked(text, source)
+    utf8 = utf8_of(text, source)
     return _tree(utf8, source, forgiving=forgiving, has_doctype=_has_doctype(utf8))
 
 
@@ -146,7 +147,7 @@ def scan_xml(text: str | bytes, source: str) -> XmlDocument:
         DescriptionError: as `parse_xml`.
 
     """
-    utf8 = _checked(text, source)
+    utf8 = utf8_of(text, source)
     has_doctype = _has_doctype(utf8)
     events = None if has_doctype else events_of_text(utf8, _OPTIONS)
     if events is None:
@@ -154,8 +155,13 @@ def scan_xml(text: str | bytes, source: str) -> XmlDocument:
     return XmlDocument(None, SourceMap(source, utf8), events=events)
 
 
-def _checked(text: str | bytes, source: str) -> bytes:
-    """Return the text as UTF-8."""
+def utf8_of(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in.
+
+    Raises:
+        DescriptionError: the text is too large, empty or not decodable.
+
+    """
     if len(text) > MAX_BYTES:
         raise _refusal(
             "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source)

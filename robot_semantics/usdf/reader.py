@@ -1,6 +1,7 @@
-"""Text to a world state: a tree that the schema has accepted, all its numbers parsed in one go, then one walk over it.
+"""Text to a world state. The form in which states are written is read by patterns (`canonical`), any other as XML.
 
-Where anything is wrong, `diagnosis` looks again, slowly, for every problem and its place.
+Then there is a tree that the schema has accepted, all its numbers parsed in one go, and one walk over it. Where
+anything is wrong, `diagnosis` looks again, slowly, for every problem and its place.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.description.no_collection import no_collection
-from robot_semantics.description.xml_reader import SourceMap, parse_xml, read_text
+from robot_semantics.description.xml_reader import SourceMap, parse_xml, read_text, utf8_of
 from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.errors import DescriptionError
 from robot_semantics.usdf import diagnosis
+from robot_semantics.usdf.canonical import canonical_state
 from robot_semantics.usdf.foreign import holds_remarks, take_foreign
 from robot_semantics.usdf.schema import structure_schema
 from robot_semantics.usdf.validity import problems
@@ -83,6 +85,14 @@ def examine(path: str | Path) -> Examined:
 
 @no_collection()
 def _examine(text: str | bytes, source: str) -> Examined:
+    utf8 = utf8_of(text, source)
+    state = canonical_state(utf8)
+    if state is not None and not problems(state):
+        return Examined(state, SourceMap(source, utf8), Diagnostics())
+    return _examine_xml(text, source)
+
+
+def _examine_xml(text: str | bytes, source: str) -> Examined:
     document = parse_xml(text, source)
     found = Diagnostics()
     schema = structure_schema()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from robot_semantics.description.fast_values import fast
 from robot_semantics.usdf.numbers import Row, parse_rows
 from robot_semantics.usdf.validity import XML_SPACE
 from robot_semantics.usdf.vocabulary import (
@@ -37,6 +38,7 @@ from robot_semantics.usdf.world_state import (
 
 _ARRAYS = frozenset(("positions", "velocities", "torques", RS_ARRAY))
 _VALUES = SIX_NUMBERS | _ARRAYS
+_new_pose, _new_link, _new_joint = fast(Pose), fast(LinkState), fast(JointState)
 
 
 class Elements(NamedTuple):
@@ -132,8 +134,8 @@ class Walk:
         numbers = self._numbers
         share = numbers.quaternion_share
         if share or (share is None and self._elements[here].get(RS_QUATERNION) is not None):
-            return Pose(next(numbers.six), next(numbers.quaternions))
-        return Pose(next(numbers.six))
+            return _new_pose(next(numbers.six), next(numbers.quaternions))
+        return _new_pose(next(numbers.six))
 
     def _model(self, start: int) -> tuple[ModelState, int]:
         elements, tags = self._elements, self._tags
@@ -201,10 +203,10 @@ class Walk:
         poses: Iterator[Pose | None] = repeat(None)
         if "pose" in columns:
             quaternions = islice(self._numbers.quaternions, count) if self._numbers.quaternion_share else repeat(None)
-            poses = map(Pose, columns["pose"], quaternions)
+            poses = map(_new_pose, columns["pose"], quaternions)
         none: Iterator[Any] = repeat(None)
         return map(
-            LinkState,
+            _new_link,
             self._names(here, step, count),
             poses,
             columns.get("twist", none),
@@ -222,7 +224,7 @@ class Walk:
                 values[kind] = self._pose(child) if kind == "pose" else next(self._numbers.six)
             number = self._at[at]
             name = self._elements[at].get("name", "")
-            yield LinkState(name, **values, foreign=self._foreign.get(number, ()), at=number)
+            yield _new_link(name, **values, foreign=self._foreign.get(number, ()), at=number)
 
     def _joints(self, here: int, step: int, count: int) -> Iterator[JointState]:
         """Return the joints of a run."""
@@ -231,7 +233,7 @@ class Walk:
         columns: dict[str, Iterator[Any]] = {kind: iter(rows[at :: len(kinds)]) for at, kind in enumerate(kinds)}
         none: Iterator[Any] = repeat(None)
         return map(
-            JointState,
+            _new_joint,
             self._names(here, step, count),
             columns.get("positions", none),
             columns.get("velocities", none),
