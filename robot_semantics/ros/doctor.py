@@ -14,7 +14,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
 
-from robot_semantics.ros.heard_robots import LATCHED, Finding, Heard, full_name
+from robot_semantics.ros.heard_robots import LATCHED, Finding, Heard
+from robot_semantics.ros.node_names import node_name
 
 DISCOVERY_SECONDS = 8.0
 LOOK_SECONDS = 0.2
@@ -116,5 +117,5 @@ def _qos(node: Node, topic: str) -> Iterator[Finding]:
             if why:
                 yield Finding(
                     "problem",
-                    f"{topic}: {full_name(publisher)} -> {full_name(subscriber)} do not connect: {'; '.join(why)}",
+                    f"{topic}: {node_name(publisher)} -> {node_name(subscriber)} do not connect: {'; '.join(why)}",
                 )

@@ -18,6 +18,7 @@ from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.node_names import node_name
 
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 ANY = QoSProfile(depth=100, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -41,6 +42,7 @@ class Senders:
     def __init__(self) -> None:
         self._last: int | None = None
         self._highest = 0
+        self._back = 0
         self.several = False
 
     def hear(self, number: int | None, latched: bool) -> None:
@@ -48,9 +50,10 @@ class Senders:
         if number is None:
             return
         if self._last is not None:
-            # One that has been started anew counts up from one without a gap.
+            self._back += number < self._last
+            # A single one that has been started anew goes back once, and counts up from one without a gap.
             came_back = number > self._highest and number != self._last + 1 and self._last < self._highest
-            self.several |= number == self._last or came_back or (latched and number < self._last)
+            self.several |= number == self._last or came_back or self._back > (0 if latched else 1)
         self._last, self._highest = number, max(number, self._highest)
 
 
@@ -134,7 +137,7 @@ class Heard:
         publishers, joints = self._publishers(topic), self._joints[topic]
         if not publishers:
             waiting = self._node.get_subscriptions_info_by_topic(topic)
-            names = sorted({full_name(info) for info in waiting if "rs_doctor" not in info.node_name})
+            names = sorted({node_name(info) for info in waiting if "rs_doctor" not in info.node_name})
             if names and model is not None and JointSpace.of(model).size:
                 yield Finding("problem", f"{', '.join(names)} waits for {topic}, which nobody publishes")
             return
@@ -184,12 +187,7 @@ class Heard:
             yield Finding("problem", f"the SRDF names what the URDF does not have: {foreign[0]}{more}")
 
     def _publishers(self, topic: str) -> list[str]:
-        return sorted({full_name(info) for info in self._node.get_publishers_info_by_topic(topic)})
-
-
-def full_name(info: Any) -> str:
-    """Return the full name of a publisher's or subscriber's node."""
-    return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+        return sorted({node_name(info) for info in self._node.get_publishers_info_by_topic(topic)})
 
 
 def _base(topic: str) -> str:

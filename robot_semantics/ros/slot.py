@@ -12,6 +12,7 @@ from robot_semantics.errors import UnknownNameError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros import parameters, qos
 from robot_semantics.ros.description import Description, read_description
+from robot_semantics.ros.node_names import node_name
 from robot_semantics.ros.robot import Robot
 from robot_semantics.ros.settings import RobotSettings
 from robot_semantics.ros.status import RefusalLog, Traffic
@@ -84,7 +85,7 @@ class RobotSlot:
     def publishers_of(self, topic: str) -> list[str]:
         """Return the full names of the nodes that publish on a topic, as far as discovery knows them."""
         found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
-        return [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
+        return [node_name(info) for info in found]
 
     def report(self, sentence: str) -> None:
         """Log a warning and keep it for `~/get_status` and `/diagnostics`."""

@@ -12,9 +12,11 @@ from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros import qos
+from robot_semantics.ros.node_names import UNKNOWN_NODE, node_name
 
 _WATCH_S = 3.0
 _AGAIN_AFTER_S = 60.0
+_PATIENCE_LOOKS = 5
 _TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
 
 
@@ -37,6 +39,7 @@ class TfAuthority:
         self._next_s = 0.0
         self._own: deque[bytes] = deque(maxlen=512)
         self._own_static = b""
+        self._nameless = 0
         self.watching = False
         self.conflicts: dict[str, str] = {}
 
@@ -49,6 +52,7 @@ class TfAuthority:
         self._own_static = own_static
         now_s = time.monotonic()
         others = {topic: self._other_publishers(topic) for topic, _ in _TOPICS}
+        self._nameless = self._nameless + 1 if any(UNKNOWN_NODE in names for names in others.values()) else 0
         if self._subscriptions:
             if now_s > self._until_s:
                 self.close()
@@ -58,6 +62,9 @@ class TfAuthority:
                 self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
             ]
+        elif 0 < self._nameless < _PATIENCE_LOOKS:
+            # A new publisher is seen before its node's name is.
+            pass
         elif any(others.values()) and (others != self._others or now_s > self._next_s):
             self._others = others
             self._own.clear()
@@ -79,8 +86,7 @@ class TfAuthority:
             return frozenset()
         own = self._node.get_fully_qualified_name()
         found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
-        names = (f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found)
-        return frozenset(name for name in names if name != own)
+        return frozenset(name for name in map(node_name, found) if name != own)
 
     def _heard(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:

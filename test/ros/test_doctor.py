@@ -87,7 +87,7 @@ def publishing(domain: int, name: str, kind: Any, topic: str, *messages: Any, qo
     """Have a node of its own publish messages again and again."""
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=domain)
-    node = rclpy.create_node(name, context=context)
+    node = rclpy.create_node(name, context=context, enable_rosout=False)
     publisher = node.create_publisher(kind, topic, qos)
     ended = threading.Event()
 
@@ -121,7 +121,11 @@ def test_two_publishers_of_one_frame_or_joint_are_named(domain: int) -> None:
         stack.enter_context(
             publishing(domain, "four", TFMessage, "/cell/tf_static", moving("base", "fixed"), qos=LATCHED)
         )
-        problems = found("problem")
+        # On a busy machine it takes a while until all have found each other.
+        problems: list[str] = []
+        for listen in (2.0, 4.0, 8.0, 16.0):
+            if len(problems) < 3:
+                problems = found("problem", listen)
     assert sorted(problems) == [
         "TF frame 'fixed' is on /cell/tf and on /cell/tf_static: it will jump",
         "two nodes publish the same TF frames, 'tip', on /cell/tf: stop one of /four, /one, /three, /two",
@@ -134,7 +138,12 @@ def test_a_publisher_that_has_been_started_anew_is_one() -> None:
     for number in (41, 42, 43, 1, 2, 3, *range(4, 60)):
         senders.hear(number, latched=False)
     assert not senders.several
-    for number in (1000, 60, 1001):
+
+
+@pytest.mark.parametrize("numbers", [(1000, 60, 1001), (1, 2, 1, 2, 3, 4, 3, 4), (7, 7)])
+def test_two_publishers_are_two_however_their_counts_stand(numbers: tuple[int, ...]) -> None:
+    senders = Senders()
+    for number in numbers:
         senders.hear(number, latched=False)
     assert senders.several
 

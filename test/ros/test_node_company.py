@@ -278,39 +278,54 @@ def test_a_node_alone_on_tf_suspects_nobody(client: Client, start: Callable[...,
     assert "is published" not in node.output
 
 
+class OneNode:
+    """Two publishers, ours and another's, and subscriptions that hear at once what another thread sends."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.reports: list[str] = []
+        self.other = "other"
+        self.authority = TfAuthority(self, lambda: frozenset({"tip"}), self.reports.append)
+
+    def resolve_topic_name(self, topic: str) -> str:
+        return topic
+
+    def count_publishers(self, _topic: str) -> int:
+        return 2
+
+    def get_fully_qualified_name(self) -> str:
+        return "/one"
+
+    def get_publishers_info_by_topic(self, _topic: str) -> list[Any]:
+        return [SimpleNamespace(node_namespace="/", node_name=name) for name in ("one", self.other)]
+
+    def create_subscription(self, _type: Any, topic: str, take: Callable[[bytes], None], *_: Any, **__: Any) -> str:
+        message = serialize_message(TFMessage(transforms=[transform("base", "tip")]))
+        if self.authority.watching:
+            self.authority.note(message)
+        take(message)
+        self.heard.append(topic)
+        return topic
+
+
 def test_own_messages_are_noted_before_any_can_come_back() -> None:
-    class OneNode:
-        """Two publishers, ours and another's, and subscriptions that hear at once what another thread sends."""
+    node = OneNode()
+    node.authority.tick(b"")
+    assert node.authority.watching
+    assert not node.heard
+    node.authority.tick(b"")
+    assert node.heard == ["/tf", "/tf_static"]
+    assert not node.reports
 
-        def resolve_topic_name(self, topic: str) -> str:
-            return topic
 
-        def count_publishers(self, _topic: str) -> int:
-            return 2
-
-        def get_fully_qualified_name(self) -> str:
-            return "/one"
-
-        def get_publishers_info_by_topic(self, _topic: str) -> list[Any]:
-            return [SimpleNamespace(node_namespace="/", node_name=name) for name in ("one", "other")]
-
-        def create_subscription(self, _type: Any, topic: str, take: Callable[[bytes], None], *_: Any, **__: Any) -> str:
-            message = serialize_message(TFMessage(transforms=[transform("base", "tip")]))
-            if authority.watching:
-                authority.note(message)
-            take(message)
-            heard.append(topic)
-            return topic
-
-    heard: list[str] = []
-    reports: list[str] = []
-    authority = TfAuthority(OneNode(), lambda: frozenset({"tip"}), reports.append)
-    authority.tick(b"")
-    assert authority.watching
-    assert not heard
-    authority.tick(b"")
-    assert heard == ["/tf", "/tf_static"]
-    assert not reports
+def test_a_rival_is_looked_for_when_its_name_is_known() -> None:
+    node = OneNode()
+    node.other = "_NODE_NAME_UNKNOWN_"
+    node.authority.tick(b"")
+    assert not node.authority.watching
+    node.other = "other"
+    node.authority.tick(b"")
+    assert node.authority.watching
 
 
 def test_the_simulated_clock_may_jump_back(client: Client, start: Callable[..., NodeProcess]) -> None:
