@@ -268,7 +268,7 @@ def _take(
 
 def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
     if report.format == "npz":
-        return Npz(path, descriptions, scratch / "npz")
+        return Npz(path, descriptions, scratch / "npz", min(request.sampling.max_gap_ns, 2**63 - 1))
     if report.format == "jsonl":
         return JsonLines(path)
     if report.format == "csv":

@@ -176,9 +176,10 @@ class Npz(Output):
 
     rendered = False
 
-    def __init__(self, path: Path, descriptions: Mapping[str, str], scratch: Path) -> None:
+    def __init__(self, path: Path, descriptions: Mapping[str, str], scratch: Path, max_gap_ns: int) -> None:
         super().__init__(path)
         self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in descriptions.items()}
+        self._fixed["max_gap_ns"] = np.array(max_gap_ns, dtype=np.int64)
         self._columns: dict[str, Columns] = {}
         self._missing: dict[str, int] = {}
         self._scratch = scratch

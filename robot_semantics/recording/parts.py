@@ -16,7 +16,7 @@ from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, G
 from robot_semantics.recording.definitions import definition_problem, starts_with_header
 from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
-from robot_semantics.recording.salvage import SalvagedSource
+from robot_semantics.recording.salvage import SalvagedSource, storage_scanners
 
 Groups = dict[GroupKey, dict[str, Array]]
 Advance = Callable[[int], None]
@@ -109,6 +109,8 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     """
     if not path.exists():
         raise FileNotFoundError(2, "no such bag", str(path))
+    # Tells that a folder holds no bag, or that a file's ending is no bag's.
+    storage_scanners(path)
     try:
         with RosbagsSource(path) as source:
             return BagInfo(path, source.channels, *source.span_ns)

@@ -15,7 +15,7 @@ from robot_semantics.errors import DescriptionError, MissingExtraError, UnknownN
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import ModelSeries, Series
-from robot_semantics.recording.series_input import load_npz, load_states, series_of
+from robot_semantics.recording.series_input import load_npz, load_states, npz_max_gap_ns, series_of
 from robot_semantics.recording.timeline import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -25,6 +25,9 @@ PATH_HEIGHT, JOINT_HEIGHT = 3.4, 1.15
 """How high a row of the picture is [inches]."""
 MOST_ROWS = 200
 """A picture of more takes minutes to lay out, and nobody could read it."""
+
+DEFAULT_GAP_NS = 1_000_000_000
+"""The age from which a value counts as old in a series that does not say [ns]."""
 
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
@@ -57,7 +60,10 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         limits = {
             m.name: dict(zip(m.variables, zip(m.lower, m.upper, strict=True), strict=True)) for m in series.models
         }
-        return PlotData(_some(series), _old_by_age(series), limits)
+        max_gap_ns = npz_max_gap_ns(paths[0])
+        return PlotData(
+            _some(series), _old_by_age(series, DEFAULT_GAP_NS if max_gap_ns is None else max_gap_ns), limits
+        )
     loaded = load_states(paths, problems)
     series = _some(series_of(loaded.states))
     old = {key: ~known for key, known in _known(series).items()}
@@ -217,7 +223,7 @@ def _known(series: Series) -> dict[tuple[str, str], BoolArray]:
     return found
 
 
-def _old_by_age(series: Series, max_gap_ns: int = 1_000_000_000) -> dict[tuple[str, str], BoolArray]:
+def _old_by_age(series: Series, max_gap_ns: int) -> dict[tuple[str, str], BoolArray]:
     old = {key: ~known for key, known in _known(series).items()}
     for model in series.models:
         old["base", model.name] |= model.base_age_ns > max_gap_ns

@@ -41,13 +41,25 @@ def storage_files(path: Path) -> tuple[Path, ...]:
     return files
 
 
-def scan(path: Path, report: Report) -> Iterator[Message]:
-    """Yield every whole message of a damaged bag; `report` is told what had to be left out."""
+def storage_scanners(path: Path) -> list[tuple[Path, Scanner]]:
+    """Return the files with messages of a bag, each with what reads it when it is damaged.
+
+    Raises:
+        BagError: there is none, or one whose ending is no bag's.
+    """
+    found = []
     for file in storage_files(path):
         suffixes = "".join(file.suffixes[-2:])
         scanner = next((scanner for ending, scanner in _SCANNERS.items() if suffixes.endswith(ending)), None)
         if scanner is None:
             raise BagError(file, f"a bag ends in .mcap, .db3 or .bag, not in '{file.suffix}'")
+        found.append((file, scanner))
+    return found
+
+
+def scan(path: Path, report: Report) -> Iterator[Message]:
+    """Yield every whole message of a damaged bag; `report` is told what had to be left out."""
+    for file, scanner in storage_scanners(path):
 
         def here(text: str, file: Path = file) -> None:
             report(text if file == path else f"{file.name}: {text}")
@@ -73,7 +85,10 @@ def _scan_compressed(path: Path, report: Report) -> Iterator[Message]:
         yield from _SCANNERS[inner](whole, report)
 
 
-_SCANNERS: dict[str, Callable[[Path, Report], Iterator[Message]]] = {
+Scanner = Callable[[Path, Report], Iterator[Message]]
+"""Yields every whole message of a file; the report is told what had to be left out."""
+
+_SCANNERS: dict[str, Scanner] = {
     ".mcap.zstd": _scan_compressed,
     ".db3.zstd": _scan_compressed,
     ".mcap": scan_mcap,

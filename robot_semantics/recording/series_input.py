@@ -170,6 +170,12 @@ def load_npz(path: Path) -> tuple[Series, dict[str, str]]:
     return series, texts
 
 
+def npz_max_gap_ns(path: Path) -> int | None:
+    """Return the age from which values of an `.npz` series count as old [ns], None where it does not say."""
+    with np.load(path, allow_pickle=False) as archive:
+        return int(archive["max_gap_ns"]) if "max_gap_ns" in archive.files else None
+
+
 def _series(arrays: Mapping[str, Any]) -> Series:
     times = arrays["time_ns"]
     count, frames = len(times), tuple(arrays["frames"].tolist())

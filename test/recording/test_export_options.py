@@ -344,3 +344,13 @@ def test_where_nothing_more_fits_nothing_is_left_and_the_target_is_named(tools: 
     assert done.returncode == 1
     assert f"error: {out}: File too large" in done.stderr
     assert list(tools.folder.iterdir()) == []
+
+
+def test_what_is_no_bag_by_its_name_is_one_error(tools: Any) -> None:
+    (tools.folder / "notes.txt").write_text("x")
+    (tools.folder / "empty").mkdir()
+    for name, reason in (("notes.txt", "a bag ends in .mcap, .db3 or .bag, not in '.txt'"), ("empty", "no bag: the")):
+        code, _, stderr = tools.run("export", tools.folder / name, "-o", tools.folder / "o.usdf")
+        assert code == 1
+        (line,) = stderr.splitlines()
+        assert line.startswith(f"error: {tools.folder / name}: {reason}")

@@ -107,6 +107,9 @@ def test_a_gap_is_grey_and_breaks_the_line(tools: Any, name: str) -> None:
     assert len(picture.lines("position robot/a")) == 2
     assert len(picture.lines("position robot/b")) == 1
     assert len(picture.lines("gap")) == 2  # beside the position, and beside the velocity
+    # What counts as a gap was said when the series was made.
+    tools.run("export", bag, "--every", "0.1", "--max-gap", "30", "-o", tools.folder / name, "--force")
+    assert _draw(tools, tools.folder / name).lines("gap") == []
 
 
 def test_the_same_series_gives_the_same_file(tools: Any, drive: Path) -> None:
