@@ -34,6 +34,15 @@ def found(level: str, listen: float = 2.0) -> list[str]:
     return [finding.text for finding in examine(listen) if finding.level == level]
 
 
+def found_at_last(count: int) -> list[str]:
+    """Return the problems, at least `count`: on a busy machine it takes a while until all have found each other."""
+    problems: list[str] = []
+    for listen in (2.0, 4.0, 8.0, 16.0):
+        if len(problems) < count:
+            problems = found("problem", listen)
+    return problems
+
+
 def test_without_robots_there_is_no_problem() -> None:
     findings = list(examine(0.5))
     assert [finding.level for finding in findings if finding.level == "problem"] == []
@@ -65,7 +74,7 @@ def test_mistakes_are_named(mistaken: Client) -> None:
     node.create_publisher(JointState, "joint_states", BEST_EFFORT)
     node.create_publisher(String, "words", BEST_EFFORT)
     node.create_subscription(String, "words", lambda _: None, LATCHED)
-    problems = found("problem")
+    problems = found_at_last(4)
     assert "TF frame 'base_link' has two parents, 'map' and 'odom': two nodes publish it" in problems
     assert "the SRDF is about 'b', the URDF about 'a'" in problems
     assert "joint_states has a publisher, but no message came: see whether it is paused" in problems
@@ -121,11 +130,7 @@ def test_two_publishers_of_one_frame_or_joint_are_named(domain: int) -> None:
         stack.enter_context(
             publishing(domain, "four", TFMessage, "/cell/tf_static", moving("base", "fixed"), qos=LATCHED)
         )
-        # On a busy machine it takes a while until all have found each other.
-        problems: list[str] = []
-        for listen in (2.0, 4.0, 8.0, 16.0):
-            if len(problems) < 3:
-                problems = found("problem", listen)
+        problems = found_at_last(3)
     assert sorted(problems) == [
         "TF frame 'fixed' is on /cell/tf and on /cell/tf_static: it will jump",
         "two nodes publish the same TF frames, 'tip', on /cell/tf: stop one of /four, /one, /three, /two",
@@ -157,8 +162,10 @@ def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
         robot_description_semantic=srdf.replace('link1="palm_link"', 'link1="paw"'),
         ros_args=["-r", "__ns:=/farm", "-r", "/tf:=tf", "-r", "/tf_static:=tf_static"],
     )
-    client.until(lambda: client.node.count_publishers("/farm/tf"), "the node")
-    problems = found("problem")
+    # It listens to joint states from the moment on when it has said what robot it is.
+    descriptions = client.collect(String, "/farm/robot_description")
+    client.until(lambda: descriptions, "the description")
+    problems = found_at_last(2)
     assert "/farm/robot_semantics waits for /farm/joint_states, which nobody publishes" in problems
     assert [
         text for text in problems if text.startswith("the SRDF names what the URDF does not have: unknown link 'paw'")
@@ -168,5 +175,5 @@ def test_a_sound_robot_has_no_problem_and_one_that_nobody_moves_has(
     base = {"world_joint/x": 1.0, "world_joint/y": 0.0, "world_joint/theta": 0.0}
     state = JointState(name=[*base, "lift_joint"], position=[*base.values(), 0.1])
     with publishing(domain, "driver", JointState, "/farm/joint_states", state):
-        assert found("problem") == []
+        assert any(found("problem", listen) == [] for listen in (2.0, 4.0, 8.0))
     assert node.stop() == 0
