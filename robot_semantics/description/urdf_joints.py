@@ -124,8 +124,9 @@ def read_link_end(scanner: Scanner, part: Part, *, old: bool = True) -> LinkEnd:
     at = scanner.enter()
     values: dict[str, Any] = {}
     good = True
-    if scanner.texts[at].keys() == {"link"}:
-        values["link"] = scanner.texts[at]["link"]
+    texts = scanner.texts[at]
+    if len(texts) == 1 and "link" in texts:
+        values["link"] = texts["link"]
     else:
         good = scanner.attributes(part, tag, at, _OLD_LINK_ATTRIBUTES if old else _LINK_ATTRIBUTES, values, tag)
     link = values.get("link") or values.get("name")
@@ -157,7 +158,8 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
         return None
     if parent.origin is not None:
         values["origin"] = parent.origin
-    _put_in_order(part)
+    if parent.origin is not None or "parent" not in part.order or "child" not in part.order:
+        _put_in_order(part)
     get = values.get
     return _new_joint(
         values["name"],
@@ -171,7 +173,7 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
         get("safety_controller"),
         get("calibration"),
         get("mimic"),
-        tuple(map(_in_current_form, part.extras)),
+        tuple(map(_in_current_form, part.extras)) if part.extras else (),
         tuple(part.order),
         parent.at,
         child_at,

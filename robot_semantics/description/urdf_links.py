@@ -45,7 +45,7 @@ def read_link(scanner: Scanner) -> tuple[Link | None, list[Joint]]:
             part.values.get("inertial"),
             tuple(part.values.get("visual", ())),
             tuple(part.values.get("collision", ())),
-            tuple(map(_in_current_form, part.extras)),
+            tuple(map(_in_current_form, part.extras)) if part.extras else (),
             tuple(part.order),
             part.at,
         ),

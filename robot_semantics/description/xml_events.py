@@ -117,16 +117,18 @@ class _Target:
         self.marks: list[Mark] = []
         self.attributes: list[Mapping[str, str]] = []
         self.namespaces: dict[str, str] = {}
+        # Looked up once: these run for every tag.
+        self._mark, self._attribute = self.marks.append, self.attributes.append
 
     def start(self, tag: str, attributes: Mapping[str, str], namespaces: Mapping[str, str]) -> None:
         if namespaces and not self.attributes:
             self.namespaces = dict(namespaces)
-        self.marks.append(tag)
+        self._mark(tag)
         # lxml's own empty mapping is slow to go over.
-        self.attributes.append(attributes or _NONE)
+        self._attribute(attributes or _NONE)
 
     def end(self, tag: str) -> None:
-        self.marks.append(None)
+        self._mark(None)
 
     def comment(self, text: str) -> None:
         self.marks.append(Remark(f"<!--{text}-->"))
@@ -138,6 +140,7 @@ class _Target:
         """Give away what has been collected: the parser keeps this object until the garbage collector comes by."""
         marks, attributes = self.marks, self.attributes
         self.marks, self.attributes = [], []
+        del self._mark, self._attribute
         prolog: list[str] = []
         epilog: list[str] = []
         while marks and isinstance(marks[0], Remark):

@@ -12,6 +12,7 @@ from itertools import accumulate, repeat
 from typing import Any
 
 from robot_semantics.description.fast_values import fast
+from robot_semantics.description.xml_events import MAX_PLAIN_BYTES
 from robot_semantics.usdf.numbers import Row, parse_rows
 from robot_semantics.usdf.validity import XML_SPACE
 from robot_semantics.usdf.vocabulary import NAMESPACE
@@ -43,9 +44,6 @@ _JOINT = re.compile(
 _MODEL_END = "  </model_state>\n"
 _FRAME = re.compile(rf'  <frame name="{_NAME}">\n{_PLACEMENT}  </frame>\n')
 _END = "</world_state>\n"
-
-_MAX_ROW = 1_000_000
-"""Longest row of numbers that is read here [bytes]; the XML parser refuses ten times as much."""
 
 _new_pose, _new_link, _new_joint = fast(Pose), fast(LinkState), fast(JointState)
 
@@ -89,7 +87,8 @@ class _Reader:
     def model(self, text: str) -> ModelState:
         """Read a model, whose end tag has been cut off."""
         head = _MODEL.match(text)
-        if head is None:
+        # A longer one may have a row of numbers that is too long for the XML parser.
+        if head is None or len(text) > MAX_PLAIN_BYTES:
             raise _OtherForm
         name, description, semantic, sha256, parent, quat, pose, twist = head.groups()
         # Before, between and behind what the pattern matches there must be nothing, but the joints behind the links.
@@ -133,6 +132,8 @@ class _Reader:
     def frames(self, text: str) -> Iterable[Frame]:
         """Read what follows the models: frames and the end."""
         here = 0
+        if len(text) > MAX_PLAIN_BYTES:
+            raise _OtherForm
         while (frame := _FRAME.match(text, here)) is not None:
             here = frame.end()
             name, parent, quat, pose, twist = frame.groups()
@@ -158,10 +159,8 @@ class _Reader:
 
 def _rows(texts: list[str | None], count: int | None) -> list[Any]:
     """Return the numbers of each text, None where there is no text."""
-    stated = [text for text in texts if text is not None]
-    if max(map(len, stated), default=0) > _MAX_ROW:
-        raise _OtherForm
-    rows: list[Row] | None = parse_rows(stated, count)
+    stated = texts if None not in texts else [text for text in texts if text is not None]
+    rows: list[Row] | None = parse_rows(stated, count)  # type: ignore[arg-type]  # no None is left
     if rows is None:
         raise _OtherForm
     if len(rows) == len(texts):

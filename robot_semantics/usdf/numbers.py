@@ -20,6 +20,7 @@ Row = tuple[float, ...]
 
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ROW = re.compile(rf"[ \t\r\n]*(?:{_DOUBLE.pattern}(?:[ \t\r\n]+|$))*")
+_MINUS_ZERO = re.compile(r"-0(?:[\s\]]|$)")
 _PIECE = 256
 _WORD = re.compile(r"[^ \t\r\n]+")
 
@@ -62,7 +63,7 @@ def _parse_rows_in_c(texts: Sequence[str], count: int | None) -> list[Row] | Non
         joined = "],[".join(piece)
         # A number has no comma: more of them than our own would make other rows than the texts. And JSON reads -0 as an
         # integer, which has no sign to keep.
-        if joined.count(",") >= len(piece) or "-0 " in joined or "-0]" in joined or joined.endswith("-0"):
+        if joined.count(",") >= len(piece) or _MINUS_ZERO.search(joined):
             return None
         try:
             rows += decode(f"[[{joined.replace(' ', ',')}]]")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.world_state import (
@@ -17,6 +20,7 @@ from robot_semantics.usdf.world_state import (
     LinkState,
     ModelState,
     Pose,
+    Quaternion,
     WorldState,
 )
 
@@ -86,7 +90,7 @@ def _names(tag: str, items: Sequence[_Named], parent: str) -> Iterator[Problem]:
     if len(set(names)) < len(names):
         yield from _repeats(tag, items, parent)
     # One look at all names at once: nearly always there is nothing to report.
-    if any(not name or name[0] in XML_SPACE or name[-1] in XML_SPACE for name in names):
+    if "" in names or list(map(str.strip, names)) != names:
         yield from (_bad_name(item, parent) for item in items if _is_bad(item.name))
 
 
@@ -162,12 +166,12 @@ _KIND: dict[type, str] = {ModelState: "model", Frame: "frame"}
 
 def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
     """Report each rs:quaternion that is not the orientation of the rpy beside it."""
-    stated = [(owner, item, pose, pose.quat_xyzw) for owner, item, pose in _poses(state) if pose.quat_xyzw is not None]
+    stated = _with_quaternion(state)
     if not stated:
         return
     with np.errstate(all="ignore"):
-        given = np.array([quat_xyzw for *_, quat_xyzw in stated], dtype=np.float64)
-        meant = quat_from_rpy(np.array([pose.xyz_rpy[3:] for _, _, pose, _ in stated], dtype=np.float64))
+        given = _array([quat_xyzw for *_, quat_xyzw in stated], 4)
+        meant = quat_from_rpy(_array([pose.xyz_rpy for _, _, pose, _ in stated], 6)[:, 3:])
         off = np.minimum(np.abs(given - meant).max(axis=1), np.abs(given + meant).max(axis=1))
         length = np.sqrt((given * given).sum(axis=1))
     # `not <=` and not `>`: an overflow to NaN is wrong too.
@@ -184,13 +188,24 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
         yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
 
 
-def _poses(state: WorldState) -> Iterator[tuple[ModelState | None, _Named, Pose]]:
-    for model in state.models:
-        if model.pose is not None:
-            yield None, model, model.pose
-        for link in model.links:
-            if link.pose is not None:
-                yield model, link, link.pose
-    for frame in state.frames:
-        if frame.pose is not None:
-            yield None, frame, frame.pose
+def _array(rows: Sequence[tuple[float, ...]], count: int) -> npt.NDArray[np.float64]:
+    """Return (n, count) numbers; several times as fast as `np.array`, which looks at each row for what it may be."""
+    if all(len(row) == count for row in rows):
+        with suppress(TypeError):  # what is no number at all becomes NaN below
+            return np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * count).reshape(-1, count)
+    return np.array(rows, dtype=np.float64)
+
+
+def _with_quaternion(state: WorldState) -> list[tuple[ModelState | None, _Named, Pose, Quaternion]]:
+    """Return everything with a pose that states a quaternion, links with their model."""
+    found: list[tuple[ModelState | None, _Named, Pose, Quaternion]] = []
+    for body in state.bodies:
+        if (pose := body.pose) is not None and (quat := pose.quat_xyzw) is not None:
+            found.append((None, body, pose, quat))
+        if isinstance(body, ModelState):
+            found += [
+                (body, link, pose, quat)
+                for link in body.links
+                if (pose := link.pose) is not None and (quat := pose.quat_xyzw) is not None
+            ]
+    return found

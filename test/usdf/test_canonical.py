@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from robot_semantics.description.xml_events import MAX_PLAIN_BYTES
 from robot_semantics.errors import DescriptionError
 from robot_semantics.usdf.canonical import canonical_state
 from robot_semantics.usdf.reader import Examined, _examine, _examine_xml
@@ -119,7 +120,7 @@ def test_another_form_is_left_to_the_xml_parser(old: str, new: str) -> None:
 
 
 def test_a_row_that_the_xml_parser_would_refuse_is_left_to_it() -> None:
-    text = write_world(WORLD).replace("<positions>1.0", f"<positions>1.0{' ' * 1_000_001}", 1)
+    text = write_world(WORLD).replace("<positions>1.0", f"<positions>1.0{' ' * MAX_PLAIN_BYTES}", 1)
     assert canonical_state(text.encode()) is None
 
 

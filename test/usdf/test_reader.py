@@ -178,6 +178,14 @@ def test_the_sign_of_an_integer_zero_is_kept() -> None:
     assert repr(frame.twist) == "(-0.0, 0.0, -0.0, 0.0, -0.0, -0.0)"
 
 
+@pytest.mark.parametrize(
+    "text", ["1 2 3 4 5 -0\n", "\n1 2 3 4 5 -0", "1 2 3 4 5 -0\t", "1 2 3 4 5 -0 ", "1 2 3 4 5 -0"]
+)
+def test_the_sign_of_an_integer_zero_is_kept_before_any_white_space(text: str) -> None:
+    (frame,) = parse_world(f"<world_state><frame name='f'><twist>{text}</twist></frame></world_state>").frames
+    assert repr(frame.twist) == "(1.0, 2.0, 3.0, 4.0, 5.0, -0.0)"
+
+
 def test_comments_and_foreign_content_are_kept_and_stay_what_they_are() -> None:
     text = (
         f"<world_state {RS} xmlns:x='urn:x' x:a='1' xml:lang='en'><!-- one --><x:e kind='x:t'><pose>no</pose></x:e>"
