@@ -170,11 +170,16 @@ def _measure(listener: Any, command: Sequence[str], joints: int, rate: int, seco
         )
         latencies: list[int] = []
         first = begin = cpu_begin = None
+        give_up = time.perf_counter() + warm_up + seconds + 30.0
         while True:
             wait_set.clear_entities()
             wait_set.add_subscription(handle)
             wait_set.wait(100_000_000)
             now_ns, now_s = time.time_ns(), time.perf_counter()
+            if now_s > give_up:
+                _end(node)
+                _end(publisher)
+                raise RuntimeError(f"{shlex.join(command)}: too little came on /tf")
             while (taken := handle.take_message(TFMessage, True)) is not None:
                 if first is None:
                     first = now_s
