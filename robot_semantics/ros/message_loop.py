@@ -17,6 +17,8 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.subscription import Subscription
 
+_LOOK_NS = 200_000_000
+"""How long [ns] a wait for a single subscription lasts at most: then it is looked whether to stop."""
 _FOREVER = -1
 
 
@@ -99,11 +101,37 @@ class MessageLoop:
                     raise
                 return
             in_use.enter_context(wait_set)
-            self._take_all(wait_set, takers)
+            if len(takers) == 1 and not self._pace_s:
+                self._take_from_one(wait_set, *takers[0])
+            else:
+                self._take_from_all(wait_set, takers)
 
-    def _take_all(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
+    def _take_from_one(
+        self, wait_set: Any, handle: Any, message_type: type, raw: bool, deliver: Callable[[Any], None]
+    ) -> None:
         # Every call here is made for every message, when the processor's caches have forgotten it: as few as will do.
-        several = len(takers) > 1
+        wait, is_ready, take = wait_set.wait, wait_set.is_ready, handle.take_message
+        ready = False
+        while not self._stopping:
+            # What was ready stays in the wait set, what was not is taken out of it.
+            if not ready:
+                wait_set.clear_entities()
+                wait_set.add_subscription(handle)
+            wait(_LOOK_NS)
+            ready = is_ready("subscription", 0)
+            if ready:
+                while (taken := take(message_type, raw)) is not None:
+                    try:
+                        deliver(taken[0])
+                    except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
+                        if not self._told(error):
+                            return
+                    if self._stopping:
+                        return  # type: ignore[unreachable]  # another thread sets it
+            elif not self._context.ok():
+                return
+
+    def _take_from_all(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
         wake = self._wake
         while not self._stopping:
             if self._pace_s and self._stopped.wait(self._pace_s):
@@ -115,7 +143,7 @@ class MessageLoop:
             wait_set.wait(_FOREVER)
             came = False
             for number, (handle, message_type, raw, deliver) in enumerate(takers):
-                if several and not wait_set.is_ready("subscription", number):
+                if not wait_set.is_ready("subscription", number):
                     continue
                 while not self._stopping:
                     taken = handle.take_message(message_type, raw)
@@ -125,9 +153,14 @@ class MessageLoop:
                     try:
                         deliver(taken[0])
                     except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
-                        # After a shutdown nothing can be published any more, and that is no fault.
-                        if not self._context.ok():
+                        if not self._told(error):
                             return
-                        self._on_fault(error)
             if not came and not self._context.ok():
                 return
+
+    def _told(self, error: Exception) -> bool:
+        # After a shutdown nothing can be published any more, and that is no fault.
+        if not self._context.ok():
+            return False
+        self._on_fault(error)
+        return True

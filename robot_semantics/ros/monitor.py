@@ -63,18 +63,24 @@ class Monitor:
                         self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
             if core.settings.check_tf_authority:
                 core.outputs.authority.tick(core.outputs.static_message)
-        if self._publishes:
-            message = DiagnosticArray(status=[self._status_of(slot) for slot in core.slots])
+        rates = {slot.prefix: self._rates_of(slot) for slot in core.slots}
+        # Nobody would keep what is published for nobody, and making it is most of what this costs.
+        if self._publishes and self._publisher.get_subscription_count():
+            message = DiagnosticArray(status=[self._status_of(slot, *rates[slot.prefix]) for slot in core.slots])
             message.header.stamp = core.node.get_clock().now().to_msg()
             self._publisher.publish(message)
 
-    def _status_of(self, slot: RobotSlot) -> DiagnosticStatus:
-        health, traffic = self._health[slot.prefix], slot.traffic
-        conflicts = self._core.outputs.authority.conflicts
-        now_s = time.monotonic()
+    def _rates_of(self, slot: RobotSlot) -> tuple[float, float]:
+        """Return joint states received and transforms sent [1/s] since the last look."""
+        traffic, now_s = slot.traffic, time.monotonic()
         before_s, received, transforms = self._last.get(slot.prefix, (now_s, traffic.received, traffic.transforms))
         self._last[slot.prefix] = (now_s, traffic.received, traffic.transforms)
         passed_s = now_s - before_s or math.inf
+        return (traffic.received - received) / passed_s, (traffic.transforms - transforms) / passed_s
+
+    def _status_of(self, slot: RobotSlot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
+        health, traffic = self._health[slot.prefix], slot.traffic
+        conflicts = self._core.outputs.authority.conflicts
         complaints = [
             *([] if slot.robot is not None else ["no robot description"]),
             *([f"{len(health.stale)} joints without new values"] if health.stale else []),
@@ -85,9 +91,9 @@ class Monitor:
             "state": self._core.state,
             "joint states received": traffic.received,
             "joint states used": traffic.used,
-            "joint states per second": f"{(traffic.received - received) / passed_s:.1f}",
+            "joint states per second": f"{received_hz:.1f}",
             "transforms sent": traffic.transforms,
-            "transforms per second": f"{(traffic.transforms - transforms) / passed_s:.1f}",
+            "transforms per second": f"{sent_hz:.1f}",
             **{f"refused: {reason.value}": count for reason, count in sorted(traffic.refused.items(), key=str)},
             **{f"age of {name} [s]": f"{age:.1f}" for name, age in health.stale.items()},
             **{f"outside the limits: {name}": f"{value:.6g}" for name, value in health.beyond.items()},

@@ -11,7 +11,7 @@ from types import FrameType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
-_LOOK_S = 0.2
+_LOOK_S = 1.0
 """Time between two looks whether the context has been shut down."""
 
 
