@@ -84,6 +84,16 @@ class MujocoWorld(Node):  # type: ignore[misc]
 
         """
         super().__init__(NODE_NAME, **arguments)
+        try:
+            self._set_up()
+        except BaseException:
+            # A node that is left to the interpreter's end may go down with it while messages come in.
+            self.destroy_node()
+            raise
+
+    # --- set-up
+
+    def _set_up(self) -> None:
         self.settings: SimulationSettings = declare_simulation(self)
         self._initial = self._initial_state()
         self.simulator = self._simulator()
@@ -99,8 +109,6 @@ class MujocoWorld(Node):  # type: ignore[misc]
         self._published_ns = -1
         self._published_wall = 0.0
         self._resync()
-
-    # --- set-up
 
     def _initial_state(self) -> WorldState:
         state = read_world(self.settings.world) if self.settings.world else WorldState()

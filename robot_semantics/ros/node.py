@@ -36,16 +36,23 @@ class RobotSemanticsNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
         """
         super().__init__(NAME)
-        # Imported here, where `run` handles a signal that comes meanwhile: the larger part of the start is imports.
-        from robot_semantics.ros.core import Core
+        self.core: Core | None = None
+        try:
+            # Imported here, where `run` handles a signal that comes meanwhile: the larger part of the start is imports.
+            from robot_semantics.ros.core import Core
 
-        self.core = Core(self)
-        self.core.configure()
-        self.core.activate()
+            self.core = Core(self)
+            self.core.configure()
+            self.core.activate()
+        except BaseException:
+            # A node that is left to the interpreter's end may go down with it while messages come in.
+            self.destroy_node()
+            raise
 
     def destroy_node(self) -> None:
         """Stop all threads, then take the node away."""
-        self.core.shutdown()
+        if self.core is not None:
+            self.core.shutdown()
         super().destroy_node()
 
 
