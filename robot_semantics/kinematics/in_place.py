@@ -127,8 +127,7 @@ class InPlaceTransforms:
         """Compute all transforms for `q` (size,), quaternions of length 1, and return `values`."""
         values, angles = self.values, self._angles
         if len(angles):
-            q.take(self._take_from, None, angles, "clip")
-            np.multiply(angles, self._factor, angles)
+            np.multiply(q[self._take_from], self._factor, angles)
             np.add(angles, self._phase, angles)
             np.sin(angles, angles)
             np.multiply(angles, self._amplitude, self._turned)

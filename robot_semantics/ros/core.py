@@ -19,6 +19,7 @@ from robot_semantics.ros.description import Description
 from robot_semantics.ros.group_services import GroupServices
 from robot_semantics.ros.inputs import Inputs
 from robot_semantics.ros.live_parameters import LiveParameters
+from robot_semantics.ros.looks import Looks
 from robot_semantics.ros.monitor import Monitor
 from robot_semantics.ros.outputs import Outputs
 from robot_semantics.ros.robot import Robot
@@ -92,6 +93,7 @@ class Core:
         except Exception:
             self.cleanup()
             raise
+        self.looks = Looks(node)
         self.outputs = Outputs(node, raw=self.raw)
         self.inputs = Inputs(self)
         self._live = LiveParameters(self)
@@ -108,6 +110,7 @@ class Core:
             self._monitor,
             self._unheard,
             self._live,
+            self.looks,
             self.outputs,
         ]
         self.read_settings()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import monotonic_ns
 
-import numpy as np
-
 from robot_semantics.kinematics.in_place import Given, InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -23,6 +21,9 @@ from robot_semantics.ros.joint_input import InputPlan
 from robot_semantics.ros.schedule import Together
 from robot_semantics.ros.time_order import NEVER_NS, TimeOrder
 
+_TOP, _NEGATIVE_TOP = 0x7F, 0xFF
+"""The most significant byte of infinity and NaN, and of numbers above 2**1009, which are no positions either."""
+
 
 class DirectPath:
     """Takes messages that differ from ones seen before in their stamp and numbers alone.
@@ -37,7 +38,6 @@ class DirectPath:
     __slots__ = (
         "_at",
         "_buffer",
-        "_finite",
         "_group",
         "_heads",
         "_interval_ns",
@@ -47,6 +47,7 @@ class DirectPath:
         "_plan",
         "_positions",
         "_repeater",
+        "_tops",
         "_transforms",
         "count",
     )
@@ -69,7 +70,7 @@ class DirectPath:
         self._repeater = repeater = JointStateRepeater(first)
         self._at, self._heads = repeater.at, repeater.heads
         self._into, self._positions = repeater.buffer, repeater.positions
-        self._finite = np.ones(len(plan.names), np.bool_)
+        self._tops = slice(self._at + 7, self._at + 8 * len(plan.names), 8)
         self._message = TransformMessage(frames)
         given = _given(model, plan)
         raw = self._message
@@ -100,10 +101,8 @@ class DirectPath:
         # Some were published apart from the others, or a joint that is in no such message is to be looked after.
         if group.stamp_ns == NEVER_NS or stamp_ns >= group.quiet_until_ns:
             return None
-        finite, positions = self._finite, self._positions
-        np.isfinite(positions, finite)
-        # The first that is not, or any: numpy's `all` costs several times as much.
-        if not finite.item(finite.argmin()):
+        tops = data[self._tops]
+        if _TOP in tops or _NEGATIVE_TOP in tops:
             return None
         order.last_ns, order.suspect_ns = stamp_ns, None
         buffer, plan = self._buffer, self._plan
@@ -113,7 +112,7 @@ class DirectPath:
         if stamp_ns - group.stamp_ns < self._interval_ns:
             return b""
         group.stamp_ns = stamp_ns
-        self._transforms.update(positions)
+        self._transforms.update(self._positions)
         return self._message.stamped(data[BODY:AFTER_STAMP])
 
 

@@ -26,6 +26,7 @@ class Health:
     def __init__(self, report: Callable[[str], None], info: Callable[[str], None]) -> None:
         self._report, self._info = report, info
         self._model: object = None
+        self._low = self._high = np.zeros(0)
         self._reported_beyond: set[str] = set()
         self.stale: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
@@ -34,6 +35,7 @@ class Health:
         """Look at a robot; `now_ns` is monotonic time, as `JointBuffer.received_ns` has it."""
         if robot.model is not self._model:
             self._model = robot.model
+            self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
             self.stale, self._reported_beyond = {}, set()
         self._look_for_silence(robot, now_ns)
         self._look_for_limits(robot)
@@ -50,6 +52,12 @@ class Health:
         timeout_s = robot.settings.stale_timeout_ns / 1e9
         if not timeout_s:
             self.stale = {}
+            return
+        # Usually all is well, which takes one number to see.
+        if (
+            not self.stale
+            and now_ns - int(robot.buffer.received_ns.min(initial=now_ns)) <= robot.settings.stale_timeout_ns
+        ):
             return
         ages = {
             name: age if age == age else (now_ns - robot.made_ns) / 1e9
@@ -74,7 +82,9 @@ class Health:
 
     def _look_for_limits(self, robot: Robot) -> None:
         positions, space, moving = robot.buffer.positions, robot.space, robot.moving
-        outside = (positions < space.lower - _BEYOND) | (positions > space.upper + _BEYOND)
+        outside = (positions < self._low) | (positions > self._high)
+        if not self.beyond and not outside.any():
+            return
         outside &= robot.buffer.known[moving.of_variable]
         self.beyond = {}
         for variable in np.flatnonzero(outside).tolist():

@@ -30,7 +30,7 @@ class Inputs:
 
     def __init__(self, core: Core) -> None:
         self._core, self._node = core, core.node
-        self._loop = MessageLoop(self._node.context, self._on_fault)
+        self._loops: list[MessageLoop] = []
         self._set_aside = SetAside()
         self._listeners: list[Listener] = []
         self._heard: list[tuple[Source, str]] = []
@@ -38,22 +38,29 @@ class Inputs:
 
     def start(self) -> None:
         """Listen, from now on, to what the present robots are fed from."""
+        frequent = [self._joint_states(slot) for slot in self._core.slots]
+        others: list[Listener] = []
         for slot in self._core.slots:
-            self._listeners.append(self._joint_states(slot))
-            self._listeners += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).listeners()
+            others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).listeners()
             if slot.robot is not None and slot.robot.root_source is Source.TF:
                 source = RootFromTf(self._node, self._set_aside, lambda: self._core.outputs.frames)
                 self._root_from_tf[slot.prefix] = source
-                self._listeners += source.listeners()
+                others += source.listeners()
         self._heard = self._root_sources()
-        self._loop.start(self._listeners)
+        self._listeners = [*frequent, *others]
+        # To wait for one subscription alone costs the least.
+        for together in (*([listener] for listener in frequent), others):
+            loop = MessageLoop(self._node.context, self._on_fault)
+            loop.start(together)
+            self._loops.append(loop)
 
     def stop(self) -> None:
         """Listen to nothing any more."""
-        self._loop.stop()
+        for loop in self._loops:
+            loop.stop()
         for listener in self._listeners:
             self._node.destroy_subscription(listener.subscription)
-        self._listeners, self._root_from_tf = [], {}
+        self._loops, self._listeners, self._root_from_tf = [], [], {}
 
     def robots_changed(self) -> None:
         """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""

@@ -13,17 +13,15 @@ from robot_semantics_interfaces.srv import GetStatus
 from robot_semantics.ros import qos
 from robot_semantics.ros.health import Health
 from robot_semantics.ros.joint_input import Reason
+from robot_semantics.ros.looks import PERIOD_S
 from robot_semantics.ros.slot import RobotSlot
 
 if TYPE_CHECKING:
     from robot_semantics.ros.core import Core
 
-LOOK_PERIOD_S = 1.0
-"""Time between two looks at the robots where no diagnostics are published."""
-
 
 class Monitor:
-    """Looks at every robot once a period, says what has changed for better or worse, and publishes diagnostics."""
+    """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -33,27 +31,25 @@ class Monitor:
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._period_s = 0.0
         self._timer: Any = None
-        self._publishes = False
         self._last: dict[str, tuple[float, int, int]] = {}
+        self._rates: dict[str, tuple[float, float]] = {}
+        core.looks.add(self._look)
 
     def set_period(self, period_s: float) -> None:
         """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
-        if self._timer is not None:
-            self._core.node.destroy_timer(self._timer)
-        self._publishes = period_s > 0.0
-        # By the wall clock: what is wrong must be said above all when simulated time stands still.
-        self._timer = self._core.node.create_timer(period_s or LOOK_PERIOD_S, self._tick, clock=self._clock)
+        self._stop_publishing()
+        self._period_s = period_s
+        self._core.looks.set_period(min(period_s or PERIOD_S, PERIOD_S))
 
     def destroy(self) -> None:
         """Take topic, service and timer away."""
-        node = self._core.node
-        if self._timer is not None:
-            node.destroy_timer(self._timer)
-        node.destroy_publisher(self._publisher)
-        node.destroy_service(self._service)
+        self._stop_publishing()
+        self._core.node.destroy_publisher(self._publisher)
+        self._core.node.destroy_service(self._service)
 
-    def _tick(self) -> None:
+    def _look(self) -> None:
         core = self._core
         if core.active:
             core.inputs.refresh()
@@ -63,12 +59,24 @@ class Monitor:
                         self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
             if core.settings.check_tf_authority:
                 core.outputs.authority.tick(core.outputs.static_message)
-        rates = {slot.prefix: self._rates_of(slot) for slot in core.slots}
-        # Nobody would keep what is published for nobody, and making it is most of what this costs.
-        if self._publishes and self._publisher.get_subscription_count():
-            message = DiagnosticArray(status=[self._status_of(slot, *rates[slot.prefix]) for slot in core.slots])
-            message.header.stamp = core.node.get_clock().now().to_msg()
-            self._publisher.publish(message)
+        self._rates = {slot.prefix: self._rates_of(slot) for slot in core.slots}
+        # Nobody would keep what is published for nobody, and making it costs more than all the rest.
+        if not self._period_s or not self._publisher.get_subscription_count():
+            self._stop_publishing()
+        elif self._timer is None:
+            self._publish()
+            self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock)
+
+    def _stop_publishing(self) -> None:
+        if self._timer is not None:
+            self._core.node.destroy_timer(self._timer)
+            self._timer = None
+
+    def _publish(self) -> None:
+        core = self._core
+        message = DiagnosticArray(status=[self._status_of(slot, *self._rates[slot.prefix]) for slot in core.slots])
+        message.header.stamp = core.node.get_clock().now().to_msg()
+        self._publisher.publish(message)
 
     def _rates_of(self, slot: RobotSlot) -> tuple[float, float]:
         """Return joint states received and transforms sent [1/s] since the last look."""

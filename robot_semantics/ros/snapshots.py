@@ -106,7 +106,7 @@ class Snapshots:
         # A callback waits here for simulators, whose answers come by callbacks of the same node.
         self._group = ReentrantCallbackGroup()
         self._clients: dict[str, RemoteSimulator] = {}
-        self._frames = WorldFrames(node, self._own_frames) if values["snapshots.frames"] else None
+        self._frames = WorldFrames(node, self._own_frames, core.looks) if values["snapshots.frames"] else None
         services = (
             (srv.SaveSnapshot, "save_snapshot", self._save),
             (srv.RestoreSnapshot, "restore_snapshot", self._restore),

@@ -33,6 +33,7 @@ class TfAuthority:
 
     def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]], report: Callable[[str], None]) -> None:
         self._node, self._own_frames, self._report = node, own_frames, report
+        self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
         self._subscriptions: list[Any] = []
         self._others: dict[str, frozenset[str]] = {}
         self._until_s = 0.0
@@ -82,10 +83,10 @@ class TfAuthority:
         self._own.clear()
 
     def _other_publishers(self, topic: str) -> frozenset[str]:
-        if self._node.count_publishers(self._node.resolve_topic_name(topic)) <= 1:
+        if self._node.count_publishers(self._resolved[topic]) <= 1:
             return frozenset()
         own = self._node.get_fully_qualified_name()
-        found = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        found = self._node.get_publishers_info_by_topic(self._resolved[topic])
         return frozenset(name for name in map(node_name, found) if name != own)
 
     def _heard(self, topic: str) -> Callable[[bytes], None]:

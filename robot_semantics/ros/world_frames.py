@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
@@ -18,15 +17,14 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros import qos
 from robot_semantics.ros.cdr import stamp_ns
+from robot_semantics.ros.looks import Looks
 from robot_semantics.ros.message_loop import Listener, MessageLoop, SetAside
 from robot_semantics.ros.root_from_tf import first_child_frame
 from robot_semantics.transforms import compose, matrix_from_pose
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
 from robot_semantics.usdf.world_state import WORLD, Frame, Pose
 
-_LOOK_PERIOD_S = 1.0
 _PACE_S = 0.05
-_STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 
 FloatArray = npt.NDArray[np.float64]
 Standing = Mapping[str, tuple[str, FloatArray]]
@@ -42,9 +40,10 @@ class _Heard(NamedTuple):
 class WorldFrames:
     """Listens to /tf and /tf_static, all but the node's own messages, and keeps the newest transform of each frame."""
 
-    def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]]) -> None:
+    def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]], looks: Looks) -> None:
         """`own_frames` gives the child frames that the node itself publishes."""
         self._node = node
+        self._moving_topic = node.resolve_topic_name("/tf")
         self._own_frames = own_frames
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
@@ -53,11 +52,13 @@ class WorldFrames:
         self._listeners = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
         self._loop.start(self._listeners)
         # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
-        self._timer = node.create_timer(_LOOK_PERIOD_S, self._look_for_others, clock=_STEADY)
+        self._looks, self._alone = looks, True
+        looks.add(self._look_for_others)
 
     def destroy(self) -> None:
         """Stop listening."""
-        self._node.destroy_timer(self._timer)
+        if self._alone:
+            self._looks.remove(self._look_for_others)
         self._loop.stop()
         for listener in self._listeners:
             self._node.destroy_subscription(listener.subscription)
@@ -70,9 +71,10 @@ class WorldFrames:
         return Listener(subscription, take)
 
     def _look_for_others(self) -> None:
-        if self._node.count_publishers(self._node.resolve_topic_name("/tf")) <= 1:
+        if self._node.count_publishers(self._moving_topic) <= 1:
             return
-        self._timer.cancel()
+        self._looks.remove(self._look_for_others)
+        self._alone = False
         self._loop.stop()
         self._listeners.append(self._listen("/tf", qos.TF, static=False))
         self._loop.start(self._listeners)

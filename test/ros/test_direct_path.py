@@ -168,6 +168,17 @@ def test_a_position_that_is_no_number_is_refused_and_changes_nothing(joint: str,
     assert fed.direct
 
 
+@pytest.mark.parametrize(("value", "direct"), [(2.0**1008, True), (2.0**1009, False), (-8e307, False)])
+def test_a_number_however_large_is_a_position(value: float, direct: bool) -> None:
+    fed, q = fed_and_known()
+    q[fed.space.index["slide"]] = value
+    q = fed.space.with_mimics(q)
+    found = fed.give(fed.message(q, 4 * SECOND_NS))
+    assert isinstance(found, dict)
+    assert fed.direct is direct
+    np.testing.assert_array_equal(fed.robot.buffer.positions, q)
+
+
 def test_velocities_and_efforts_are_there_when_asked_for() -> None:
     fed, q = fed_and_known()
     count = len(fed.names)

@@ -1,0 +1,86 @@
+"""The loop that takes the frequent messages: none is left lying, however they come, and it ends when told to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from std_msgs.msg import String
+
+from robot_semantics.ros.message_loop import Listener, MessageLoop
+
+from .conftest import PATIENCE_S
+
+pytestmark = pytest.mark.ros
+
+# Around the time that a wait after a message lasts at most, and far from it.
+PAUSES_S = (0.0, 0.0, 0.05, 0.199, 0.2, 0.201, 0.0, 0.21, 0.45, 0.19, 0.2, 0.2)
+
+
+class Heard:
+    """What a loop was given, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.faults: list[Exception] = []
+        self._changed = threading.Condition()
+
+    def take(self, message: String) -> None:
+        with self._changed:
+            self.texts.append(message.data)
+            self._changed.notify_all()
+        if message.data == "fault":
+            raise RuntimeError("a handler's own fault")
+
+    def until(self, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.texts) >= count, PATIENCE_S), self.texts
+
+
+@pytest.fixture
+def node(domain: int) -> Iterator[Any]:
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("loop", context=context)
+    yield node
+    node.destroy_node()
+    context.try_shutdown()
+
+
+@pytest.mark.parametrize("topics", [("a",), ("a", "b")], ids=["one", "several"])
+def test_every_message_is_taken_whenever_it_comes(node: Any, topics: tuple[str, ...]) -> None:
+    heard = Heard()
+    loop = MessageLoop(node.context, heard.faults.append)
+    publishers = [node.create_publisher(String, topic, 100) for topic in topics]
+    listeners = [Listener(node.create_subscription(String, topic, heard.take, 100), heard.take) for topic in topics]
+    loop.start(listeners)
+    sent = []
+    for round_number in range(2):
+        for number, pause_s in enumerate(PAUSES_S):
+            threading.Event().wait(pause_s)
+            sent.append(f"{round_number} {number}")
+            publishers[number % len(publishers)].publish(String(data=sent[-1]))
+        heard.until(len(sent))
+        assert sorted(heard.texts) == sorted(sent)
+        # Stopped and started again it goes on, whether messages have just come or not for a while.
+        loop.stop()
+        loop.start(listeners)
+    threading.Event().wait(0.5)
+    loop.stop()
+    assert not heard.faults
+
+
+def test_a_handlers_fault_is_told_and_the_next_message_taken(node: Any) -> None:
+    heard = Heard()
+    loop = MessageLoop(node.context, heard.faults.append)
+    publisher = node.create_publisher(String, "a", 100)
+    loop.start([Listener(node.create_subscription(String, "a", heard.take, 100), heard.take)])
+    for text in ("fault", "after"):
+        publisher.publish(String(data=text))
+    heard.until(2)
+    loop.stop()
+    assert heard.texts == ["fault", "after"]
+    assert [str(fault) for fault in heard.faults] == ["a handler's own fault"]
