@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import quoteattr
 
-from lxml import etree
-
+from robot_semantics.usdf.foreign import foreign_element
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import format_time
 
@@ -33,7 +32,7 @@ class ValueAge:
 
 def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
     """Return the state with these ages, in a namespace of their own, instead of those it had."""
-    others = tuple(entry for entry in state.foreign if _element(entry) is None)
+    others = tuple(entry for entry in state.foreign if foreign_element(entry, _AGES) is None)
     if not ages:
         return replace(state, foreign=others)
     lines = []
@@ -46,7 +45,7 @@ def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
 
 def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
     """Return the ages that a snapshot states; none where it states none, or nonsense."""
-    elements = (element for entry in state.foreign if (element := _element(entry)) is not None)
+    elements = (element for entry in state.foreign if (element := foreign_element(entry, _AGES)) is not None)
     try:
         return tuple(
             ValueAge(
@@ -60,13 +59,3 @@ def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
         )
     except ValueError:
         return ()
-
-
-def _element(entry: str) -> etree._Element | None:
-    if NAMESPACE not in entry or not entry.startswith("<"):
-        return None
-    try:
-        element = etree.fromstring(entry, etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError:
-        return None
-    return element if element.tag == _AGES else None

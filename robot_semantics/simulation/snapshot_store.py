@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from lxml import etree
-
 from robot_semantics.description.text_files import save_bytes
 from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.simulation.loading import with_relative_paths
+from robot_semantics.simulation.snapshot_ages import NAMESPACE
+from robot_semantics.usdf.foreign import foreign_element
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -23,7 +23,7 @@ from robot_semantics.usdf.writer import write_world
 SUFFIX = ".usdf"
 LAST = "last"
 """The name that stands for the newest snapshot."""
-COMMENT_NAMESPACE = "urn:robot-semantics:snapshot:1"
+_COMMENT = f"{{{NAMESPACE}}}comment"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
 
@@ -205,27 +205,18 @@ class SnapshotStore:
 
 def with_comment(state: WorldState, comment: str) -> WorldState:
     """Return the state with a comment, in a namespace of its own, instead of the one it had."""
-    others = tuple(entry for entry in state.foreign if _comment(entry) is None)
+    others = tuple(entry for entry in state.foreign if foreign_element(entry, _COMMENT) is None)
     if not comment:
         return replace(state, foreign=others)
     # XML 1.0 has no place for control characters.
     text = escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "�", comment))
-    return replace(state, foreign=(*others, f'<s:comment xmlns:s="{COMMENT_NAMESPACE}">{text}</s:comment>'))
+    return replace(state, foreign=(*others, f'<s:comment xmlns:s="{NAMESPACE}">{text}</s:comment>'))
 
 
 def comment_of(state: WorldState) -> str:
     """Return a state's comment, empty if it has none."""
-    return next((text for text in map(_comment, state.foreign) if text is not None), "")
-
-
-def _comment(entry: str) -> str | None:
-    if COMMENT_NAMESPACE not in entry or not entry.startswith("<"):
-        return None
-    try:
-        element = etree.fromstring(entry, etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError:
-        return None
-    return (element.text or "") if element.tag == f"{{{COMMENT_NAMESPACE}}}comment" else None
+    elements = (foreign_element(entry, _COMMENT) for entry in state.foreign)
+    return next((element.text or "" for element in elements if element is not None), "")
 
 
 @contextmanager

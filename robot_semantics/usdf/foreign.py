@@ -47,6 +47,18 @@ def take_foreign(document: XmlDocument, found: Diagnostics) -> dict[int, tuple[s
     return {at: tuple(entries) for at, entries in taken.items() if entries}
 
 
+def foreign_element(entry: str, tag: str) -> etree._Element | None:
+    """Return an entry as an element if it is one with this tag, ``{namespace}name``."""
+    namespace = tag[1:].partition("}")[0]
+    if not entry.startswith("<") or namespace not in entry:
+        return None
+    try:
+        element = etree.fromstring(entry, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return None
+    return element if element.tag == tag else None
+
+
 def is_foreign(node: etree._Element) -> bool:
     """Tell whether a node is a comment, an instruction, or an element of another namespace."""
     tag: object = node.tag
