@@ -6,6 +6,7 @@ here. This one waits for its few subscriptions alone, and drains them. It lasts 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,11 @@ from rclpy.subscription import Subscription
 _LOOK_NS = 200_000_000
 """How long [ns] a wait for a single subscription lasts at most after a message: then it is looked whether to stop."""
 _FOREVER = -1
+_TAKEN_NS = 1_000_000
+"""If giving way took longer [ns], the processor is busy with something else, and messages must not wait for that."""
+_RUDE_NS = 10_000_000_000
+"""How long [ns] then nobody is given way to."""
+_give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 
 
 class Listener(NamedTuple):
@@ -113,6 +119,7 @@ class MessageLoop:
         # Every call here is made for every message, when the processor's caches have forgotten it: as few as will do.
         wait, take, now_ns = wait_set.wait, handle.take_message, time.monotonic_ns
         flowing = alone = False
+        polite_from_ns = 0
         while not self._stopping:
             if flowing:
                 # What was ready stays in the wait set, what was not is taken out of it.
@@ -121,8 +128,16 @@ class MessageLoop:
                     wait_set.add_subscription(handle)
                 begin_ns = now_ns()
                 wait(_LOOK_NS)
+                woken_ns = now_ns()
                 # To ask what was ready costs more than the time: a wait cut short was cut short by a message.
-                alone = now_ns() - begin_ns < _LOOK_NS // 2
+                alone = woken_ns - begin_ns < _LOOK_NS // 2
+                # The middleware's thread has woken this one in the middle of its work, and perhaps been put off by it,
+                # with locks in its hands that are wanted here next: let it finish.
+                if woken_ns >= polite_from_ns:
+                    _give_way()
+                    given_ns = now_ns()
+                    if given_ns - woken_ns > _TAKEN_NS:
+                        polite_from_ns = given_ns + _RUDE_NS
             else:
                 wait_set.clear_entities()
                 wait_set.add_subscription(handle)
