@@ -196,6 +196,8 @@ def _measure(listener: Any, command: Sequence[str], joints: int, rate: int, seco
         _end(node)
         _end(publisher)
     listener.destroy_subscription(subscription)
+    if not latencies:
+        raise RuntimeError(f"{shlex.join(command)}: nothing came on /tf after the warm-up")
     ordered = sorted(latencies)
     return Measured(
         cpu / 1000.0 / len(latencies),
