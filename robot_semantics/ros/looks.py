@@ -13,7 +13,7 @@ PERIOD_S = 1.0
 
 
 class Looks:
-    """Calls functions once a second: on one timer, because a wake of the executor costs more than all of them."""
+    """Calls functions once a period: on one timer, because a wake of the executor costs more than all of them."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -21,10 +21,9 @@ class Looks:
         # By the wall clock: what is wrong must be said above all when simulated time stands still.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer: Any = None
-        self.set_period(PERIOD_S)
 
     def set_period(self, period_s: float) -> None:
-        """Look so often from now on."""
+        """Look so often from now on; before that, never."""
         self._stop()
         self._timer = self._node.create_timer(period_s, self._look, clock=self._clock)
 
