@@ -11,6 +11,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,7 +153,7 @@ def compare(title: str, path: Path, folder: Path) -> None:
         for _ in range(ROUNDS):
             for name, most, run in everyone:
                 some = (arranged if name.startswith("pinocchio") else q)[: min(batch, most)]
-                times[name].append(seconds(lambda run=run, some=some: run(some)) / len(some))  # type: ignore[misc]
+                times[name].append(seconds(partial(run, some)) / len(some))
         for name, found in times.items():
             rates[name].append(1e-3 / statistics.median(found))
     ours = rates["robot_semantics"]

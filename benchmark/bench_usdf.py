@@ -42,7 +42,7 @@ def world(models: int, links: int, *, full: bool) -> WorldState:
     quats = Rotation.from_euler("xyz", rpys).as_quat().tolist()
 
     def six() -> Vec6:
-        return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]
+        return tuple(chance.uniform(-3, 3) for _ in range(6))  # type: ignore[return-value]  # they are six
 
     def link(at: int) -> LinkState:
         x, y, z, *_ = six()

@@ -136,7 +136,7 @@ class XmlText:
         inner_start, inner_end = self.places.inner_span(parent)
         tag = self._start_tag(parent)
         if tag.endswith(b"/>"):
-            name = _TAG_NAME.match(tag).group()[1:].decode()  # type: ignore[union-attr]
+            name = _TAG_NAME.match(tag).group()[1:].decode()  # type: ignore[union-attr]  # a start tag has a name
             open_end = len(tag[:-2].rstrip())
             return Edit(start + open_end, end, f">{lines}{self.newline}{outer}</{name}>".encode())
         before = self._blank_before(inner_end)

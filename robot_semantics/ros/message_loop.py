@@ -117,6 +117,7 @@ class MessageLoop:
         self, wait_set: Any, handle: Any, message_type: type, raw: bool, deliver: Callable[[Any], None]
     ) -> None:
         # Every call here is made for every message, when the processor's caches have forgotten it: as few as will do.
+        # That is why the messages are taken in here, and not in a function that `_take_from_all` could share.
         wait, take, now_ns = wait_set.wait, handle.take_message, time.monotonic_ns
         flowing = alone = False
         polite_from_ns = 0
