@@ -70,10 +70,10 @@ setup(
     entry_points={
         "console_scripts": [
             "robot_semantics = robot_semantics.cli.main:main",
-            "robot_semantics_node = robot_semantics.ros.node:main",
-            "robot_semantics_lifecycle_node = robot_semantics.ros.lifecycle_node:main",
+            "robot_semantics_node = robot_semantics.ros.node.plain_node:main",
+            "robot_semantics_lifecycle_node = robot_semantics.ros.node.lifecycle_node:main",
             "bag_to_usdf = robot_semantics.cli.export:main",
-            "mujoco_world = robot_semantics.ros.mujoco_world:main",
+            "mujoco_world = robot_semantics.ros.simulators.mujoco_world:main",
         ],
     },
     zip_safe=True,

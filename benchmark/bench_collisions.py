@@ -22,12 +22,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import Counts, count_blocks
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver

@@ -111,7 +111,14 @@ def service_times(urdf: str, srdf: str, model: RobotModel, calls: int) -> tuple[
         servers = [
             subprocess.Popen(command)
             for command in (
-                [sys.executable, "-m", "robot_semantics.ros.node", "--ros-args", "--params-file", str(parameters)],
+                [
+                    sys.executable,
+                    "-m",
+                    "robot_semantics.ros.node",
+                    "--ros-args",
+                    "--params-file",
+                    str(parameters),
+                ],
                 [sys.executable, "-c", TRIGGER],
             )
         ]

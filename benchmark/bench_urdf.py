@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 from urdf_parser_py.urdf import URDF
 
-from robot_semantics.description.urdf_reader import parse_urdf
-from robot_semantics.description.urdf_writer import write_urdf
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.urdf.writer import write_urdf
 
 
 def robot_text(links: int, *, typo: bool = False) -> str:

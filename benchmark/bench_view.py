@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.viewer import mesh_files
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page

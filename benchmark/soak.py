@@ -132,7 +132,14 @@ def soak(seconds: float, rate_hz: float, joints: int, say: Callable[[str], None]
             "qos_overrides./tf.publisher.depth": 5000,
         }
         file.write_text(yaml.safe_dump({"/**": {"ros__parameters": parameters}}))
-        command = [sys.executable, "-m", "robot_semantics.ros.node", "--ros-args", "--params-file", str(file)]
+        command = [
+            sys.executable,
+            "-m",
+            "robot_semantics.ros.node",
+            "--ros-args",
+            "--params-file",
+            str(file),
+        ]
         with log.open("wb") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:

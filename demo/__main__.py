@@ -31,7 +31,7 @@ from demo.failure import DemoError
 from demo.processes import Process, Processes
 from demo.report import Report
 from demo.tree import tf_tree
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.usdf.poses import pose_matrix
@@ -105,7 +105,7 @@ class Demo:
 
     def _start_simulator(self, name: str, *, paused: bool) -> Process:
         parameters = {"world": str(FOLDER / "world.usdf"), "package_paths": [str(self.share)], "start_paused": paused}
-        return self.processes.start("robot_semantics.ros.mujoco_world", parameters, name)
+        return self.processes.start("robot_semantics.ros.simulators.mujoco_world", parameters, name)
 
     def _still_alive(self) -> None:
         self.simulator.check()

@@ -9,8 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place, Severity
-    from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+    from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place, Severity
+    from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
     from robot_semantics.kinematics.forward import ForwardKinematics
     from robot_semantics.kinematics.joint_space import JointSpace
     from robot_semantics.model.loading import load_robot, robot_from_text
@@ -43,16 +43,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Diagnostic": "diagnostics",
-    "DescriptionError": "errors",
-    "Diagnostics": "diagnostics",
+    "Diagnostic": "base.diagnostics",
+    "DescriptionError": "base.errors",
+    "Diagnostics": "base.diagnostics",
     "ForwardKinematics": "kinematics.forward",
     "JointSpace": "kinematics.joint_space",
-    "Place": "diagnostics",
+    "Place": "base.diagnostics",
     "RobotModel": "model.robot_model",
-    "RobotSemanticsError": "errors",
-    "Severity": "diagnostics",
-    "UnknownNameError": "errors",
+    "RobotSemanticsError": "base.errors",
+    "Severity": "base.diagnostics",
+    "UnknownNameError": "base.errors",
     "WorldState": "usdf.world_state",
     "load_robot": "model.loading",
     "read_world": "usdf.reader",

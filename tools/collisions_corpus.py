@@ -15,6 +15,8 @@ import fcl
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import (
     CollisionMatrix,
     PairEvidence,
@@ -24,16 +26,14 @@ from robot_semantics.collision.matrix import (
 from robot_semantics.collision.mesh_files import load_mesh
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.report import reason_counts
-from robot_semantics.description import urdf_tree
-from robot_semantics.description.urdf_dialects import matrix_of
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.dialects import matrix_of
 from tools.srdf_corpus import ROOT, SHARE, Entry, entries
 
 PAGE = ROOT / "doc" / "collisions_corpus.md"

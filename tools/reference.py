@@ -23,7 +23,8 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from robot_semantics.examples import FOLDER
-from robot_semantics.ros import parameters, simulation_parameters, snapshots
+from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.simulators import simulation_parameters
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "doc" / "reference.md"
@@ -69,7 +70,7 @@ def reference(domain: int) -> str:
     lines += ["## Topics and services", "", "As the nodes have them with the example robot.", ""]
     for module, name, given in (
         ("robot_semantics.ros.node", "robot_semantics", robot),
-        ("robot_semantics.ros.mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
+        ("robot_semantics.ros.simulators.mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
     ):
         lines += [f"### `{name}`", "", *_graph(module, name, given, domain), ""]
     lines += ["## Interfaces", "", "All are in the package `robot_semantics_interfaces`.", ""]

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf.reader import srdf_from_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"

@@ -19,8 +19,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.loading import load_robot
 
 ROOT = Path(__file__).resolve().parent.parent

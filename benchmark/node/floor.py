@@ -13,8 +13,8 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.robot import Robot
-from robot_semantics.ros.settings import RobotSettings
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.settings import RobotSettings
 
 
 def main() -> None:

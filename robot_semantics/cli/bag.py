@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.progress import print_all
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import Described

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs
-from robot_semantics.description.document_kind import Kind, kind_of
-from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.description.xacro_reader import FindPackage
-from robot_semantics.description.xml_reader import read_text, read_xml
-from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, check_meshes
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.reader import read_text, read_xml
+from robot_semantics.xml.xacro import FindPackage
 
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
 

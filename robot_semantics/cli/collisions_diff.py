@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
-from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf.reader import srdf_from_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

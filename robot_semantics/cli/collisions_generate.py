@@ -7,18 +7,18 @@ import json
 import sys
 from pathlib import Path
 
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import save_bytes, save_text
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
 from robot_semantics.collision.statistics import never_bound, rounded_up
-from robot_semantics.description.srdf_edit import SrdfText
-from robot_semantics.description.text_files import save_bytes, save_text
-from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf.edit import SrdfText
 
 RARE_SHOWN = 12
 

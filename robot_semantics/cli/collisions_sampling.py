@@ -6,13 +6,13 @@ import argparse
 import os
 from collections.abc import Callable
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.words import pair_of
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.resources import PackageResolver

@@ -8,14 +8,14 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import WORLD, WorldState

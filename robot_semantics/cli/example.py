@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from robot_semantics.description.text_files import save_text
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import save_text
 from robot_semantics.examples import FOLDER
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from lxml import etree
 
+from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
-from robot_semantics.description.text_files import declared_utf8
-from robot_semantics.description.xacro_reader import ExpandedPlaces, read_document
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.xml.xacro import ExpandedPlaces, read_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

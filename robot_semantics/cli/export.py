@@ -11,10 +11,10 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.inputs import add_json_argument, print_json
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError
-from robot_semantics.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
-from robot_semantics.errors import UnknownNameError
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 

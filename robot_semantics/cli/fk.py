@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.words import numbers_by_name, pair_of
-from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from robot_semantics.diagnostics import Diagnostics, Severity
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
 
 WARNINGS_OF_A_KIND = 3

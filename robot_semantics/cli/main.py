@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, NoReturn, Protocol
 
 from robot_semantics import __version__
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.examples import epilog
 from robot_semantics.cli.words import UsageError
-from robot_semantics.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.names import did_you_mean
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
 EXIT_CODES = """exit codes of all commands:

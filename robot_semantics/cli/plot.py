@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.progress import print_all
-from robot_semantics.diagnostics import Diagnostics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 
 
 def print_all(problems: Diagnostics) -> None:

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
-    from robot_semantics.description.text_files import save_text
+    from robot_semantics.base.files import save_text
     from robot_semantics.viewer.graph import dot_graph, svg_graph
 
     for path, draw in ((svg, svg_graph), (dot, dot_graph)):

@@ -8,8 +8,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.inputs import print_diagnostics
-from robot_semantics.diagnostics import Diagnostics
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -62,9 +62,10 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     # Imported here: the simulator is an optional part, and a missing one is reported by its name.
     from robot_semantics.model.resources import PackageResolver
-    from robot_semantics.simulation.loading import ModelFiles, with_relative_paths, world_from_state
+    from robot_semantics.simulation.loading import ModelFiles, world_from_state
     from robot_semantics.simulation.mujoco import MujocoSimulator
     from robot_semantics.simulation.mujoco_stepping import send_warnings_to
+    from robot_semantics.usdf.descriptions import with_relative_paths
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.writer import save_world, write_world
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import Any
 
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.cli.inputs import add_json_argument, print_json
-from robot_semantics.errors import MissingExtraError
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -140,7 +140,7 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
 
     """
     try:
-        from robot_semantics.ros.snapshot_client import call_snapshot_service
+        from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
     except ImportError as error:
         raise MissingExtraError(error.name or "rclpy", "ros", "talking to a node") from error
     return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)

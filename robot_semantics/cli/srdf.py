@@ -6,21 +6,21 @@ import argparse
 import sys
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.cli.words import UsageError, pair_of
-from robot_semantics.description.renaming import URDF_REFERENCES, rename_in_urdf
-from robot_semantics.description.srdf_edit import SrdfText
-from robot_semantics.description.text_files import save_bytes
-from robot_semantics.description.xml_edit import XmlText
-from robot_semantics.description.xml_reader import read_text
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.xml.edit import XmlText
+from robot_semantics.xml.reader import read_text
 
 KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 """What can be renamed."""

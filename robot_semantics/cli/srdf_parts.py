@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.names import LinkPair
 from robot_semantics.cli.words import UsageError, pair_of
-from robot_semantics.description import srdf_new
-from robot_semantics.description.srdf_edit import SrdfText
-from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
-from robot_semantics.description.srdf_reader import parse_numbers
-from robot_semantics.description.xml_edit import NewElement
-from robot_semantics.errors import RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf import new as srdf_new
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.elements import VIRTUAL_JOINT_TYPES
+from robot_semantics.srdf.reader import parse_numbers
+from robot_semantics.xml.edit import NewElement
 
 DEFAULT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
 """Parent frame of a virtual joint where none is given (REP-105)."""

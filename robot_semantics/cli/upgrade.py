@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.inputs import print_diagnostics
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the description in the current form; return the exit code."""
-    from robot_semantics.description.text_files import declared_utf8, save_bytes
-    from robot_semantics.description.urdf_reader import read_robot
-    from robot_semantics.description.urdf_writer import write_urdf
-    from robot_semantics.description.xacro_reader import is_xacro
-    from robot_semantics.description.xml_reader import parse_xml, read_text
+    from robot_semantics.base.files import declared_utf8, save_bytes
     from robot_semantics.model.resolve import resolve_urdf
+    from robot_semantics.urdf.reader import read_robot
+    from robot_semantics.urdf.writer import write_urdf
+    from robot_semantics.xml.reader import parse_xml, read_text
+    from robot_semantics.xml.xacro import is_xacro
 
     original = read_text(arguments.urdf)
     document = parse_xml(original, arguments.urdf, forgiving=True)

@@ -7,10 +7,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
 from robot_semantics.cli.usdf_places import placed
 from robot_semantics.cli.words import UsageError, nanoseconds
-from robot_semantics.errors import ArrayError
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.interpolate import interpolate, share_at

@@ -9,17 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import ArrayError, MissingExtraError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.words import UsageError
-from robot_semantics.description.text_files import save_bytes
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import ArrayError, MissingExtraError
-from robot_semantics.usdf.conversion import Converted
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.convert.json_form import parse_json, world_to_json
+from robot_semantics.convert.sdformat_input import sdformat_from_file
+from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.descriptions import rebased
-from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.sdformat_input import sdformat_from_file
-from robot_semantics.usdf.sdformat_state import to_sdformat
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 
@@ -75,7 +75,7 @@ def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
 
 
 def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
-    from robot_semantics.usdf.mujoco_keyframe import from_keyframe, parse_keyframe
+    from robot_semantics.convert.mujoco_keyframe import from_keyframe, parse_keyframe
 
     key = parse_keyframe(Path(arguments.file).read_bytes(), arguments.key, arguments.file)
     return from_keyframe(key, _mujoco_model(arguments))
@@ -100,7 +100,7 @@ def _to_sdformat(state: WorldState, arguments: argparse.Namespace) -> Converted[
 
 
 def _to_mujoco(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
-    from robot_semantics.usdf.mujoco_keyframe import to_keyframe
+    from robot_semantics.convert.mujoco_keyframe import to_keyframe
 
     robots = usdf_files.robots(arguments, state, arguments.file)
     key = to_keyframe(state, _mujoco_model(arguments), robots=robots, name=arguments.key or "")

@@ -6,10 +6,10 @@ import argparse
 import math
 from typing import Any
 
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs, usdf_files, usdf_views
 from robot_semantics.cli.console import console_for_output
 from robot_semantics.cli.words import UsageError
-from robot_semantics.errors import UnknownNameError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 

@@ -8,16 +8,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.usdf_places import Origin
-from robot_semantics.description.text_files import save_bytes
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
-from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world

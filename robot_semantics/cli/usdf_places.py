@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from robot_semantics.description.xml_reader import SourceMap
-from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.reader import SourceMap
 
 ROOT = "/world_state"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs, usdf_files, usdf_views
 from robot_semantics.cli.console import console_for_output
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.robot import complete

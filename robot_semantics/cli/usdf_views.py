@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rich.table import Table
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.console import console_for_output
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.usdf.check import check_world_file
-from robot_semantics.usdf.json_form import world_to_json
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import format_time

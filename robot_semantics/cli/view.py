@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.cli import inputs
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         _picture(stage, arguments)
         done = True
     if arguments.html:
-        from robot_semantics.description.text_files import save_bytes
+        from robot_semantics.base.files import save_bytes
         from robot_semantics.viewer.page import page
 
         save_bytes(page(stage, groups=arguments.group).encode(), Path(arguments.html))
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
-    from robot_semantics.description.text_files import save_bytes
+    from robot_semantics.base.files import save_bytes
     from robot_semantics.viewer.picture import View, render, with_legend
     from robot_semantics.viewer.png import png_bytes
 
@@ -120,7 +120,7 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
 
 def _live(arguments: argparse.Namespace) -> int:
     try:
-        from robot_semantics.ros.live_view import LiveRobot
+        from robot_semantics.ros.tools.live_view import LiveRobot
     except ImportError as error:
         raise MissingExtraError(error.name or "rclpy", "ros", "following a node") from error
     from robot_semantics.viewer.server import PageServer, serve

@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 from decimal import Decimal, InvalidOperation
 
-from robot_semantics.description.urdf_numbers import number
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.urdf.numbers import number
 
 
 class UsageError(RobotSemanticsError):

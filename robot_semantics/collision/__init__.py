@@ -2,7 +2,7 @@
 
 import logging
 
-from robot_semantics.errors import MissingExtraError
+from robot_semantics.base.errors import MissingExtraError
 
 try:
     import mujoco

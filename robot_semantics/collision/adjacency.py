@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import combinations
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 
 
 def adjacent_pairs(robot: RobotModel, with_geometry: Collection[str]) -> dict[LinkPair, tuple[str, ...]]:

@@ -6,9 +6,9 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 
 
 class Finding(enum.Enum):

@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
-from robot_semantics.errors import RobotSemanticsError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -7,11 +7,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.collision.mesh_files import GeometryError, frozen_hull, load_mesh
 from robot_semantics.collision.shapes import Shape, hull_shape
-from robot_semantics.description.urdf_tree import Vec3
-from robot_semantics.errors import MissingExtraError
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.tree import Vec3
 
 CONCAVITY = 0.05
 """How far a part may be from convex, as a share of its size: the decomposition's own default."""

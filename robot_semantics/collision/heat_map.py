@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.collision.matrix import CollisionMatrix, Reason
-from robot_semantics.errors import MissingExtraError
 from robot_semantics.model.robot_model import RobotModel
 
 _LETTER = {Reason.ADJACENT: "A", Reason.ALWAYS: "!", Reason.DEFAULT: "D", Reason.NEVER: "·"}

@@ -15,6 +15,7 @@ from types import MappingProxyType
 import mujoco
 import numpy as np
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import Counts, Progress, count_blocks, count_configurations
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
@@ -23,7 +24,6 @@ from robot_semantics.collision.statistics import is_rare, never_bound, samples_f
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 from robot_semantics.transforms.arrays import FloatArray
 
 NO_PAIRS = "fewer than two links with collision geometry: there are no pairs that could collide"

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
-from robot_semantics.model.held_interrupt import held_interrupt
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
 from robot_semantics.collision.mesh_files import GeometryError, MeshFacts, mesh_facts
 from robot_semantics.collision.scene import Piece
 from robot_semantics.collision.shapes import Shape, shape_of
-from robot_semantics.description import urdf_tree
-from robot_semantics.description.urdf_dialects import matrix_of
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.dialects import matrix_of
 
 FAR_FROM_CONVEX = 0.5
 """A hull that adds more than this share of the mesh's own volume is reported: it collides where the mesh does not."""

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.collision.mesh_files import GeometryError, Hull, frozen_hull, mesh_facts
-from robot_semantics.description import urdf_tree
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.urdf import tree as urdf_tree
 
 __all__ = ["GeometryError", "Hull", "MeshFinder", "Shape", "hull_shape", "scaled_hull", "shape_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 
 FOLDER = Path(__file__).parent
 """The folder that holds the example files."""

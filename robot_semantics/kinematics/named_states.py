@@ -7,7 +7,7 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 

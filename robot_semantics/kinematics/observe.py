@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE, plane_axes

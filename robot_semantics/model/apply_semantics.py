@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from robot_semantics.description import srdf_tree as tree
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model import collision_pairs
 from robot_semantics.model.end_effectors import resolve_end_effectors
 from robot_semantics.model.group_members import resolve_members
@@ -17,6 +16,7 @@ from robot_semantics.model.semantic_names import check_empty_groups, check_names
 from robot_semantics.model.semantic_scope import Reports, Scope
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
+from robot_semantics.srdf import tree
 
 
 def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from types import MappingProxyType
 
-from robot_semantics.description import srdf_tree as tree
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.semantic_scope import Scope
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf import tree
 
 
 def resolve_pairs(scope: Scope, items: tuple[tree.CollisionPair, ...], tag: str) -> dict[LinkPair, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robot_semantics.description import srdf_tree as tree
 from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
 from robot_semantics.model.semantics import EndEffector, Group
+from robot_semantics.srdf import tree
 
 
 def resolve_end_effectors(

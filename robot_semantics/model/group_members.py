@@ -5,10 +5,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Mapping
 
-from robot_semantics.description import srdf_tree as tree
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantic_names import subgroup_cycles
 from robot_semantics.model.semantic_scope import Scope, declared_groups
+from robot_semantics.srdf import tree
 
 
 def resolve_members(scope: Scope) -> dict[str, tuple[int, ...]]:

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from robot_semantics.description import srdf_tree as tree
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
 from robot_semantics.model.semantics import Group, NamedState
+from robot_semantics.srdf import tree
 
 QUATERNION_TOLERANCE = 1e-3
 """How far a quaternion's length may be from 1 before a warning; states are written with a handful of digits."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from robot_semantics.description.urdf_tree import Joint, Vec3
-from robot_semantics.description.xml_reader import SourceMap
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.urdf.tree import Joint, Vec3
+from robot_semantics.xml.reader import SourceMap
 
 TYPES: dict[str, JointType] = {kind.value: kind for kind in JointType}
 LIMITED = frozenset({JointType.REVOLUTE, JointType.PRISMATIC})

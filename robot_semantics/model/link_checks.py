@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robot_semantics.description.urdf_tree import Box, Cylinder, Inertial, Link, Material, Robot, Sphere, Visual
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Link, Material, Robot, Sphere, Visual
 
 
 def check_links(robot: Robot, diagnostics: Diagnostics) -> frozenset[str]:

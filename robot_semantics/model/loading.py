@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from robot_semantics.description.srdf_tree import Semantic
-from robot_semantics.description.urdf_reader import parse_urdf, read_robot
-from robot_semantics.description.urdf_tree import Robot
-from robot_semantics.description.xacro_reader import FindPackage, read_document
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.tree import Semantic
+from robot_semantics.urdf.reader import parse_urdf, read_robot
+from robot_semantics.urdf.tree import Robot
+from robot_semantics.xml.xacro import FindPackage, read_document
 
 
 def load_robot(
@@ -47,7 +47,7 @@ def load_robot(
     def semantic() -> Semantic | None:
         if srdf_path is None:
             return None
-        from robot_semantics.description.srdf_reader import srdf_from_file
+        from robot_semantics.srdf.reader import srdf_from_file
 
         return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments, find_package=find_package(srdf_path))
 
@@ -75,7 +75,7 @@ def robot_from_text(
     def semantic() -> Semantic | None:
         if srdf_text is None:
             return None
-        from robot_semantics.description.srdf_reader import parse_srdf
+        from robot_semantics.srdf.reader import parse_srdf
 
         return parse_srdf(srdf_text, srdf_source, own)
 

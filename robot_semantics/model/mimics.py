@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from robot_semantics.description.urdf_tree import Joint, Mimic, Robot
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import MimicSource
+from robot_semantics.urdf.tree import Joint, Mimic, Robot
 
 
 def resolve_mimics(

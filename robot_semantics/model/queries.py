@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import EndEffector, NamedState
-from robot_semantics.names import LinkPair
 
 _Value = TypeVar("_Value")
 

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_semantics.description.fast_values import fast
-from robot_semantics.description.urdf_tree import Joint, Limit, Link, Robot
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.joint_checks import LIMITED, check_joint, unit_axis
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.link_checks import check_links
@@ -24,6 +22,8 @@ from robot_semantics.model.robot_model import (
 )
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
+from robot_semantics.urdf.tree import Joint, Limit, Link, Robot
+from robot_semantics.xml.fast_values import fast
 
 _new_joint, _new_link, _new_limits = fast(JointModel), fast(LinkModel), fast(JointLimits)
 

@@ -13,9 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from robot_semantics.description.urdf_tree import Mesh, Robot
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.urdf.tree import Mesh, Robot
 
 CRAWL_DEPTH = 5
 """How deep below a search path packages are looked for by their package.xml."""

@@ -10,10 +10,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.description import urdf_tree
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.joint_types import MOTION, JointType, variable_names
 from robot_semantics.model.semantics import Semantics
+from robot_semantics.urdf import tree as urdf_tree
 
 FloatArray = npt.NDArray[np.float64]
 

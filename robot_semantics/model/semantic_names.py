@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from operator import attrgetter
 
-from robot_semantics.description import srdf_tree as tree
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.semantic_scope import Reports, declared_groups
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf import tree
 
 _at = attrgetter("at")
 _name = attrgetter("name")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from robot_semantics.description import srdf_tree as tree
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf import tree
 
 _Item = TypeVar("_Item")
 

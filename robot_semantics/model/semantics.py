@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from robot_semantics.description import srdf_tree
-from robot_semantics.errors import UnknownNameError
-from robot_semantics.names import LinkPair
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.names import LinkPair
+from robot_semantics.srdf import tree as srdf_tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from robot_semantics.description.urdf_tree import Joint, Link, Robot
-from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.urdf.tree import Joint, Link, Robot
 
 Named = TypeVar("Named", Link, Joint)
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_semantics.description import srdf_tree as tree
-from robot_semantics.description.srdf_elements import VIRTUAL_JOINT_TYPES
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.model.semantic_scope import Scope
 from robot_semantics.model.semantics import VirtualJoint
+from robot_semantics.srdf import tree
+from robot_semantics.srdf.elements import VIRTUAL_JOINT_TYPES
 
 WORLD = "world"
 """Name of a root link that stands for the world (Gazebo's habit); it needs no virtual joint of its own."""

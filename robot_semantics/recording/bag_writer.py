@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import MissingExtraError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 try:

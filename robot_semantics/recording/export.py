@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.outputs import (
     Csv,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.recording.columns import Array, GroupKey
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.recording.edges import BoolArray, Edge, LocalPose, local_poses
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline

@@ -11,7 +11,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

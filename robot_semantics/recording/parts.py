@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
 from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError, MissingExtraError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import ModelSeries, Series

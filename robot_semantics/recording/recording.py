@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.recording.bags import BagInfo
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history

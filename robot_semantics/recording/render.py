@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.series import Gap, Series
-from robot_semantics.usdf.json_form import world_to_json
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import format_time, write_world
 

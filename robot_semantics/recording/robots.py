@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.message_types import JOINT_STATE
 from robot_semantics.recording.reading import Text
+from robot_semantics.srdf.reader import srdf_from_file
 
 DEFAULT_NAME = "robot"
 """What a robot without a description is called."""

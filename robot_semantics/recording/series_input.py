@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import ABSENT, ModelSeries, Series
 from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.transforms import quat_from_rpy
-from robot_semantics.usdf.json_form import world_from_json
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
 

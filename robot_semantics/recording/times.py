@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.timeline import IntArray

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 
 
 def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
@@ -74,24 +73,6 @@ def world_from_state(
         specs.append(_load(model.name, chosen or _stated(model), relative_to, found, strict, diagnostics))
     specs += [_load(name, files, None, found, strict, diagnostics) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
-
-
-def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
-    """Return the state with its descriptions' file paths relative to `folder`, in which it is to be saved.
-
-    Captured states name files by absolute paths; relative to the state's own file they stay true when both are moved.
-    """
-    models = tuple(
-        replace(model, description=_relative(model.description, folder), semantic=_relative(model.semantic, folder))
-        for model in state.models
-    )
-    return replace(state, models=models)
-
-
-def _relative(uri: str | None, folder: Path) -> str | None:
-    if uri is None or "://" in uri or not Path(uri).is_absolute():
-        return uri
-    return Path(os.path.relpath(uri, folder.resolve())).as_posix()
 
 
 def _stated(model: ModelState) -> ModelFiles:

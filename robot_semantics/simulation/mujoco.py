@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError, MissingExtraError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
 
 try:
     import mujoco
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
-from robot_semantics.names import did_you_mean
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.simulation.mujoco_builder import BuildNote, BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model, pose_of
 from robot_semantics.simulation.mujoco_engine import engine_arrays, engine_state, why_not_exact

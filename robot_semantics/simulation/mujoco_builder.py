@@ -14,8 +14,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.collision.shapes import GeometryError, Hull, shape_of
-from robot_semantics.errors import UnknownNameError
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.description import urdf_tree
 from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
+from robot_semantics.urdf import tree as urdf_tree
 
 FloatArray = npt.NDArray[np.float64]
 

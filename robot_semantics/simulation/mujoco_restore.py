@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.names import did_you_mean
 from robot_semantics.simulation.mujoco_capture import planar_transform
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.simulation.placement import Motion

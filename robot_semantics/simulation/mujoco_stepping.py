@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 
 _PART = 100
 """Time steps after which `advance` can be interrupted, and looks whether the simulation holds."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.transforms import compose_twists
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState

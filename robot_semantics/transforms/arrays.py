@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, repeat
 from typing import Any
 
-from robot_semantics.description.fast_values import fast
-from robot_semantics.description.xml_events import MAX_PLAIN_BYTES
 from robot_semantics.usdf.numbers import Row, parse_rows
 from robot_semantics.usdf.validity import XML_SPACE
 from robot_semantics.usdf.vocabulary import NAMESPACE
 from robot_semantics.usdf.walk import parse_time
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.xml.events import MAX_PLAIN_BYTES
+from robot_semantics.xml.fast_values import fast
 
 _NAME = r"([ !#-%\'-;=-~]*)"  # printable, without " & <
 _TEXT = r"([ !-%'-;=?-~]*)"  # printable, without & < >

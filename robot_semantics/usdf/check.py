@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.description.xml_reader import SourceMap
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_matrix
@@ -21,6 +20,7 @@ from robot_semantics.usdf.reader import examine
 from robot_semantics.usdf.robot import known_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
+from robot_semantics.xml.reader import SourceMap
 
 POSE_TOLERANCE = 1e-6
 """How far a stated link pose may be from the one its joints give [m, rad]."""

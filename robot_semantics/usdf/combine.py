@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from robot_semantics.description.xml_reader import SourceMap
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -18,6 +17,7 @@ from robot_semantics.usdf.identity import urdf_digest
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writable import SOURCE
+from robot_semantics.xml.reader import SourceMap
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -117,3 +117,21 @@ def place_of(
 ) -> Place:
     """Return the place of a part of a state: in its document, or by its path where it comes from none."""
     return Place(SOURCE, path=path) if places is None else places.place(item.at)
+
+
+def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
+    """Return the state with its descriptions' file paths relative to `folder`, in which it is to be saved.
+
+    Captured states name files by absolute paths; relative to the state's own file they stay true when both are moved.
+    """
+    models = tuple(
+        replace(model, description=_relative(model.description, folder), semantic=_relative(model.semantic, folder))
+        for model in state.models
+    )
+    return replace(state, models=models)
+
+
+def _relative(uri: str | None, folder: Path) -> str | None:
+    if uri is None or "://" in uri or not Path(uri).is_absolute():
+        return uri
+    return Path(os.path.relpath(uri, folder.resolve())).as_posix()

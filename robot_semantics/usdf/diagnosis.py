@@ -8,10 +8,9 @@ from collections.abc import Iterable
 
 from lxml import etree
 
-from robot_semantics.description.xml_reader import XmlDocument
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError
-from robot_semantics.names import did_you_mean
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.usdf.numbers import BadNumber, parse_row
 from robot_semantics.usdf.schema import structure_schema
 from robot_semantics.usdf.validity import XML_SPACE, Problem
@@ -28,6 +27,7 @@ from robot_semantics.usdf.vocabulary import (
     Element,
     written,
 )
+from robot_semantics.xml.reader import XmlDocument
 
 _ARRAYS = frozenset({"positions", "velocities", "torques", RS_ARRAY})
 _PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {

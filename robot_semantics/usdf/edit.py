@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel

@@ -6,9 +6,9 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from robot_semantics.description.xml_reader import XmlDocument
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.usdf.vocabulary import ELEMENTS, NAMESPACE, PREFIX
+from robot_semantics.xml.reader import XmlDocument
 
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 

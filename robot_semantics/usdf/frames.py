@@ -14,14 +14,14 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.description.xml_reader import SourceMap
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.transforms import invert
 from robot_semantics.usdf.poses import FloatArray, pose_matrices
 from robot_semantics.usdf.validity import path_of, problems
 from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
 from robot_semantics.usdf.writable import SOURCE
+from robot_semantics.xml.reader import SourceMap
 
 SEPARATOR = "::"
 """Between a model's and a link's name where one name means a link: ``pr2::base_link``."""

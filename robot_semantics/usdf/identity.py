@@ -6,8 +6,8 @@ import hashlib
 
 from lxml import etree
 
-from robot_semantics.description.xml_reader import parse_xml
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.xml.reader import parse_xml
 
 
 def urdf_digest(robot: RobotModel) -> str | None:

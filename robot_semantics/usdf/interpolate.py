@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel

@@ -9,10 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.description.no_collection import no_collection
-from robot_semantics.description.xml_reader import SourceMap, parse_xml, read_text, utf8_of
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf import diagnosis
 from robot_semantics.usdf.canonical import canonical_state
 from robot_semantics.usdf.foreign import holds_remarks, take_foreign
@@ -21,6 +19,8 @@ from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.vocabulary import NAMESPACE, OTHER_ROOT
 from robot_semantics.usdf.walk import Elements, Numbers, Walk
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.no_collection import no_collection
+from robot_semantics.xml.reader import SourceMap, parse_xml, read_text, utf8_of
 
 
 class Examined(NamedTuple):

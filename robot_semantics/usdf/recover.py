@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from robot_semantics.description.fast_values import fast
 from robot_semantics.usdf.numbers import Row, parse_rows
 from robot_semantics.usdf.validity import XML_SPACE
 from robot_semantics.usdf.vocabulary import (
@@ -35,6 +34,7 @@ from robot_semantics.usdf.world_state import (
     Pose,
     WorldState,
 )
+from robot_semantics.xml.fast_values import fast
 
 _ARRAYS = frozenset(("positions", "velocities", "torques", RS_ARRAY))
 _VALUES = SIX_NUMBERS | _ARRAYS

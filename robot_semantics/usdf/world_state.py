@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 
 Vec6 = tuple[float, float, float, float, float, float]
 Quaternion = tuple[float, float, float, float]

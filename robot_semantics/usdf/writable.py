@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import isfinite
 
-from robot_semantics.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.usdf.numbers import Row
 from robot_semantics.usdf.validity import path_of, problems
 from robot_semantics.usdf.world_state import Pose, WorldState

@@ -9,10 +9,9 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from robot_semantics.description.text_files import save_bytes
-from robot_semantics.description.xml_reader import parse_xml
-from robot_semantics.diagnostics import Diagnostics, Place
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.usdf.foreign import quoted, take_foreign
 from robot_semantics.usdf.numbers import Row, format_rows
 from robot_semantics.usdf.schema import full_schema, structure_schema
@@ -25,6 +24,7 @@ from robot_semantics.usdf.world_state import (
     WorldState,
 )
 from robot_semantics.usdf.writable import SOURCE, check_meaning, has_foreign, report_numbers, strings
+from robot_semantics.xml.reader import parse_xml
 
 _NEEDS_ESCAPE = re.compile('[&<>"\t\r\n]')
 

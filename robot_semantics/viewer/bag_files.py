@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.robots import RobotRequest
 from robot_semantics.recording.times import TimeRequest

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
-from robot_semantics.model.held_interrupt import held_interrupt
 from robot_semantics.viewer.triangles import Bytes, Surface
 
 

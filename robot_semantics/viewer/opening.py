@@ -10,10 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.description import document_kind
-from robot_semantics.description.xml_reader import read_xml
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
@@ -29,6 +27,8 @@ from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.parts import Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
+from robot_semantics.xml import document_kind
+from robot_semantics.xml.reader import read_xml
 
 
 class UnknownFileError(RobotSemanticsError):

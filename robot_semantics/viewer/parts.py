@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.description import urdf_tree
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.viewer.mesh_files import load_surface
 from robot_semantics.viewer.triangles import Surface, primitive
 

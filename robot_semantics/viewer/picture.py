@@ -210,7 +210,7 @@ def with_legend(image: Bytes, groups: Sequence[str], title: str = "") -> Bytes:
     """
     if not groups and not title:
         return image
-    from robot_semantics.errors import MissingExtraError
+    from robot_semantics.base.errors import MissingExtraError
 
     try:
         from PIL import Image, ImageDraw, ImageFont

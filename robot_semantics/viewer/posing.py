@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.viewer.stage import Actor, Stage, Stance
 

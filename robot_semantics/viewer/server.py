@@ -10,7 +10,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.page import POLICY, page
 from robot_semantics.viewer.scene_data import live_message
 from robot_semantics.viewer.stage import Moment, Stage

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray

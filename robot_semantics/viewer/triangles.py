@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.description import urdf_tree
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf import tree as urdf_tree
 
 IntArray = npt.NDArray[np.int32]
 Bytes = npt.NDArray[np.uint8]

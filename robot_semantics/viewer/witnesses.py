@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.stage import Stage
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from robot_semantics.description.document_kind import Kind, kind_of
+from robot_semantics.xml.document_kind import Kind, kind_of
 from test.cli.conftest import RunCommand
 
 BROKEN_URDF = """<robot name="r">

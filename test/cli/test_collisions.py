@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from robot_semantics.description.srdf_reader import srdf_from_file
+from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.usdf.reader import read_world
 from test.cli.conftest import RunCommand
 

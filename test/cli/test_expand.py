@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.description.urdf_reader import parse_urdf
+from robot_semantics.urdf.reader import parse_urdf
 from test.cli.conftest import RunCommand
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.scene import Piece
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import ContactsLostError, Counts, count_blocks
 from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
 from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import robot_from_text

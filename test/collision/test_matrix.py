@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.audit import Finding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.names import LinkPair
 from test.collision.conftest import packaged_robot
 
 BALL = '<collision><geometry><sphere radius="{radius}"/></geometry></collision>'

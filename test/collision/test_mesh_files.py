@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.scene import Piece, build_scene
 from robot_semantics.collision.shapes import Hull
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 

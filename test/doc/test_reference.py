@@ -30,7 +30,7 @@ def test_the_reference_is_current(ros_domain: int) -> None:
 
 @pytest.mark.ros
 def test_it_names_every_parameter_and_interface() -> None:
-    from robot_semantics.ros import parameters
+    from robot_semantics.ros.node import parameters
 
     text = (ROOT / "doc" / "reference.md").read_text()
     for item in (*parameters.NODE, *parameters.ROBOT, *parameters.VIRTUAL_JOINT):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot

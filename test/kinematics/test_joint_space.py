@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.errors import ArrayError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel

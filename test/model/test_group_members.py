@@ -6,7 +6,7 @@ import random
 
 import networkx as nx  # type: ignore[import-untyped]
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.group_members import chain_members
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel

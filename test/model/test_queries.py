@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     PairCause,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.description.urdf_reader import parse_urdf
-from robot_semantics.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError, check_meshes
+from robot_semantics.urdf.reader import parse_urdf
 
 MANIFEST = "<package><name>{}</name></package>"
 

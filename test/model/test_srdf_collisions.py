@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.semantics import Semantics
-from robot_semantics.names import LinkPair
 
 URDF = """<robot name="r"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>
   <joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>

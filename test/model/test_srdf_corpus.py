@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.description.srdf_edit import SrdfText
-from robot_semantics.description.srdf_reader import srdf_from_file
-from robot_semantics.description.xacro_reader import read_document
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.xml.xacro import read_document
 
 pytestmark = pytest.mark.corpus
 

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from robot_semantics.description.srdf_edit import SrdfText
-from robot_semantics.description.srdf_reader import parse_srdf
-from robot_semantics.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.reader import parse_srdf
 
 CASES = Path(__file__).parent.parent / "data" / "moveit" / "cases"
 DOCUMENTS = 20_000

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import robot_semantics
-from robot_semantics.description.srdf_reader import parse_srdf
-from robot_semantics.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.apply_semantics import check_alone
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.srdf.reader import parse_srdf
 
 URDF = """<robot name="r">
   <link name="base"/><link name="a"/><link name="b"/><link name="c"/><link name="tool"/><link name="f"/><link name="p"/>
@@ -135,11 +135,11 @@ def test_problem_is_found_at_its_place(code: str, severity: str, words: str, bod
 
 def test_every_kind_that_the_code_reports_is_tested() -> None:
     package = Path(robot_semantics.__file__).parent
-    files = [package / "description" / "srdf_reader.py", *(package / "model").glob("*.py")]
+    files = [package / "srdf" / "reader.py", *(package / "model").glob("*.py")]
     modules = "semantic_names group_members group_states end_effectors virtual_joints collision_pairs apply_semantics"
     known: set[str] = set()
     for file in files:
-        if file.stem == "srdf_reader" or file.stem in modules.split():
+        if file.stem == "reader" or file.stem in modules.split():
             known.update(re.findall(r'(?:error|warning)\(\s*"([a-z-]+)"', file.read_text()))
     elsewhere = {"robot-name-differs", "not-an-srdf", "group-left-out", "odd-declaration", "undeclared-prefix"}
     tested = {kind[0] for kind in KINDS} | elsewhere

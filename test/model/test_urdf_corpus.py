@@ -15,15 +15,15 @@ import numpy as np
 import pinocchio
 import pytest
 
-from robot_semantics.description.urdf_reader import urdf_from_file
-from robot_semantics.description.urdf_writer import write_urdf
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.urdf.reader import urdf_from_file
+from robot_semantics.urdf.writer import write_urdf
 
 pytestmark = [pytest.mark.corpus]
 

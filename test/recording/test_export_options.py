@@ -249,7 +249,7 @@ def test_a_terminal_shows_progress_with_rate_and_time_left_and_nothing_else_does
 FLAT = """
 import sys, threading, time
 from pathlib import Path
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.times import TimeRequest
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.recording.history import Status, TransformHistory, TransformLookupError
 
 GOLDEN = Path(__file__).parent.parent / "data" / "tf2_lookups.json"

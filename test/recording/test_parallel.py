@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.recording.parallel import Here, Processes, WorkerError, choose_workers
 from robot_semantics.recording.salvage import storage_files
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from robot_semantics.description.urdf_reader import urdf_from_file
 from robot_semantics.examples import example
+from robot_semantics.urdf.reader import urdf_from_file
 from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import save_world
 

@@ -10,14 +10,14 @@ from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from robot_semantics_interfaces.action import GenerateCollisionMatrix
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
-from robot_semantics.description.srdf_reader import parse_srdf
-from robot_semantics.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.names import LinkPair
+from robot_semantics.srdf.reader import parse_srdf
 
 from .conftest import Client, NodeProcess
 

@@ -16,8 +16,8 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros.doctor import examine
-from robot_semantics.ros.heard_robots import Senders
+from robot_semantics.ros.tools.doctor import examine
+from robot_semantics.ros.tools.heard_robots import Senders
 
 from .conftest import LATCHED, Client, NodeProcess
 

@@ -10,7 +10,7 @@ import pytest
 import rclpy
 from std_msgs.msg import String
 
-from robot_semantics.ros.message_loop import Listener, MessageLoop
+from robot_semantics.ros.node.message_loop import Listener, MessageLoop
 
 from .conftest import PATIENCE_S
 

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
 
 from robot_semantics.examples import example
-from robot_semantics.ros.world_messages import world_from_message
+from robot_semantics.ros.messages.world_messages import world_from_message
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
@@ -29,7 +29,7 @@ from .conftest import Client, NodeProcess
 pytestmark = pytest.mark.ros
 
 NODE = "/mujoco_world"
-MODULE = "robot_semantics.ros.mujoco_world"
+MODULE = "robot_semantics.ros.simulators.mujoco_world"
 WORLD = str(example("rover_arm.usdf"))
 
 

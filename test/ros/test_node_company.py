@@ -29,7 +29,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros.tf_authority import TfAuthority
+from robot_semantics.ros.node.tf_authority import TfAuthority
 
 from .conftest import LATCHED, Client, NodeProcess, joint_state, stamp_of
 
@@ -115,7 +115,9 @@ def test_typed_messages_say_the_same(client: Client, start: Callable[..., NodePr
 
 def test_a_managed_node_does_what_its_manager_says(client: Client, start: Callable[..., NodeProcess]) -> None:
     node = start(
-        module="robot_semantics.ros.lifecycle_node", robot_description=ONE.format(name="one"), **in_namespace("managed")
+        module="robot_semantics.ros.node.lifecycle_node",
+        robot_description=ONE.format(name="one"),
+        **in_namespace("managed"),
     )
     name = "/managed/robot_semantics"
     moving, fixed = client.collect_tf("/managed/tf"), client.collect(TFMessage, "/managed/tf_static")

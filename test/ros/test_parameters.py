@@ -11,7 +11,7 @@ import yaml
 
 pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 
-from robot_semantics.ros import parameters, snapshots
+from robot_semantics.ros.node import parameters, snapshots
 
 FILE = Path(__file__).parents[2] / "config" / "robot_semantics.yaml"
 TABLES = {

@@ -21,9 +21,9 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.cdr import JointStateReader
-from robot_semantics.ros.robot import Robot, StaticTransform
-from robot_semantics.ros.settings import RobotSettings
+from robot_semantics.ros.node.robot import Robot, StaticTransform
+from robot_semantics.state.cdr import JointStateReader
+from robot_semantics.state.settings import RobotSettings
 
 from .conftest import joint_state, matrix_of, stamp_of
 

@@ -28,8 +28,8 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.simulation.snapshot_ages import ages_of
-from robot_semantics.simulation.snapshot_store import comment_of
+from robot_semantics.state.snapshot_ages import ages_of
+from robot_semantics.state.snapshot_store import comment_of
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
 
@@ -47,7 +47,9 @@ class World:
     def __init__(self, start: Callable[..., NodeProcess], folder: Path) -> None:
         self.folder = folder
         self.simulator = start(
-            module="robot_semantics.ros.mujoco_world", world=str(example("rover_arm.usdf")), start_paused=True
+            module="robot_semantics.ros.simulators.mujoco_world",
+            world=str(example("rover_arm.usdf")),
+            start_paused=True,
         )
         self.node = start(
             robot_description=URDF,

@@ -12,7 +12,7 @@ import pytest
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
 
-from robot_semantics.ros.spinning import spin
+from robot_semantics.ros.node.spinning import spin
 
 from .conftest import PATIENCE_S, RUNNING, Client, NodeProcess
 
@@ -34,7 +34,7 @@ def test_an_executor_that_slept_through_the_signal_ends(domain: int) -> None:
     node.destroy_node()
 
 
-@pytest.mark.parametrize("module", ["robot_semantics.ros.node", "robot_semantics.ros.lifecycle_node"])
+@pytest.mark.parametrize("module", ["robot_semantics.ros.node", "robot_semantics.ros.node.lifecycle_node"])
 def test_to_be_told_twice_is_to_be_told_once(client: Client, start: Callable[..., NodeProcess], module: str) -> None:
     node = start(robot_description='<robot name="r"><link name="base"/></robot>', module=module)
     client.until(lambda: client.node.count_publishers("/rosout") > 1, "the node")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -22,14 +22,14 @@ from robot_semantics.usdf.world_state import Frame, JointState, LinkState, Model
 
 pytest.importorskip("rclpy")
 
-from robot_semantics.ros.state_messages import (
+from robot_semantics.ros.messages.state_messages import (
     from_joint_state,
     from_multi_dof_joint_state,
     to_joint_state,
     to_multi_dof_joint_state,
 )
-from robot_semantics.ros.tf_messages import from_transforms, to_transforms
-from robot_semantics.ros.world_messages import world_from_message, world_to_message
+from robot_semantics.ros.messages.tf_messages import from_transforms, to_transforms
+from robot_semantics.ros.messages.world_messages import world_from_message, world_to_message
 
 ZERO = (0.0,) * 6
 

@@ -13,14 +13,14 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.cdr import JointStateData
-from robot_semantics.ros.joint_input import Refusal
-from robot_semantics.ros.live_view import LiveRobot
-from robot_semantics.ros.robot import Robot
-from robot_semantics.ros.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.ros.tools.live_view import LiveRobot
+from robot_semantics.state.cdr import JointStateData
+from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 
 from .conftest import Client, NodeProcess, joint_state, stamp_of
 

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
 
-from robot_semantics.errors import ArrayError
-from robot_semantics.ros.world_messages import world_from_message, world_to_message
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.ros.messages.world_messages import world_from_message, world_to_message
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 

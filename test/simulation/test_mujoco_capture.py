@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_semantics.description.urdf_tree import Inertial, Origin
 from robot_semantics.simulation.mujoco_inertia import SMALLEST_MASS, body_inertia
 from robot_semantics.transforms import matrix_from_quat
+from robot_semantics.urdf.tree import Inertial, Origin
 
 
 def as_matrix(values: tuple[float, ...]) -> np.ndarray:

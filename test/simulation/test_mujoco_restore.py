@@ -364,7 +364,7 @@ def test_commands_survive_a_restart() -> None:
 
 
 def test_unknown_or_impossible_commands_are_refused() -> None:
-    from robot_semantics.errors import ArrayError, UnknownNameError
+    from robot_semantics.base.errors import ArrayError, UnknownNameError
 
     simulator = example_world()
     with pytest.raises(UnknownNameError, match="did you mean 'elbow_joint'"):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from robot_semantics import transforms
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 
 pinocchio = pytest.importorskip("pinocchio")
 FloatArray = npt.NDArray[np.float64]

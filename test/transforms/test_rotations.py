@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
 from robot_semantics import transforms
-from robot_semantics.errors import ArrayError
+from robot_semantics.base.errors import ArrayError
 
 FloatArray = npt.NDArray[np.float64]
 Quats = Callable[[tuple[int, ...]], FloatArray]

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from robot_semantics.description.xml_events import MAX_PLAIN_BYTES
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf.canonical import canonical_state
 from robot_semantics.usdf.reader import Examined, _examine, _examine_xml
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world
+from robot_semantics.xml.events import MAX_PLAIN_BYTES
 from test.usdf.conftest import Chance
 from test.usdf.test_fuzz import damaged
 

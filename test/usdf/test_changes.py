@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text

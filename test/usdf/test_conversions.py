@@ -12,13 +12,13 @@ import pytest
 from lxml import etree
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.convert.json_form import parse_json, world_from_json
+from robot_semantics.convert.mujoco_keyframe import Keyframe, from_keyframe, parse_keyframe, to_keyframe
+from robot_semantics.convert.sdformat_input import from_sdformat
+from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.compare import Kind, compare
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.json_form import parse_json, world_from_json
-from robot_semantics.usdf.mujoco_keyframe import Keyframe, from_keyframe, parse_keyframe, to_keyframe
-from robot_semantics.usdf.sdformat_input import from_sdformat
-from robot_semantics.usdf.sdformat_state import to_sdformat
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 from test.usdf.conftest import Chance
 

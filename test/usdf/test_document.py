@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.usdf.json_form import parse_json
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.convert.json_form import parse_json
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.schema import full_schema
 from robot_semantics.usdf.vocabulary import ELEMENTS, SIX_NUMBERS, written
@@ -44,7 +44,7 @@ def test_every_code_of_the_table_is_in_the_package() -> None:
         if row.startswith("| `")
         for code in re.findall(r"`([a-z-]+)`", row.split("|")[1])
     }
-    sources = "\n".join(path.read_text() for path in (*PACKAGE.glob("usdf/*.py"), *PACKAGE.glob("description/*.py")))
+    sources = "\n".join(path.read_text() for path in (*PACKAGE.glob("usdf/*.py"), *PACKAGE.glob("xml/*.py")))
     assert len(codes) > 25
     for code in codes:
         assert f'"{code}"' in sources, code

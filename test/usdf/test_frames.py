@@ -11,8 +11,8 @@ import pinocchio
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import DescriptionError, UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState

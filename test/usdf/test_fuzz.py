@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.convert.json_form import parse_json, world_to_json
+from robot_semantics.convert.sdformat_input import from_sdformat
+from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.examples import example
-from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.sdformat_input import from_sdformat
-from robot_semantics.usdf.sdformat_state import to_sdformat
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 from test.usdf.conftest import REPAIRED_EXAMPLE, Chance

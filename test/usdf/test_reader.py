@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from robot_semantics.diagnostics import Diagnostics, Severity
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world

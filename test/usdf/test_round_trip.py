@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from robot_semantics.errors import DescriptionError
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.usdf import numbers
-from robot_semantics.usdf.json_form import parse_json, world_to_json
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.schema import SCHEMA_PATH, full_schema
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState

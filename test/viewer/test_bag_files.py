@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_semantics.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.bag_files import MOST_MOMENTS
 from robot_semantics.viewer.opening import Kind, Opening, kind_of, open_files

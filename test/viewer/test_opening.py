@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.cli.main import main
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world

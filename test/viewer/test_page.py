@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robot_semantics.description.srdf_reader import parse_srdf
 from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.viewer.page import page

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from robot_semantics.description import urdf_tree
-from robot_semantics.diagnostics import Diagnostics
-from robot_semantics.errors import UnknownNameError
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.viewer.camera import fit_camera
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.picture import View, render, with_legend

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from robot_semantics.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.server import PageServer
 from robot_semantics.viewer.stage import Moment, Stage, Stance, link_poses
 

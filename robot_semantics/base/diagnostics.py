@@ -1,0 +1,163 @@
+"""A problem in a document as a value: what, how bad, and exactly where."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.names import did_you_mean
+
+
+class Severity(enum.Enum):
+    """How bad a diagnostic is: an error has no meaning as written, a warning probably another than was meant."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What ends a line or moves a terminal's cursor; no message may have a second line that looks like another message."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in a source text; `line` and `column` count from 1, 0 means not known.
+
+    `path` names the element, for example ``/robot/joint[@name='elbow']/limit/@lower``.
+    """
+
+    source: str
+    line: int = 0
+    column: int = 0
+    path: str = ""
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.source
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
+
+    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    place: Place
+    suggestion: str | None = None
+
+    def __str__(self) -> str:
+        hint = f"; did you mean '{self.suggestion}'?" if self.suggestion else ""
+        path = f" [{self.place.path}]" if self.place.path else ""
+        text = f"{self.place}: {self.severity.value}: {self.message}{hint}{path}"
+        return text if text.isprintable() else _UNPRINTABLE.sub(lambda found: ascii(found.group())[1:-1], text)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON-ready values."""
+        return {
+            "severity": self.severity.value,
+            "code": self.code,
+            "message": self.message,
+            "suggestion": self.suggestion,
+            "file": self.place.source,
+            "line": self.place.line,
+            "column": self.place.column,
+            "path": self.place.path,
+        }
+
+
+MAX_COMPARISONS = 20_000
+"""Known names that one collection's misspelt names are compared with at most: a second or two of work.
+
+A document in which every name is wrong would take minutes otherwise; its later problems come without a suggestion.
+"""
+
+
+class Diagnostics:
+    """Collects the problems of one or several documents, so that all are reported together."""
+
+    def __init__(self) -> None:
+        self._items: list[Diagnostic] = []
+        self._comparisons = MAX_COMPARISONS
+
+    def error(
+        self, code: str, message: str, place: Place, *, name: str | None = None, valid: list[str] | tuple[str, ...] = ()
+    ) -> None:
+        """Add an error; with `name` and `valid` the nearest valid name is suggested."""
+        self._add(Severity.ERROR, code, message, place, name, valid)
+
+    def warning(
+        self, code: str, message: str, place: Place, *, name: str | None = None, valid: list[str] | tuple[str, ...] = ()
+    ) -> None:
+        """Add a warning; with `name` and `valid` the nearest valid name is suggested."""
+        self._add(Severity.WARNING, code, message, place, name, valid)
+
+    def note(self, code: str, message: str, place: Place) -> None:
+        """Add a note, which never counts against a document."""
+        self._add(Severity.NOTE, code, message, place, None, ())
+
+    def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
+        """Add every problem of another collection."""
+        self._items.extend(diagnostics)
+
+    def suggest(self, name: str, valid: Collection[str]) -> str | None:
+        """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
+        if len(valid) > self._comparisons:
+            return None
+        self._comparisons -= len(valid)
+        return did_you_mean(name, valid)
+
+    def _add(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        place: Place,
+        name: str | None,
+        valid: list[str] | tuple[str, ...],
+    ) -> None:
+        suggestion = None if name is None else self.suggest(name, valid)
+        self._items.append(Diagnostic(severity, code, message, place, suggestion))
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        """Iterate in document order; sources stay in the order in which they were first reported."""
+        rank: dict[str, int] = {}
+        for item in self._items:
+            rank.setdefault(item.place.source, len(rank))
+        return iter(sorted(self._items, key=lambda d: (rank[d.place.source], d.place.line, d.place.column)))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The errors alone, in document order."""
+        return tuple(item for item in self if item.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The warnings alone, in document order."""
+        return tuple(item for item in self if item.severity is Severity.WARNING)
+
+    def failed(self, *, strict: bool = False) -> bool:
+        """Tell whether the documents are refused: on errors, and with `strict` on warnings too."""
+        bad = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
+        return any(item.severity in bad for item in self._items)
+
+    def raise_if_failed(self, *, strict: bool = False) -> None:
+        """Raise one error that carries every problem.
+
+        Raises:
+            DescriptionError: if there is an error (with `strict`: or a warning).
+        """
+        if self.failed(strict=strict):
+            raise DescriptionError(self)

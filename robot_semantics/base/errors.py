@@ -1,0 +1,76 @@
+"""The package's error types: one root, and subclasses that carry their facts as fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from robot_semantics.base.names import nearest_names
+
+if TYPE_CHECKING:
+    from robot_semantics.base.diagnostics import Diagnostic
+
+
+class RobotSemanticsError(Exception):
+    """Root of every error this package raises on bad input."""
+
+
+class DescriptionError(RobotSemanticsError):
+    """A document has problems; all of them are carried, in document order.
+
+    Attributes:
+        diagnostics: every problem found, errors and warnings alike.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+
+
+class UnknownNameError(RobotSemanticsError, KeyError):
+    """A name that the model does not have.
+
+    Attributes:
+        kind: what was looked up, for example ``"joint"``.
+        name: the name that was asked for.
+        owner: what should have had it, for example ``"group 'arm'"``; empty where that is the robot.
+        nearest: known names that look like it, best first.
+    """
+
+    def __init__(self, kind: str, name: str, valid: Iterable[str], owner: str = "") -> None:
+        self.kind = kind
+        self.name = name
+        self.owner = owner
+        self.nearest: tuple[str, ...] = nearest_names(name, valid)
+        super().__init__(kind, name)
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {' or '.join(repr(name) for name in self.nearest)}?" if self.nearest else ""
+        owner = f" of {self.owner}" if self.owner else ""
+        return f"unknown {self.kind} '{self.name}'{owner}{hint}"
+
+
+class MissingExtraError(RobotSemanticsError, ImportError):
+    """An optional dependency is not installed.
+
+    Attributes:
+        extra: the name of the extra that brings it, as in ``pip install robot_semantics[extra]``.
+    """
+
+    def __init__(self, module: str, extra: str, purpose: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs the Python module '{module}': pip install 'robot_semantics[{extra}]'")
+
+
+class ArrayError(RobotSemanticsError, ValueError):
+    """An array argument whose shape or numbers cannot be used.
+
+    Attributes:
+        argument: the argument's name.
+        reason: what is wrong with it.
+    """
+
+    def __init__(self, argument: str, reason: str) -> None:
+        self.argument = argument
+        self.reason = reason
+        super().__init__(f"{argument}: {reason}")

@@ -1,0 +1,66 @@
+"""A link or a joint of a URDF renamed in the text, wherever the text is known to refer to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.srdf.edit import checked_name, rename_edits
+from robot_semantics.xml.edit import XmlText
+
+XACRO = re.compile(rb"xmlns:xacro\s*=|\$[{(]")
+"""What tells that names in a text are made by macros, which a rename cannot follow."""
+
+URDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "link": (
+        ("robot", "link", "name"),
+        ("joint", "parent", "link"),
+        ("joint", "child", "link"),
+        ("robot", "gazebo", "reference"),
+        ("sensor", "parent", "link"),
+        # The two older dialects.
+        ("joint", "parent", "name"),
+        ("link", "parent", "name"),
+    ),
+    "joint": (
+        ("robot", "joint", "name"),
+        ("link", "joint", "name"),
+        ("joint", "mimic", "joint"),
+        ("transmission", "joint", "name"),
+        ("ros2_control", "joint", "name"),
+        ("robot", "gazebo", "reference"),
+    ),
+}
+"""Kind of thing → where a URDF names one: the parent's tag, the element's tag, the attribute."""
+
+
+def rename_in_urdf(xml: XmlText, kind: str, old: str, new: str, diagnostics: Diagnostics) -> XmlText:
+    """Return the URDF in which the link or joint (`kind`) `old` is called `new`; every other byte stays.
+
+    Where the old name stays in a place that is not known to be a reference (a plugin's parameter, say), a warning says
+    so.
+
+    Raises:
+        UnknownNameError: the URDF has no such link or joint.
+        RobotSemanticsError: the text is a xacro, or the new name is empty.
+    """
+    if XACRO.search(xml.utf8):
+        raise RobotSemanticsError(f"{xml.source} is a xacro: its names are made by macros and must be renamed by hand")
+    declared = [
+        (element.get("name") or "").strip()
+        for element in xml.root.iter(kind)
+        if (parent := element.getparent()) is not None and parent.tag in ("robot", "link")
+    ]
+    if old not in declared:
+        raise UnknownNameError(kind, old, declared)
+    renamed = xml.edited(rename_edits(xml, URDF_REFERENCES[kind], old, checked_name(new)))
+    for element in renamed.root.iter("*"):
+        mentions = [str(name) for name, value in element.attrib.items() if value.strip() == old]
+        place = renamed.places.place(renamed.document.at(element), mentions[0] if mentions else None)
+        declares = element.tag in ("link", "joint", "material") and mentions == ["name"]
+        if (mentions and not declares) or (element.text or "").strip() == old:
+            message = f"'{old}' is kept here: it is not known whether the {kind} is meant"
+            diagnostics.warning("name-kept", message, place)
+    return renamed

@@ -1,0 +1,1 @@
+"""World states as ROS messages, and back."""

@@ -1,0 +1,209 @@
+"""World states as JointState and MultiDOFJointState messages, and back.
+
+Each conversion lists what the message cannot say. Without a time the stamp is zero, and a stamp of zero is no time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from geometry_msgs.msg import Transform, Twist, Wrench
+from sensor_msgs.msg import JointState as JointStateMessage
+from sensor_msgs.msg import MultiDOFJointState as MultiDOFJointStateMessage
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.motions import SUBSPACE
+from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.ros.messages.world_messages import time_message, twist_message
+from robot_semantics.transforms import invert, matrix_from_xyz_quat, quat_from_matrix
+from robot_semantics.usdf.joint_values import FloatArray, joint_values, stated_velocities
+from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix, six
+from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
+
+_SEVERAL = (JointType.PLANAR, JointType.FLOATING)
+_ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))
+
+
+def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[JointStateMessage]:
+    """Return the JointState of a model's joints of one degree of freedom; NaN where only others state a value."""
+    message, lost = JointStateMessage(), _beside_joints(state)
+    message.header.stamp = time_message(time_ns or 0)
+    chosen = []
+    for joint in state.joints:
+        counts = {len(row) for row in (joint.positions, joint.velocities, joint.torques) if row is not None}
+        if counts <= {1}:
+            chosen.append(joint)
+        else:
+            lost.append(f"joint '{joint.name}', which has {max(counts)} values")
+    message.name = [joint.name for joint in chosen]
+    for ours, theirs in _ARRAYS:
+        rows = [getattr(joint, ours) for joint in chosen]
+        if any(row is not None for row in rows):
+            setattr(message, theirs, [math.nan if row is None else row[0] for row in rows])
+    return Converted(message, tuple(lost))
+
+
+def from_joint_state(message: JointStateMessage, name: str) -> Converted[ModelState]:
+    """Return the state of the model `name` of a JointState; what is NaN is not stated.
+
+    Raises:
+        ArrayError: an array has another length than the names, or a value is infinite.
+    """
+    rows: dict[str, list[tuple[float, ...] | None]] = {}
+    for ours, theirs in _ARRAYS:
+        values = list(getattr(message, theirs))
+        if values and len(values) != len(message.name):
+            raise ArrayError(theirs, f"there are {len(values)} values for {len(message.name)} joints")
+        if any(map(math.isinf, values)):
+            raise ArrayError(theirs, "a value is infinite")
+        values = values or [math.nan] * len(message.name)
+        rows[ours] = [None if math.isnan(value) else (value,) for value in values]
+    if len(set(message.name)) < len(message.name):
+        raise ArrayError("name", "a joint is named twice")
+    lost = (f"the frame '{message.header.frame_id}'",) if message.header.frame_id else ()
+    columns = zip(message.name, rows["positions"], rows["velocities"], rows["torques"], strict=True)
+    return Converted(ModelState(name, joints=tuple(JointState(*column) for column in columns)), lost)
+
+
+def to_multi_dof_joint_state(
+    state: ModelState, robot: RobotModel, time_ns: int | None = None
+) -> Converted[MultiDOFJointStateMessage]:
+    """Return the MultiDOFJointState of a robot's planar and floating joints, a virtual root joint included.
+
+    A joint's transform is its motion from the joint's own frame, as MoveIt has it; twist and wrench are in that frame's
+    axes. The frame of the message is what the model stands in.
+    """
+    message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.type in _SEVERAL)
+    message.header.stamp = time_message(time_ns or 0)
+    message.header.frame_id = state.parent
+    space = JointSpace.of(robot)
+    values = joint_values(state, space)
+    local = LocalTransforms(robot).matrices(values.q)
+    stated = {joint.name: joint for joint in state.joints}
+    twists: list[FloatArray | None] = []
+    wrenches: list[FloatArray | None] = []
+    for joint in robot.joints:
+        if joint.type not in _SEVERAL or not (joint.name in values.positions_of or (joint.virtual and state.pose)):
+            if joint.name in stated:
+                lost.append(f"joint '{joint.name}', which is {joint.type.value}")
+            continue
+        T_parent_child = pose_matrix(state.pose) if joint.virtual else local[joint.index]
+        message.joint_names.append(joint.name)
+        message.transforms.append(transform_message(invert(joint.T_parent_joint) @ T_parent_child))
+        if joint.virtual:
+            twists.append(None if state.twist is None else np.array(state.twist))
+            wrenches.append(None)
+            continue
+        said = stated.get(joint.name, JointState(joint.name))
+        velocity = stated_velocities(joint, said)
+        effort = stated_velocities(joint, JointState(joint.name, velocities=said.torques))
+        twists.append(None if velocity is None else _spread(joint) @ velocity)
+        wrenches.append(None if effort is None else _spread(joint) @ effort)
+    names = list(message.joint_names)
+    # The arrays are of all joints or of none.
+    if twists and all(twist is not None for twist in twists):
+        message.twist = [twist_message(twist.tolist()) for twist in twists if twist is not None]
+    else:
+        lost.extend(f"the twist of '{name}'" for name, row in zip(names, twists, strict=True) if row is not None)
+    if wrenches and all(wrench is not None for wrench in wrenches):
+        message.wrench = [wrench_message(wrench.tolist()) for wrench in wrenches if wrench is not None]
+    else:
+        lost.extend(
+            f"the torques of '{n}'" for n, w in zip(message.joint_names, wrenches, strict=True) if w is not None
+        )
+    return Converted(message, tuple(lost))
+
+
+def from_multi_dof_joint_state(
+    message: MultiDOFJointStateMessage, robot: RobotModel, name: str | None = None
+) -> Converted[ModelState]:
+    """Return the state of a robot of a MultiDOFJointState.
+
+    Raises:
+        ArrayError: the arrays have different lengths, a transform is not finite, or a joint cannot have it.
+    """
+    count = len(message.joint_names)
+    for word in ("transforms", "twist", "wrench"):
+        if len(getattr(message, word)) != count and (word == "transforms" or getattr(message, word)):
+            raise ArrayError(word, f"there are {len(getattr(message, word))} for {count} joints")
+    space, lost, joints = JointSpace.of(robot), [], []
+    state = ModelState(robot.name if name is None else name, parent=message.header.frame_id or WORLD)
+    for at, joint_name in enumerate(message.joint_names):
+        index = robot.joint_index.get(joint_name)
+        if index is None or robot.joints[index].type not in _SEVERAL:
+            lost.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
+            continue
+        joint = robot.joints[index]
+        T_parent_child = joint.T_parent_joint @ matrix_of(message.transforms[at])
+        twist = _row(message.twist[at].linear, message.twist[at].angular) if message.twist else None
+        wrench = _row(message.wrench[at].force, message.wrench[at].torque) if message.wrench else None
+        if joint.virtual:
+            state = replace(state, pose=pose_from_matrix(T_parent_child), twist=None if twist is None else six(twist))
+            continue
+        observer = JointObserver(robot, [joint_name])
+        q = observer.positions(T_parent_child[np.newaxis])
+        joints.append(
+            JointState(
+                joint_name,
+                tuple(q[space.joint_positions[joint_name]].tolist()),
+                None if twist is None else tuple((_spread(joint).T @ twist).tolist()),
+                None if wrench is None else tuple((_spread(joint).T @ wrench).tolist()),
+            )
+        )
+    return Converted(replace(state, joints=tuple(joints)), tuple(lost))
+
+
+def transform_message(T: FloatArray) -> Transform:
+    """Return the message of a (4, 4) transform."""
+    message = Transform()
+    message.translation.x, message.translation.y, message.translation.z = T[:3, 3].tolist()
+    turn = message.rotation
+    turn.x, turn.y, turn.z, turn.w = quat_from_matrix(T[:3, :3]).tolist()
+    return message
+
+
+def matrix_of(message: Transform) -> FloatArray:
+    """Return the (4, 4) transform of a message.
+
+    Raises:
+        ArrayError: it is not finite, or its quaternion is all zeros.
+    """
+    xyz, turn = message.translation, message.rotation
+    return matrix_from_xyz_quat((xyz.x, xyz.y, xyz.z), (turn.x, turn.y, turn.z, turn.w))
+
+
+def wrench_message(wrench: Sequence[float]) -> Wrench:
+    """Return the message of a wrench."""
+    message = Wrench()
+    force, torque = message.force, message.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
+    return message
+
+
+def _spread(joint: JointModel) -> FloatArray:
+    """Return (6, n) what each of a joint's rates is as a twist in the axes of its frame."""
+    return np.concatenate(SUBSPACE[joint.type](joint))
+
+
+def _row(first: Twist, second: Twist) -> FloatArray:
+    return np.array((first.x, first.y, first.z, second.x, second.y, second.z))
+
+
+def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
+    """Return what messages of joints do not say of a model."""
+    lost = []
+    if state.links:
+        lost.append(f"the states of {len(state.links)} links")
+    if not pose and (state.pose is not None or state.twist is not None):
+        lost.append("where the model is, and how it moves")
+    if state.description is not None or state.semantic is not None or state.urdf_sha256 is not None:
+        lost.append("which robot it is (rs:description, rs:semantic, rs:hash)")
+    return lost

@@ -1,0 +1,185 @@
+"""World states as TFMessage and back: models, links and frames as transforms.
+
+A model is the frame of its root link where its robot is known, else a frame of its own name. With its robot each link
+stands in its parent link, as robot_state_publisher sends it; without, in its model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.messages.state_messages import matrix_of, transform_message
+from robot_semantics.ros.messages.world_messages import time_message
+from robot_semantics.transforms import invert
+from robot_semantics.usdf.joint_values import FloatArray
+from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
+from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, WorldState
+
+
+def to_transforms(
+    state: WorldState,
+    *,
+    robots: Mapping[str, RobotModel] | None = None,
+    prefixes: Mapping[str, str] | None = None,
+) -> Converted[TFMessage]:
+    """Return the transforms of a world state, and what they cannot say.
+
+    Args:
+        state: the state.
+        robots: the robots by their models' names.
+        prefixes: what stands before the names of each model's links, by model; by default nothing.
+
+    Raises:
+        ArrayError: two transforms would have one child frame.
+    """
+    robots, prefixes = robots or {}, prefixes or {}
+    roots = {
+        name: prefixes.get(name, "") + robots[name].root_link if name in robots else name
+        for name in (model.name for model in state.models)
+    }
+    lost: list[str] = []
+    found: list[TransformStamped] = []
+
+    def add(parent: str, child: str, T: FloatArray) -> None:
+        message = TransformStamped(child_frame_id=child, transform=transform_message(T))
+        message.header.frame_id = parent
+        message.header.stamp = time_message(state.time_ns or 0)
+        found.append(message)
+
+    for body in state.bodies:
+        if body.pose is None:
+            lost.append(f"'{body.name}', as its pose in '{body.parent}' is not stated")
+        else:
+            add(roots.get(body.parent, body.parent), roots.get(body.name, body.name), pose_matrix(body.pose))
+        if body.twist is not None:
+            lost.append(f"the twist of '{body.name}'")
+    for model in state.models:
+        robot = robots.get(model.name)
+        links = (model if robot is None else complete(model, robot)).links
+        poses = {link.name: pose_matrix(link.pose) for link in links if link.pose is not None}
+        prefix, root = prefixes.get(model.name, ""), roots[model.name]
+        for name, T in poses.items():
+            if robot is None or name not in robot.link_index:
+                add(root, prefix + name, T)
+            elif name != robot.root_link:
+                parent = robot.links[robot.links[robot.link_index[name]].parent].name
+                if parent in poses:
+                    add(prefix + parent, prefix + name, invert(poses[parent]) @ T)
+                else:
+                    add(root, prefix + name, T)
+        if any(link.twist is not None or link.wrench is not None for link in model.links):
+            lost.append(f"the twists and wrenches of the links of '{model.name}'")
+    children = [message.child_frame_id for message in found]
+    twice = (
+        sorted({child for child in children if children.count(child) > 1}) if len(set(children)) < len(children) else []
+    )
+    if twice:
+        raise ArrayError("prefixes", f"more than one transform has the child frame {', '.join(twice)}")
+    return Converted(TFMessage(transforms=found), tuple(lost))
+
+
+def from_transforms(
+    transforms: Sequence[TransformStamped],
+    *,
+    robots: Mapping[str, RobotModel] | None = None,
+    prefixes: Mapping[str, str] | None = None,
+) -> Converted[WorldState]:
+    """Return the world state of transforms; of several with one child frame the last is taken.
+
+    What are links of `robots` becomes their models' links; everything else becomes frames, which stand in models, not
+    in links. A frame that nothing says the pose of stands in the world, its pose not stated.
+
+    Raises:
+        ArrayError: a transform is not finite, or transforms stand in a circle.
+    """
+    graph = _Graph(transforms, robots or {}, prefixes or {})
+    models = tuple(graph.model(name) for name in graph.robots)
+    frames = [graph.frame(child) for child in graph.parents if child not in graph.owners]
+    known = {WORLD, *(frame.name for frame in frames), *graph.robots}
+    parents = (*(model.parent for model in models), *(frame.parent for frame in frames))
+    tops = dict.fromkeys(parent for parent in parents if parent not in known)
+    if len(graph.stamps) > 1:
+        graph.lost.append(f"{len(graph.stamps)} different stamps")
+    stamp = next(iter(graph.stamps), 0) if len(graph.stamps) == 1 else 0
+    state = WorldState(models=models, frames=(*frames, *map(Frame, tops)), time_ns=stamp or None)
+    return Converted(state, tuple(graph.lost))
+
+
+class _Graph:
+    """Transforms by their child frames, and which of the frames are links of robots."""
+
+    def __init__(
+        self, transforms: Sequence[TransformStamped], robots: Mapping[str, RobotModel], prefixes: Mapping[str, str]
+    ) -> None:
+        self.robots = robots
+        self.parents: dict[str, str] = {}
+        self.stamps: set[int] = set()
+        self.lost: list[str] = []
+        self._local: dict[str, FloatArray] = {}
+        for message in transforms:
+            self.parents[message.child_frame_id] = message.header.frame_id
+            self._local[message.child_frame_id] = matrix_of(message.transform)
+            self.stamps.add(message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec)
+        self.owners = {prefixes.get(name, "") + link: name for name in robots for link in robots[name].link_names}
+        self._roots = {name: prefixes.get(name, "") + robot.root_link for name, robot in robots.items()}
+        self._prefixes = prefixes
+        self._refuse_circles()
+
+    def model(self, name: str) -> ModelState:
+        """Return a robot's state: its root link's place, and its links as far as transforms lead to the root link."""
+        root, prefix = self._roots[name], self._prefixes.get(name, "")
+        links = []
+        for link in self.robots[name].link_names:
+            T = self._to_root(prefix + link, root)
+            if T is not None:
+                links.append(LinkState(link, pose_from_matrix(T)))
+        parent = self._owned(self.parents.get(root, WORLD))
+        T_parent_root = self._local.get(root)
+        return ModelState(
+            name, parent, None if T_parent_root is None else pose_from_matrix(T_parent_root), links=tuple(links)
+        )
+
+    def frame(self, child: str) -> Frame:
+        """Return a frame; one that stands in a link is placed in that link's model."""
+        parent, T = self.parents[child], self._local[child]
+        owner = self.owners.get(parent)
+        if owner is not None and parent != self._roots[owner]:
+            T_root_parent = self._to_root(parent, self._roots[owner])
+            self.lost.append(f"that '{child}' stands in link '{parent}': it is placed in '{owner}'")
+            return Frame(child, owner, None if T_root_parent is None else pose_from_matrix(T_root_parent @ T))
+        return Frame(child, self._owned(parent), pose_from_matrix(T))
+
+    def _owned(self, parent: str) -> str:
+        """Return the name by which a frame is a parent: a root link by its model's."""
+        owner = self.owners.get(parent)
+        return owner if owner is not None and parent == self._roots[owner] else parent
+
+    def _to_root(self, child: str, root: str) -> FloatArray | None:
+        """Return (4, 4) the pose of `child` in `root`, None where transforms do not lead there."""
+        T = np.eye(4)
+        while child != root:
+            if child not in self.parents:
+                return None
+            T = self._local[child] @ T
+            child = self.parents[child]
+        return T
+
+    def _refuse_circles(self) -> None:
+        done: set[str] = set()
+        for start in self.parents:
+            trail: list[str] = []
+            here = start
+            while here in self.parents and here not in done:
+                if here in trail:
+                    raise ArrayError("transforms", f"'{here}' stands in itself: {' → '.join((*trail, here))}")
+                trail.append(here)
+                here = self.parents[here]
+            done.update(trail)

@@ -1,0 +1,180 @@
+"""World states as ROS messages and back.
+
+Poses become quaternions; what a message cannot hold, the engines' own states and foreign XML, stays in the USDF text
+that the services give beside the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Pose as PoseMessage
+from geometry_msgs.msg import Twist, Wrench
+from robot_semantics_interfaces.msg import Frame as FrameMessage
+from robot_semantics_interfaces.msg import JointState as JointStateMessage
+from robot_semantics_interfaces.msg import LinkState as LinkStateMessage
+from robot_semantics_interfaces.msg import ModelState as ModelStateMessage
+from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.usdf.world_state import (
+    WORLD,
+    Frame,
+    JointState,
+    LinkState,
+    ModelState,
+    Pose,
+    Vec6,
+    WorldState,
+)
+from robot_semantics.usdf.writer import format_time
+
+
+def world_to_message(state: WorldState) -> WorldStateMessage:
+    """Return the message of a world state."""
+    message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
+    message.header.frame_id = WORLD
+    if state.time_ns is not None:
+        message.header.stamp = time_message(state.time_ns)
+    message.model_states = [_model_message(model) for model in state.models]
+    message.frames = [_frame_message(frame) for frame in state.frames]
+    return message
+
+
+def world_from_message(message: WorldStateMessage) -> WorldState:
+    """Return the world state of a message."""
+    stamp = message.header.stamp
+    return WorldState(
+        name=message.name or None,
+        models=tuple(_model(model) for model in message.model_states),
+        frames=tuple(_frame(frame) for frame in message.frames),
+        time_ns=stamp.sec * 1_000_000_000 + stamp.nanosec if message.has_time else None,
+    )
+
+
+def time_message(time_ns: int) -> Time:
+    """Return the message of a time in integer nanoseconds.
+
+    Raises:
+        ArrayError: it is beyond what ROS has: 32 bits of seconds.
+    """
+    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+    if not -(2**31) <= seconds < 2**31:
+        raise ArrayError("time", f"{format_time(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
+    return Time(sec=seconds, nanosec=nanoseconds)
+
+
+def pose_message(pose: Pose) -> PoseMessage:
+    """Return the message of a pose."""
+    quat = pose.quat_xyzw if pose.quat_xyzw is not None else quat_from_rpy(pose.xyz_rpy[3:]).tolist()
+    message = PoseMessage()
+    point, turn = message.position, message.orientation
+    point.x, point.y, point.z = pose.xyz_rpy[:3]
+    turn.x, turn.y, turn.z, turn.w = quat
+    return message
+
+
+def twist_message(twist: Sequence[float]) -> Twist:
+    """Return the message of a twist."""
+    message = Twist()
+    linear, angular = message.linear, message.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist
+    return message
+
+
+def _model_message(model: ModelState) -> ModelStateMessage:
+    message = ModelStateMessage(
+        name=model.name,
+        parent=model.parent,
+        description=model.description or "",
+        semantic=model.semantic or "",
+        hash=model.urdf_sha256 or "",
+        link_states=[_link_message(link) for link in model.links],
+        joint_states=[_joint_message(joint) for joint in model.joints],
+    )
+    return _with_motion(message, model)
+
+
+def _frame_message(frame: Frame) -> FrameMessage:
+    return _with_motion(FrameMessage(name=frame.name, parent=frame.parent), frame)
+
+
+def _link_message(link: LinkState) -> LinkStateMessage:
+    message = _with_motion(LinkStateMessage(name=link.name), link)
+    if link.wrench is not None:
+        message.has_wrench = True
+        force, torque = message.wrench.force, message.wrench.torque
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = link.wrench
+    return message
+
+
+def _with_motion(message: Any, item: ModelState | Frame | LinkState) -> Any:
+    if item.pose is not None:
+        message.has_pose, message.pose = True, pose_message(item.pose)
+    if item.twist is not None:
+        message.has_twist, message.twist = True, twist_message(item.twist)
+    return message
+
+
+def _joint_message(joint: JointState) -> JointStateMessage:
+    message = JointStateMessage(name=joint.name)
+    for kind in ("positions", "velocities", "torques"):
+        values = getattr(joint, kind)
+        if values is not None:
+            setattr(message, f"has_{kind}", True)
+            setattr(message, kind, list(values))
+    return message
+
+
+def _model(message: ModelStateMessage) -> ModelState:
+    return ModelState(
+        name=message.name,
+        parent=message.parent or WORLD,
+        pose=_pose(message),
+        twist=_twist(message),
+        links=tuple(
+            LinkState(link.name, _pose(link), _twist(link), _wrench(link.wrench) if link.has_wrench else None)
+            for link in message.link_states
+        ),
+        joints=tuple(_joint(joint) for joint in message.joint_states),
+        description=message.description or None,
+        semantic=message.semantic or None,
+        urdf_sha256=message.hash or None,
+    )
+
+
+def _frame(message: FrameMessage) -> Frame:
+    return Frame(message.name, message.parent or WORLD, _pose(message), _twist(message))
+
+
+def _joint(message: JointStateMessage) -> JointState:
+    return JointState(
+        message.name,
+        positions=tuple(message.positions) if message.has_positions else None,
+        velocities=tuple(message.velocities) if message.has_velocities else None,
+        torques=tuple(message.torques) if message.has_torques else None,
+    )
+
+
+def _pose(message: Any) -> Pose | None:
+    if not message.has_pose:
+        return None
+    point, turn = message.pose.position, message.pose.orientation
+    # Kept bit for bit where it has length 1; a publisher's rounding is put right.
+    return pose_from_quaternion((point.x, point.y, point.z), (turn.x, turn.y, turn.z, turn.w))
+
+
+def _twist(message: Any) -> Vec6 | None:
+    if not message.has_twist:
+        return None
+    linear, angular = message.twist.linear, message.twist.angular
+    return (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
+
+
+def _wrench(message: Wrench) -> Vec6:
+    force, torque = message.force, message.torque
+    return (force.x, force.y, force.z, torque.x, torque.y, torque.z)

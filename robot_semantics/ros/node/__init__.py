@@ -1,0 +1,1 @@
+"""The nodes that publish a robot and answer questions about it."""

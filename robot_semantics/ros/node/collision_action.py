@@ -1,0 +1,150 @@
+"""The action `~/generate_collision_matrix`: sampling in a thread of its own, with feedback, and to be cancelled."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from robot_semantics_interfaces.action import GenerateCollisionMatrix
+from robot_semantics_interfaces.msg import CollisionPair
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.ros.node.description import Description
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.srdf.edit import SrdfText
+
+if TYPE_CHECKING:
+    from robot_semantics.collision.matrix import CollisionMatrix, Settings
+
+MOST_SAMPLES = 10_000_000
+PAUSE = 0.01
+"""How long [s] the executor sleeps between two looks at the worker; rclpy would look without a pause."""
+
+
+class CollisionAction:
+    """Offers the action for one robot; one matrix at a time."""
+
+    def __init__(self, slot: RobotSlot) -> None:
+        """Offer ``~/generate_collision_matrix``, or ``~/MODEL/generate_collision_matrix``."""
+        self._slot = slot
+        self._busy = threading.Lock()
+        self._stop = threading.Event()
+        self._server = ActionServer(
+            slot.node,
+            GenerateCollisionMatrix,
+            f"~/{slot.topic('generate_collision_matrix')}",
+            self._execute,
+            goal_callback=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
+            cancel_callback=lambda _handle: CancelResponse.ACCEPT,
+        )
+
+    def destroy(self) -> None:
+        """Stop a run that is under way and take the action away."""
+        self._stop.set()
+        self._server.destroy()
+
+    async def _execute(self, handle: Any) -> Any:
+        work = _Work(self._slot.description, handle, self._stop)
+        with self._busy:
+            self._stop.clear()
+            thread = threading.Thread(target=work.run, name="collision matrix", daemon=True)
+            thread.start()
+            while thread.is_alive():
+                await _Pause()
+        if work.cancelled:
+            handle.canceled()
+        elif work.result.success:
+            handle.succeed()
+        else:
+            handle.abort()
+        return work.result
+
+
+class _Pause:
+    """Awaited once, lets the executor do everything else that waits."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        time.sleep(PAUSE)
+        yield
+
+
+class _CancelledError(RobotSemanticsError):
+    """The client, or the end of the node, asked the worker to stop."""
+
+
+class _Work:
+    """One goal, done in a thread."""
+
+    def __init__(self, description: Description | None, handle: Any, stop: threading.Event) -> None:
+        self._description, self._handle, self._stop = description, handle, stop
+        self._done = 0
+        self.result = GenerateCollisionMatrix.Result()
+        self.cancelled = False
+
+    def run(self) -> None:
+        """Fill the result; an error of this package is an unsuccessful one that says why."""
+        try:
+            self._run()
+        except RobotSemanticsError as error:
+            self.cancelled = isinstance(error, _CancelledError)
+            self.result.message = str(error)
+
+    def _run(self) -> None:
+        # Imported here: a node that is never asked for a matrix does without MuJoCo, and starts sooner.
+        from robot_semantics.collision.matrix import NO_PAIRS, generate_matrix
+        from robot_semantics.collision.pieces import pieces_of
+
+        if self._description is None:
+            raise RobotSemanticsError("there is no robot description yet")
+        settings = self._settings()
+        diagnostics = Diagnostics()
+        pieces = pieces_of(self._description.model, PackageResolver(), diagnostics)
+        diagnostics.raise_if_failed()
+
+        def progress(count: int) -> None:
+            self._done += count
+            if self._handle.is_cancel_requested or self._stop.is_set():
+                raise _CancelledError("the goal was cancelled")
+            self._handle.publish_feedback(
+                GenerateCollisionMatrix.Feedback(samples_done=self._done, samples_total=settings.total)
+            )
+
+        matrix = generate_matrix(self._description.model, pieces, settings, progress=progress)
+        if not matrix.pairs:
+            raise RobotSemanticsError(f"'{self._description.model.name}' has {NO_PAIRS}")
+        self._answer(matrix)
+
+    def _settings(self) -> Settings:
+        from robot_semantics.collision.matrix import Settings
+
+        goal, default = self._handle.request, Settings()
+        if goal.samples > MOST_SAMPLES:
+            raise RobotSemanticsError(f"at most {MOST_SAMPLES:,} samples are taken, not {goal.samples:,}")
+        if not 0.0 <= goal.always_threshold <= 1.0:
+            raise RobotSemanticsError(f"always_threshold is a share from 0 to 1, not {goal.always_threshold:g}")
+        return Settings(
+            samples=goal.samples or default.samples,
+            seed=goal.seed,
+            always_fraction=goal.always_threshold or default.always_fraction,
+        )
+
+    def _answer(self, matrix: CollisionMatrix) -> None:
+        from robot_semantics.collision.statistics import never_bound
+
+        assert self._description is not None
+        disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
+        srdf = self._description.srdf
+        text = SrdfText(srdf) if srdf.strip() else SrdfText.empty(self._description.model.name)
+        self.result.success = True
+        self.result.pairs = [
+            CollisionPair(link1=pair.first, link2=pair.second, checked=False, reason=reason)
+            for pair, reason in disabled.items()
+        ]
+        self.result.samples = matrix.samples
+        self.result.never_bound = never_bound(matrix.samples)
+        self.result.text = str(text.replace_disabled(disabled))

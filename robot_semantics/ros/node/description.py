@@ -1,0 +1,56 @@
+"""Description texts to a robot model as the node reads them: kind unless asked to be strict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+
+
+class Description(NamedTuple):
+    """A robot's texts and what they mean.
+
+    Attributes:
+        problems: errors, whose parts were left out of the model, and warnings.
+
+    """
+
+    urdf: str
+    srdf: str
+    model: RobotModel
+    problems: tuple[Diagnostic, ...]
+
+
+class DescriptionRefusedError(RobotSemanticsError):
+    """The texts give no robot; the message has every error with its place, one a line."""
+
+
+def read_description(urdf: str, srdf: str, *, strict: bool, prefix: str = "") -> Description:
+    """Return what the texts mean; an empty SRDF is none.
+
+    `prefix` is that of the parameters that hold the texts; it is part of the problems' places.
+
+    Raises:
+        DescriptionRefusedError: the URDF gives no tree, a text is not XML, or with `strict` there is any error.
+
+    """
+    before = f"{prefix}." if prefix else ""
+    if not urdf.strip():
+        raise DescriptionRefusedError(f"parameter '{before}robot_description' is empty: it must hold the robot's URDF")
+    diagnostics = Diagnostics()
+    try:
+        model = robot_from_text(
+            urdf,
+            srdf if srdf.strip() else None,
+            strict=strict,
+            urdf_source=f"<{before}robot_description>",
+            srdf_source=f"<{before}robot_description_semantic>",
+            diagnostics=diagnostics,
+        )
+    except DescriptionError as error:
+        errors = [problem for problem in error.diagnostics if problem.severity is Severity.ERROR]
+        raise DescriptionRefusedError("\n".join(str(problem) for problem in errors or error.diagnostics)) from None
+    return Description(urdf, srdf, model, tuple(problem for problem in diagnostics))

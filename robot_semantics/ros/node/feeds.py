@@ -1,0 +1,112 @@
+"""The other topics that move joints: base states (MultiDOFJointState) and odometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from nav_msgs.msg import Odometry
+from rclpy.callback_groups import CallbackGroup
+from sensor_msgs.msg import MultiDOFJointState
+
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.message_loop import Listener
+from robot_semantics.ros.node.robot import Messages, Robot
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.root_motion import twist_in_parent
+from robot_semantics.state.settings import Source
+
+FloatArray = npt.NDArray[np.float64]
+Outcome = Messages | Refusal
+Read = Callable[[Robot, Any], list[Outcome]]
+Deliver = Callable[[RobotSlot, str, Read, Any], None]
+
+_FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
+
+
+class Feeds:
+    """Makes the listeners of one robot; `deliver` publishes, or logs as refused, what came of each message."""
+
+    def __init__(self, slot: RobotSlot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
+        self._slot, self._group, self._now_ns, self._deliver = slot, group, now_ns, deliver
+
+    def listeners(self) -> list[Listener]:
+        """Return what to listen to for the slot's present robot."""
+        result = [self._listen(MultiDOFJointState, self._slot.topic("multi_dof_joint_states"), self._multi_dof)]
+        robot = self._slot.robot
+        if robot is not None and robot.root_source is Source.ODOMETRY:
+            settings = robot.settings.virtual_joint(robot.model.root_joint.name)
+            result.append(self._listen(Odometry, settings.topic, self._odometry))
+        return result
+
+    def _listen(self, message_type: Any, topic: str, read: Read) -> Listener:
+        def handle(message: Any) -> None:
+            self._deliver(self._slot, topic, read, message)
+
+        subscription = self._slot.node.create_subscription(
+            message_type,
+            topic,
+            handle,
+            qos.fresh(qos.SENSOR),
+            callback_group=self._group,
+            qos_overriding_options=qos.overridable(),
+        )
+        return Listener(subscription, handle)
+
+    def _multi_dof(self, robot: Robot, message: MultiDOFJointState) -> list[Outcome]:
+        names, count = message.joint_names, len(message.transforms)
+        if not names:
+            return [Refusal(Reason.EMPTY, "it names no joint")]
+        if count != len(names):
+            return [Refusal(Reason.WRONG_LENGTH, f"it has {len(names)} names but {count} transforms")]
+        twists = message.twist if len(message.twist) == count else [None] * count
+        time_ns = stamp_ns(message.header.stamp) or self._now_ns()
+        outcomes: list[Outcome] = []
+        for name, transform, twist in zip(names, message.transforms, twists, strict=True):
+            number = robot.moving.number.get(name)
+            if number is None or robot.moving.joints[number].position_count == 1:
+                robot.say_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{name}'")
+                continue
+            is_root = robot.moving.joints[number].index == 0
+            if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
+                continue
+            if is_root and message.header.frame_id not in _names_of_parent(robot):
+                outcomes.append(_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame))
+                continue
+            pose = _vector(transform.translation, "xyz") + _vector(transform.rotation, "xyzw")
+            rates = None if twist is None else np.array(_vector(twist.linear, "xyz") + _vector(twist.angular, "xyz"))
+            outcomes.append(robot.motion(name, np.array(pose), rates, time_ns))
+        return outcomes
+
+    def _odometry(self, robot: Robot, message: Odometry) -> list[Outcome]:
+        root = robot.model.root_joint
+        if not root.position_count:
+            robot.say_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
+            return []
+        if message.header.frame_id not in _names_of_parent(robot):
+            return [_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame)]
+        child = robot.frame(robot.model.root_link)
+        if message.child_frame_id.lstrip("/") not in (child, robot.model.root_link, ""):
+            return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
+        pose = np.array(_vector(message.pose.pose.position, "xyz") + _vector(message.pose.pose.orientation, "xyzw"))
+        twist = np.array(_vector(message.twist.twist.linear, "xyz") + _vector(message.twist.twist.angular, "xyz"))
+        if np.isfinite(pose).all() and pose[3:].any():
+            # An odometry's twist is in the axes of the base.
+            twist = twist_in_parent(pose, twist)
+        return [robot.motion(root.name, pose, twist, stamp_ns(message.header.stamp) or self._now_ns())]
+
+
+def _vector(message: Any, fields: str) -> list[float]:
+    return [getattr(message, field) for field in fields]
+
+
+def _names_of_parent(robot: Robot) -> tuple[str, ...]:
+    return robot.parent_frame, robot.model.root_joint.parent_link, f"/{robot.parent_frame}", ""
+
+
+def _wrong_frame(field: str, given: str, expected: str) -> Refusal:
+    return Refusal(Reason.WRONG_FRAME, f"its {field} is '{given}', not '{expected}'")

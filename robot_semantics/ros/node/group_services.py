@@ -1,0 +1,192 @@
+"""Services about what the parts of one robot mean: groups, states, end effectors, virtual joints, collision pairs."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Mapping
+from threading import RLock
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from robot_semantics_interfaces import srv
+from robot_semantics_interfaces.msg import CollisionPair, EndEffector, GroupState, VirtualJoint
+from robot_semantics_interfaces.msg import Group as GroupMessage
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.model import queries
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import Group, NamedState
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.time_order import NEVER_NS
+
+NO_ROBOT = "there is no robot description yet"
+
+Answer = Callable[[Robot, Any, Any], None]
+
+
+class GroupServices:
+    """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
+
+    def __init__(self, slot: RobotSlot, lock: RLock, tolerance: Callable[[], float]) -> None:
+        """`tolerance` gives the largest difference for a state to match where a request states none."""
+        self._slot, self._lock, self._tolerance = slot, lock, tolerance
+        self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
+        table: Mapping[str, tuple[Any, Answer]] = {
+            "list_groups": (srv.ListGroups, self._list_groups),
+            "get_group": (srv.GetGroup, self._get_group),
+            "find_groups": (srv.FindGroups, _find_groups),
+            "get_group_states": (srv.GetGroupStates, _get_group_states),
+            "get_current_state": (srv.GetCurrentState, self._get_current_state),
+            "list_end_effectors": (srv.ListEndEffectors, _list_end_effectors),
+            "list_passive_joints": (srv.ListPassiveJoints, _list_passive_joints),
+            "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
+            "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
+        }
+        self._services = [
+            slot.node.create_service(kind, f"~/{slot.topic(name)}", self._answering(answer))
+            for name, (kind, answer) in table.items()
+        ]
+
+    def destroy(self) -> None:
+        """Take the services away."""
+        for service in self._services:
+            self._slot.node.destroy_service(service)
+
+    def _answering(self, answer: Answer) -> Callable[[Any, Any], Any]:
+        """Return a service callback; an error of this package is an unsuccessful answer that says why."""
+
+        def callback(request: Any, response: Any) -> Any:
+            robot = self._slot.robot
+            try:
+                if robot is None:
+                    raise RobotSemanticsError(NO_ROBOT)
+                answer(robot, request, response)
+                response.success = True
+            except RobotSemanticsError as error:
+                response.success, response.message = False, str(error)
+                if isinstance(error, UnknownNameError) and hasattr(response, "nearest"):
+                    response.nearest = list(error.nearest)
+            return response
+
+        return callback
+
+    def _list_groups(self, robot: Robot, _request: Any, response: Any) -> None:
+        response.groups = list(robot.model.semantics.groups)
+
+    def _get_group(self, robot: Robot, request: Any, response: Any) -> None:
+        # Making the message costs more than sending it, and a model never changes.
+        made = self._messages.setdefault(robot.model, {})
+        message = made.get(request.name)
+        if message is None:
+            message = made[request.name] = group_message(robot.model.semantics.group(request.name))
+        response.group = message
+
+    def _get_current_state(self, robot: Robot, request: Any, response: Any) -> None:
+        group = robot.model.semantics.group(request.group)
+        moving, space = robot.moving, robot.space
+        with self._lock:
+            positions = robot.buffer.positions.tolist()
+            known = robot.buffer.known.tolist()
+            stamps = robot.buffer.stamps_ns.tolist()
+        numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
+        unseen = [moving.names[number] for number in numbers if not known[number]]
+        if unseen:
+            raise RobotSemanticsError(f"no position has come yet for: {', '.join(unseen)}")
+        values = {name: positions[space.index[name]] for name in group.variable_names}
+        response.state = GroupState(
+            group=group.name, variable_names=list(values), values=[float(value) for value in values.values()]
+        )
+        nearest = queries.matching_states(robot.model, group.name, values, math.inf)
+        tolerance = request.tolerance or self._tolerance()
+        response.distance = math.nan
+        if nearest and math.isfinite(nearest[0].difference):
+            response.distance = float(nearest[0].difference)
+            if nearest[0].difference <= tolerance:
+                response.matching_state = nearest[0].state
+        oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
+        if oldest != NEVER_NS:
+            seconds, nanoseconds = divmod(oldest, 1_000_000_000)
+            response.stamp = Time(sec=seconds, nanosec=nanoseconds)
+
+
+def _find_groups(robot: Robot, request: Any, response: Any) -> None:
+    found = list(robot.model.semantics.groups)
+    if request.link:
+        having = queries.groups_with_link(robot.model, request.link)
+        found = [name for name in found if name in having]
+    if request.joint:
+        having = queries.groups_with_joint(robot.model, request.joint)
+        found = [name for name in found if name in having]
+    response.groups = found
+
+
+def _get_group_states(robot: Robot, request: Any, response: Any) -> None:
+    if request.state:
+        states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
+    else:
+        states = queries.states_of(robot.model, request.group)
+    response.states = [_state_message(robot.model, state) for state in states]
+
+
+def _list_end_effectors(robot: Robot, request: Any, response: Any) -> None:
+    stated = robot.model.semantics.srdf.end_effectors if robot.model.semantics.srdf is not None else ()
+    as_written = {effector.name: effector.parent_group for effector in stated}
+    response.end_effectors = [
+        EndEffector(
+            name=effector.name,
+            group=effector.group,
+            parent_link=effector.parent_link,
+            parent_group=effector.parent_group,
+            parent_inferred=as_written.get(effector.name) != effector.parent_group,
+        )
+        for effector in queries.end_effectors_of(robot.model, request.group or None)
+    ]
+
+
+def _list_passive_joints(robot: Robot, request: Any, response: Any) -> None:
+    semantics = robot.model.semantics
+    joints = semantics.group(request.group).passive_joints if request.group else semantics.passive_joints
+    response.joints = list(joints)
+
+
+def _get_virtual_joints(robot: Robot, _request: Any, response: Any) -> None:
+    root = robot.model.root_joint
+    stated = sorted(robot.model.semantics.virtual_joints, key=lambda joint: joint.name != root.name)
+    response.virtual_joints = [
+        VirtualJoint(
+            name=joint.name,
+            type=joint.type,
+            parent_frame=joint.parent_frame,
+            child_link=joint.child_link,
+            variable_names=list(root.variable_names) if joint.name == root.name else [],
+        )
+        for joint in stated
+    ]
+
+
+def _get_collision_pair(robot: Robot, request: Any, response: Any) -> None:
+    status = queries.collision_pair(robot.model, request.link1, request.link2)
+    reason = status.reason or ("" if status.checked else status.cause.value)
+    response.pair = CollisionPair(
+        link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason
+    )
+
+
+def _state_message(model: RobotModel, state: NamedState) -> GroupState:
+    names: list[str] = []
+    values: list[float] = []
+    for joint, numbers in state.joints.items():
+        names += model.joint(joint).variable_names
+        values += numbers
+    return GroupState(name=state.name, group=state.group, variable_names=names, values=values)
+
+
+def group_message(group: Group) -> GroupMessage:
+    """Return a group as a message; its fields have the names of the value's."""
+    fields = {}
+    for field in GroupMessage.get_fields_and_field_types():
+        value = getattr(group, field)
+        fields[field] = value if isinstance(value, (str, bool)) else list(value)
+    return GroupMessage(**fields)

@@ -1,0 +1,102 @@
+"""What is wrong with the joint values of one robot: silent joints and positions outside the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.settings import Source
+from robot_semantics.state.time_order import NEVER_NS
+
+_BEYOND = 1e-6
+"""How far outside its limits a position may be, for rounding and calibration [rad or m]."""
+
+
+class Health:
+    """Looks at a robot about once a second and reports what has changed; each thing once, until it is well again.
+
+    Attributes:
+        stale: joints without new values for longer than the timeout, and how long [s].
+        beyond: joints outside their limits at the last look, and where they were [rad or m].
+
+    """
+
+    def __init__(self, report: Callable[[str], None], info: Callable[[str], None]) -> None:
+        self._report, self._info = report, info
+        self._model: object = None
+        self._low = self._high = np.zeros(0)
+        self._reported_beyond: set[str] = set()
+        self.stale: dict[str, float] = {}
+        self.beyond: dict[str, float] = {}
+
+    def look(self, robot: Robot, now_ns: int) -> None:
+        """Look at a robot; `now_ns` is monotonic time, as `JointBuffer.received_ns` has it."""
+        if robot.model is not self._model:
+            self._model = robot.model
+            self._low, self._high = robot.space.lower - _BEYOND, robot.space.upper + _BEYOND
+            self.stale, self._reported_beyond = {}, set()
+        self._look_for_silence(robot, now_ns)
+        self._look_for_limits(robot)
+
+    def ages(self, robot: Robot, now_ns: int) -> dict[str, float]:
+        """Return for each moving joint how old its values are [s], NaN where there were none."""
+        received = robot.buffer.received_ns.tolist()
+        return {
+            name: (now_ns - at) / 1e9 if at != NEVER_NS else float("nan")
+            for name, at in zip(robot.moving.names, received, strict=True)
+        }
+
+    def _look_for_silence(self, robot: Robot, now_ns: int) -> None:
+        timeout_s = robot.settings.stale_timeout_ns / 1e9
+        if not timeout_s:
+            self.stale = {}
+            return
+        # Usually all is well, which takes one number to see.
+        if (
+            not self.stale
+            and now_ns - int(robot.buffer.received_ns.min(initial=now_ns)) <= robot.settings.stale_timeout_ns
+        ):
+            return
+        ages = {
+            name: age if age == age else (now_ns - robot.made_ns) / 1e9
+            for name, age in self.ages(robot, now_ns).items()
+        }
+        if robot.root_source in (Source.FIXED, Source.TF):
+            ages.pop(robot.model.root_joint.name, None)
+        stale = {name: age for name, age in ages.items() if age > timeout_s}
+        newly = [name for name in stale if name not in self.stale]
+        if newly:
+            never = [name for name in newly if robot.buffer.received_ns[robot.moving.number[name]] == NEVER_NS]
+            for names, what in (
+                (never, "no values have come yet"),
+                ([n for n in newly if n not in never], "no new values"),
+            ):
+                if names:
+                    self._report(f"{what} in {timeout_s:g} s for {_listed(names)}")
+        again = [name for name in self.stale if name not in stale and name in ages]
+        if again:
+            self._info(f"values come again for {_listed(again)}")
+        self.stale = stale
+
+    def _look_for_limits(self, robot: Robot) -> None:
+        positions, space, moving = robot.buffer.positions, robot.space, robot.moving
+        outside = (positions < self._low) | (positions > self._high)
+        if not self.beyond and not outside.any():
+            return
+        outside &= robot.buffer.known[moving.of_variable]
+        self.beyond = {}
+        for variable in np.flatnonzero(outside).tolist():
+            low, high = float(space.lower[variable]), float(space.upper[variable])
+            name, position = space.names[variable], float(positions[variable])
+            self.beyond[name] = position
+            if name not in self._reported_beyond:
+                self._reported_beyond.add(name)
+                self._report(f"'{name}' is at {position:.6g}, outside its limits {low:.6g} to {high:.6g}")
+        self._reported_beyond &= set(self.beyond)
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:8])
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more joints"

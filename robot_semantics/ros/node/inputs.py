@@ -1,0 +1,163 @@
+"""What the node listens to for its robots: joint states, base states, odometry, TF; all on the message loop."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.feeds import Feeds, Read
+from robot_semantics.ros.node.message_loop import Listener, MessageLoop, SetAside
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.ros.node.root_from_tf import RootFromTf, StampedPose
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.cdr import CdrError, JointStateData, JointStateReader, stamp_ns
+from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.settings import Source
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
+
+
+class Inputs:
+    """The subscriptions of all robots, which come and go together."""
+
+    def __init__(self, core: Core) -> None:
+        self._core, self._node = core, core.node
+        self._loops: list[MessageLoop] = []
+        self._set_aside = SetAside()
+        self._listeners: list[Listener] = []
+        self._heard: list[tuple[Source, str]] = []
+        self._root_from_tf: dict[str, RootFromTf] = {}
+
+    def start(self) -> None:
+        """Listen, from now on, to what the present robots are fed from."""
+        frequent = [self._joint_states(slot) for slot in self._core.slots]
+        others: list[Listener] = []
+        for slot in self._core.slots:
+            others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).listeners()
+            if slot.robot is not None and slot.robot.root_source is Source.TF:
+                source = RootFromTf(self._node, self._set_aside, lambda: self._core.outputs.frames)
+                self._root_from_tf[slot.prefix] = source
+                others += source.listeners()
+        self._heard = self._root_sources()
+        self._listeners = [*frequent, *others]
+        # To wait for one subscription alone costs the least.
+        for together in (*([listener] for listener in frequent), others):
+            loop = MessageLoop(self._node.context, self._on_fault)
+            loop.start(together)
+            self._loops.append(loop)
+
+    def stop(self) -> None:
+        """Listen to nothing any more."""
+        for loop in self._loops:
+            loop.stop()
+        for listener in self._listeners:
+            self._node.destroy_subscription(listener.subscription)
+        self._loops, self._listeners, self._root_from_tf = [], [], {}
+
+    def robots_changed(self) -> None:
+        """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""
+        if self._root_sources() != self._heard:
+            self.stop()
+            self.start()
+
+    def refresh(self) -> None:
+        """Look up where the root links of those robots are now that follow TF."""
+        for slot in self._core.slots:
+            robot, source = slot.robot, self._root_from_tf.get(slot.prefix)
+            if robot is None or source is None or not robot.model.root_joint.position_count:
+                continue
+            found = source.pose(robot.parent_frame, robot.frame(robot.model.root_link))
+            if isinstance(found, StampedPose):
+                with self._core.lock:
+                    robot.motion(robot.model.root_joint.name, found.xyz_quat, None, found.stamp_ns)
+
+    def _root_sources(self) -> list[tuple[Source, str]]:
+        return [
+            (robot.root_source, robot.settings.virtual_joint(robot.model.root_joint.name).topic)
+            for robot in (slot.robot for slot in self._core.slots)
+            if robot is not None
+        ]
+
+    def _joint_states(self, slot: RobotSlot) -> Listener:
+        reader = JointStateReader()
+        topic = slot.topic("joint_states")
+        traffic, lock, now_ns, outputs = slot.traffic, self._core.lock, self._core.now_ns, self._core.outputs
+
+        def handle(message: bytes | JointState) -> None:
+            # Not a call more than needed before the message is sent: see `kinematics.in_place` for why.
+            with lock:
+                traffic.received += 1
+                robot = slot.robot
+                if robot is not None and isinstance(message, bytes):
+                    for path in robot.direct:
+                        transforms = path.take(message)
+                        if transforms is not None:
+                            if transforms:
+                                outputs.send_now(transforms)
+                                traffic.transforms += path.count
+                            return
+                result = NO_ROBOT if robot is None else robot.joint_state(_read(reader, message), now_ns)
+                if isinstance(result, Refusal):
+                    traffic.refused_joint_states += 1
+                    slot.refusals.add(topic, result)
+                elif result:
+                    outputs.send(slot, result)
+                if robot is not None and robot.notices:
+                    self._log_notices(slot, robot)
+
+        subscription = self._node.create_subscription(
+            JointState,
+            topic,
+            handle,
+            qos.fresh(qos.SENSOR),
+            callback_group=self._set_aside,
+            raw=self._core.raw,
+            qos_overriding_options=qos.overridable(),
+        )
+        return Listener(subscription, handle)
+
+    def _deliver(self, slot: RobotSlot, topic: str, read: Read, message: Any) -> None:
+        """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
+        with self._core.lock:
+            robot = slot.robot
+            if robot is None:
+                return
+            for outcome in read(robot, message):
+                if isinstance(outcome, Refusal):
+                    slot.refusals.add(topic, outcome)
+                else:
+                    self._core.outputs.send(slot, outcome)
+            if robot.notices:
+                self._log_notices(slot, robot)
+
+    def _log_notices(self, slot: RobotSlot, robot: Robot) -> None:
+        for notice in robot.notices:
+            slot.report(notice)
+        robot.notices.clear()
+
+    def _on_fault(self, error: Exception) -> None:
+        text = "".join(traceback.format_exception(error))
+        self._node.get_logger().error(f"a message could not be handled: {text}", throttle_duration_sec=5.0)
+
+
+def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData:
+    if isinstance(message, bytes):
+        try:
+            return reader.read(message)
+        except CdrError:
+            # Rare: a big-endian sender, for example. rclpy reads what the middleware reads.
+            message = deserialize_message(message, JointState)
+    return JointStateData(
+        stamp_ns(message.header.stamp),
+        tuple(message.name),
+        np.asarray(message.position, np.float64),
+        (np.asarray(message.velocity, np.float64), np.asarray(message.effort, np.float64)),
+    )

@@ -1,0 +1,95 @@
+"""Parameters at run time: a change is checked and prepared as a whole, and takes effect as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.parameter import Parameter
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.node import parameters
+from robot_semantics.ros.node.description import Description
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.ros.node.slot import RobotSlot
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+Pending = tuple[RobotSlot, Description, Robot, dict[str, Any]]
+
+
+class LiveParameters:
+    """Watches the node's parameters; a value that is turned away leaves everything as it was."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._busy = False
+        self._pending: list[Pending] = []
+        core.node.add_on_set_parameters_callback(self._check)
+        core.node.add_post_set_parameters_callback(self._take_effect)
+
+    def destroy(self) -> None:
+        """Watch no more."""
+        self._core.node.remove_on_set_parameters_callback(self._check)
+        self._core.node.remove_post_set_parameters_callback(self._take_effect)
+
+    def describe(self, slot: RobotSlot, text: dict[str, Any]) -> None:
+        """Take over a description that came on a topic; a bad one is logged and the last good one stays."""
+        if slot.urdf_is_missing(text):
+            # The semantic description came before the robot's own; it is read together with that one.
+            slot.values.update(text)
+            return
+        self._busy = True
+        try:
+            description = slot.read(text)
+            robot = slot.make_robot(description, text)
+        except RobotSemanticsError as error:
+            self._core.node.get_logger().error(f"a description from a topic is not used: {error}")
+            return
+        finally:
+            self._busy = False
+        self._core.replace(slot, description, robot, text)
+
+    def _check(self, changes: Sequence[Parameter]) -> SetParametersResult:
+        # A new description declares the parameters of its virtual joints, which calls this again.
+        if self._busy:
+            return SetParametersResult(successful=True)
+        changed = {change.name: change.value for change in changes}
+        self._pending = []
+        self._busy = True
+        try:
+            for name, value in changed.items():
+                parameters.check(name, value, self._core.settings.models)
+                self._check_is_used(name)
+            for slot in self._core.slots:
+                own = slot.concerned(changed)
+                if own and not slot.urdf_is_missing(own):
+                    description = slot.read(own)
+                    self._pending.append((slot, description, slot.make_robot(description, own), own))
+                elif own and slot.robot is not None:
+                    slot.read(own)
+        except RobotSemanticsError as error:
+            self._core.node.get_logger().error(f"parameters are not changed: {error}")
+            return SetParametersResult(successful=False, reason=str(error))
+        finally:
+            self._busy = False
+        return SetParametersResult(successful=True)
+
+    def _check_is_used(self, name: str) -> None:
+        models = self._core.settings.models
+        if models and name in {parameter.name for parameter in parameters.ROBOT}:
+            own = ", ".join(f"'{model}.{name}'" for model in models)
+            raise parameters.ParameterError(
+                f"parameter '{name}' was the robots' default at the start and has no effect any more: set {own}"
+            )
+
+    def _take_effect(self, changes: Sequence[Parameter]) -> None:
+        if self._busy:
+            return
+        pending, self._pending = self._pending, []
+        for slot, description, robot, own in pending:
+            self._core.replace(slot, description, robot, own)
+        if any(change.name in {parameter.name for parameter in parameters.NODE} for change in changes):
+            self._core.read_settings()

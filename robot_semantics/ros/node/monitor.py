@@ -1,0 +1,142 @@
+"""How the node is doing: ~/get_status, /diagnostics, and the look, once a period, for what is wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
+from robot_semantics_interfaces.srv import GetStatus
+
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.health import Health
+from robot_semantics.ros.node.looks import PERIOD_S
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.joint_input import Reason
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+
+class Monitor:
+    """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        node = core.node
+        logger = node.get_logger()
+        self._health = {slot.prefix: Health(slot.report, logger.info) for slot in core.slots}
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
+        self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
+        self._clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._period_s = 0.0
+        self._timer: Any = None
+        self._last: dict[str, tuple[float, int, int]] = {}
+        self._rates: dict[str, tuple[float, float]] = {}
+        core.looks.add(self._look)
+
+    def set_period(self, period_s: float) -> None:
+        """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
+        self._stop_publishing()
+        self._period_s = period_s
+        self._core.looks.set_period(min(period_s or PERIOD_S, PERIOD_S))
+
+    def destroy(self) -> None:
+        """Take topic, service and timer away."""
+        self._stop_publishing()
+        self._core.node.destroy_publisher(self._publisher)
+        self._core.node.destroy_service(self._service)
+
+    def _look(self) -> None:
+        core = self._core
+        if core.active:
+            core.inputs.refresh()
+            for slot in core.slots:
+                if slot.robot is not None:
+                    with core.lock:
+                        self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
+            if core.settings.check_tf_authority:
+                core.outputs.authority.tick(core.outputs.static_message)
+        self._rates = {slot.prefix: self._rates_of(slot) for slot in core.slots}
+        # Nobody would keep what is published for nobody, and making it costs more than all the rest.
+        if not self._period_s or not self._publisher.get_subscription_count():
+            self._stop_publishing()
+        elif self._timer is None:
+            self._publish()
+            self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock)
+
+    def _stop_publishing(self) -> None:
+        if self._timer is not None:
+            self._core.node.destroy_timer(self._timer)
+            self._timer = None
+
+    def _publish(self) -> None:
+        core = self._core
+        message = DiagnosticArray(status=[self._status_of(slot, *self._rates[slot.prefix]) for slot in core.slots])
+        message.header.stamp = core.node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+    def _rates_of(self, slot: RobotSlot) -> tuple[float, float]:
+        """Return joint states received and transforms sent [1/s] since the last look."""
+        traffic, now_s = slot.traffic, time.monotonic()
+        before_s, received, transforms = self._last.get(slot.prefix, (now_s, traffic.received, traffic.transforms))
+        self._last[slot.prefix] = (now_s, traffic.received, traffic.transforms)
+        passed_s = now_s - before_s or math.inf
+        return (traffic.received - received) / passed_s, (traffic.transforms - transforms) / passed_s
+
+    def _status_of(self, slot: RobotSlot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
+        health, traffic = self._health[slot.prefix], slot.traffic
+        conflicts = self._core.outputs.authority.conflicts
+        complaints = [
+            *([] if slot.robot is not None else ["no robot description"]),
+            *([f"{len(health.stale)} joints without new values"] if health.stale else []),
+            *([f"{len(health.beyond)} positions outside the limits"] if health.beyond else []),
+            *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
+        ]
+        values: dict[str, object] = {
+            "state": self._core.state,
+            "joint states received": traffic.received,
+            "joint states used": traffic.used,
+            "joint states per second": f"{received_hz:.1f}",
+            "transforms sent": traffic.transforms,
+            "transforms per second": f"{sent_hz:.1f}",
+            **{f"refused: {reason.value}": count for reason, count in sorted(traffic.refused.items(), key=str)},
+            **{f"age of {name} [s]": f"{age:.1f}" for name, age in health.stale.items()},
+            **{f"outside the limits: {name}": f"{value:.6g}" for name, value in health.beyond.items()},
+            **{f"also published by {other}": frame for frame, other in conflicts.items()},
+            **{f"error {number}": text for number, text in enumerate(traffic.last_errors, 1)},
+        }
+        return DiagnosticStatus(
+            level=DiagnosticStatus.WARN if complaints else DiagnosticStatus.OK,
+            name=f"{self._core.node.get_name()}: {slot.name or 'robot'}",
+            message="; ".join(complaints) or "ok",
+            hardware_id=slot.name,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
+        )
+
+    def _get_status(self, _request: Any, response: Any) -> Any:
+        core = self._core
+        response.success = True
+        response.state = core.state
+        refused: dict[Reason, int] = {}
+        with core.lock:
+            for slot in core.slots:
+                traffic = slot.traffic
+                response.joint_states_received += traffic.received
+                response.joint_states_used += traffic.used
+                response.joint_states_refused += traffic.refused_joint_states
+                response.transforms_sent += traffic.transforms
+                for reason, count in traffic.refused.items():
+                    refused[reason] = refused.get(reason, 0) + count
+                response.last_errors = [*response.last_errors, *traffic.last_errors]
+                if slot.robot is None:
+                    continue
+                response.models = [*response.models, slot.name]
+                ages = self._health[slot.prefix].ages(slot.robot, time.monotonic_ns())
+                response.joints = [*response.joints, *(slot.topic(name) for name in ages)]
+                response.ages = [*response.ages, *ages.values()]
+        response.refusal_reasons = [reason.value for reason in refused]
+        response.refusal_counts = list(refused.values())
+        return response

@@ -1,0 +1,105 @@
+"""What the node sends on TF: moving transforms as they come, the fixed ones of all robots together and latched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from rclpy.node import Node
+from rclpy.serialization import serialize_message
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.robot import Messages, Robot
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.tf_authority import TfAuthority
+from robot_semantics.ros.node.transform_block import transform_message
+from robot_semantics.state.cdr import TransformMessage
+
+
+class Outputs:
+    """The publishers of /tf and /tf_static.
+
+    Attributes:
+        active: nothing is sent while this is false.
+        frames: the child frames of every transform sent.
+        authority: notes what is sent while it listens for others.
+
+    """
+
+    def __init__(self, node: Node, *, raw: bool) -> None:
+        self._node, self._raw = node, raw
+        options = qos.overridable()
+        self._moving = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=options)
+        self._fixed = node.create_publisher(
+            TFMessage, "/tf_static", qos.fresh(qos.LATCHED), qos_overriding_options=options
+        )
+        self._send_raw = self._moving.handle.publish_raw
+        self.active = False
+        self.frames: frozenset[str] = frozenset()
+        self.static_message = b""
+        self._twins: set[tuple[str, str]] = set()
+        self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
+
+    def send(self, slot: RobotSlot, messages: Messages) -> None:
+        """Publish transforms of a slot's robot."""
+        if not messages or not self.active:
+            return
+        for message in messages:
+            if self.authority.watching:
+                self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
+            if isinstance(message, bytes):
+                self._send_raw(message)
+            else:
+                self._moving.publish(message)
+        slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
+
+    def send_now(self, message: bytes | bytearray) -> None:
+        """Publish the bytes of one message from a topic that is only listened to while the node is active."""
+        if self.authority.watching:
+            self.authority.note(bytes(message))
+        try:
+            self._send_raw(message)
+        except TypeError:
+            # An rclpy that takes nothing but bytes.
+            self._send_raw(bytes(message))
+
+    def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:
+        """Publish all robots' fixed transforms as one message: a later one would replace it for late joiners."""
+        if not self.active:
+            return
+        present = list(robots)
+        self._look_for_twins(present)
+        self.frames = frozenset().union(*(robot.child_frames for robot in present))
+        static = [item for robot in present for item in robot.static_transforms()]
+        frames = [(item.frame_id, item.child_frame_id) for item in static]
+        values = np.array([item.xyz_quat for item in static]).reshape(-1, 7)
+        # As bytes, so that our own message is known when it comes back.
+        self.static_message = (
+            TransformMessage(frames).write(stamp_ns, values)
+            if self._raw
+            else serialize_message(transform_message(frames, values, stamp_ns))
+        )
+        if self.authority.watching:
+            self.authority.note(self.static_message)
+        self._fixed.publish(self.static_message)
+
+    def _look_for_twins(self, robots: list[Robot]) -> None:
+        """Say once which of our own robots publish the same frame."""
+        owner: dict[str, str] = {}
+        for robot in robots:
+            for frame in sorted(robot.child_frames):
+                other = owner.setdefault(frame, robot.name)
+                if other != robot.name and (other, robot.name) not in self._twins:
+                    self._twins.add((other, robot.name))
+                    self._node.get_logger().error(
+                        f"the models '{other}' and '{robot.name}' both have the frame '{frame}':"
+                        " give each a frame_prefix"
+                    )
+
+    def destroy(self) -> None:
+        """Take the topics away."""
+        self.active = False
+        self.authority.close()
+        self._node.destroy_publisher(self._moving)
+        self._node.destroy_publisher(self._fixed)

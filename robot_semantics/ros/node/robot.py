@@ -1,0 +1,408 @@
+"""One robot at run time: takes joint values in, keeps the newest, says which transforms are due. No rclpy in here."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.node.transform_block import TransformBlock, TransformBlocks
+from robot_semantics.state.cdr import JointStateData
+from robot_semantics.state.default_positions import default_positions
+from robot_semantics.state.direct_path import DirectPath
+from robot_semantics.state.joint_buffer import JointBuffer
+from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.state.root_motion import joint_motion
+from robot_semantics.state.schedule import Schedule, Together
+from robot_semantics.state.settings import Invalid, RobotSettings, Source
+from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
+from robot_semantics.transforms import quat_from_rpy
+
+FloatArray = npt.NDArray[np.float64]
+
+_MAX_SOURCES = 64
+_MAX_PATHS = 8
+_LOST_M, _LOST_RAD = 1e-3, 1e-3
+_NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
+_NOT_ON_TF = (Source.TF, Source.FIXED)
+
+
+Messages = tuple[bytes | TFMessage, ...]
+"""What is to be sent on /tf, in this order."""
+
+
+class StaticTransform(NamedTuple):
+    """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
+
+    frame_id: str
+    child_frame_id: str
+    xyz_quat: FloatArray
+
+
+class _Sender:
+    """What is remembered of those messages that have the same list of names."""
+
+    def __init__(self, plan: InputPlan, group: Together) -> None:
+        self.plan, self.group = plan, group
+        self.order = TimeOrder()
+        self.known = False
+        self.paths: dict[tuple[int, int], DirectPath] = {}
+
+
+class Robot:
+    """A robot model with its newest joint values and what of them has been published.
+
+    Attributes:
+        notices: sentences for the log, each said once; whoever logs them clears the list.
+        made_ns: when this robot came to be, on the monotonic clock.
+        heard: whether any message has moved a joint.
+        direct: take messages like the last ones, where there is nothing unusual about them; the newest first.
+        sent: number of transforms in the messages last given out.
+        lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
+
+    """
+
+    def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
+        self.name, self.model, self.settings = name, model, settings
+        self.space = JointSpace.of(model)
+        self.moving = MovingJoints(model, self.space)
+        self.buffer = JointBuffer(
+            model, self.space, self.moving, default_positions(model, self.space, settings.default_positions)
+        )
+        self.notices: list[str] = []
+        self.sent = 0
+        self.made_ns = time.monotonic_ns()
+        self.heard = False
+        self.lost: dict[str, tuple[float, float]] = {}
+        self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
+        self._motion_orders: dict[str, TimeOrder] = {}
+        self._last_names: tuple[str, ...] | None = None
+        self._last_sender: _Sender | Refusal | None = None
+        self.direct: tuple[DirectPath, ...] = ()
+        self._said: set[str] = set()
+        # Where stamps are ignored everything is due always: no difference of two is as far below zero as this.
+        self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
+        self._schedule = Schedule(len(self.moving), self._interval_ns, settings.complete_after_ns)
+        root = model.root_joint
+        self.root_source = settings.virtual_joint(root.name).source
+        self._fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
+        self.publishable = np.array(
+            [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
+        )
+        self._all = np.ones(len(self.moving), np.bool_)
+        self._blocks = TransformBlocks(self._make_block)
+        self._whole = self._make_block(self._all)
+        if self.root_source is Source.FIXED and root.position_count:
+            self._fix_root()
+
+    # -- frames ---------------------------------------------------------------------------------------------------
+
+    def frame(self, link: str) -> str:
+        """Return the TF name of a link."""
+        return self.settings.frame_prefix + link
+
+    @property
+    def parent_frame(self) -> str:
+        """TF name of the frame that the root link moves in; empty where no virtual joint states one."""
+        root = self.model.root_joint
+        return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
+
+    def frames_of(self, joint: int) -> tuple[str, str]:
+        """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""
+        found = self.model.joints[joint]
+        parent = self.parent_frame if joint == 0 else self.frame(found.parent_link)
+        return parent, self.frame(found.child_link)
+
+    @property
+    def child_frames(self) -> frozenset[str]:
+        """Every frame whose transform this robot publishes."""
+        own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
+        if self.parent_frame and self.root_source is not Source.TF:
+            own |= {self.frame(self.model.root_link)}
+        return own
+
+    def static_transforms(self) -> list[StaticTransform]:
+        """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
+        fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
+        values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
+        result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
+        root = self.model.root_joint
+        is_fixed = not root.position_count or self.root_source is Source.FIXED
+        if self.parent_frame and is_fixed and self.root_source is not Source.TF:
+            result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
+        return result
+
+    def fixed_root_pose(self) -> FloatArray:
+        """Return (7,) the pose of a root link that does not move, by parameter or the identity."""
+        pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
+        return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])
+
+    def _fix_root(self) -> None:
+        root = self.model.root_joint
+        pose = self.fixed_root_pose()
+        if root.position_count == 3:
+            yaw = self.settings.virtual_joint(root.name).pose[5]
+            pose = np.array([pose[0], pose[1], yaw])
+        self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
+
+    def _make_block(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
+        joints = self._indices(chosen)
+        frames = [self.frames_of(index) for index in joints]
+        return TransformBlock(self.model, joints, frames, raw=self.settings.raw)
+
+    # -- joint states in, transforms out --------------------------------------------------------------------------
+
+    def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
+        """Take over a joint state; `now` gives the node's time [ns], asked only for messages without a stamp.
+
+        Returns:
+            The transforms to publish, if any are due; or why the message is refused.
+
+        """
+        sender = self._last_sender if data.names is self._last_names else self._find_sender(data.names)
+        if isinstance(sender, Refusal):
+            return sender
+        assert sender is not None
+        plan = sender.plan
+        if len(data.position) != len(plan.names):
+            return self._wrong_length(data)
+        stamp_ns = data.stamp_ns or now()
+        order = sender.order
+        if stamp_ns < order.last_ns:
+            late = self._time_backwards(order, stamp_ns, plan.names[0])
+            if late is not None:
+                return late
+        refusal = self.buffer.put_joint_state(plan, data, stamp_ns)
+        if refusal is not None:
+            if refusal.reason is Reason.NOT_FINITE and self.settings.invalid is Invalid.SKIP:
+                return self._without_invalid(data, now, refusal)
+            return refusal
+        order.accept(stamp_ns)
+        if not sender.known:
+            self.buffer.mark_known(plan)
+            sender.known = self.heard = True
+            self._schedule.part()
+        messages = self._publish(plan.joints, plan.complete, stamp_ns)
+        self._go_direct(sender, data)
+        return messages
+
+    def _go_direct(self, sender: _Sender, data: JointStateData) -> None:
+        """Have messages like this one go the direct way from now on, if they can."""
+        message, at = data.message
+        if not message or sender.plan.floating or not self.settings.raw:
+            return
+        self._schedule.join(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
+        if sender.group.stamp_ns == NEVER_NS:
+            return
+        path = sender.paths.get((at, len(message)))
+        if path is None:
+            if len(sender.paths) == _MAX_PATHS:
+                sender.paths.clear()
+            joints = self._indices(sender.plan.joints)
+            frames = [self.frames_of(index) for index in joints]
+            path = DirectPath(
+                self.model,
+                sender.plan,
+                data,
+                self.buffer,
+                sender.order,
+                sender.group,
+                joints,
+                frames,
+                self._interval_ns,
+            )
+            sender.paths[at, len(message)] = path
+        path.learn(data)
+        others = [other for other in self.direct if other is not path]
+        self.direct = (path, *others[: _MAX_PATHS - 1])
+
+    def _indices(self, chosen: npt.NDArray[np.bool_]) -> list[int]:
+        return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
+
+    def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
+        """Take over the pose (7,) and twist (6,), in the parent's axes, of a planar or floating joint's child.
+
+        Returns:
+            The transforms to publish, if any are due; or why the pose is refused.
+
+        """
+        joint = self.model.joint(name)
+        order = self._motion_orders.setdefault(name, TimeOrder())
+        if stamp_ns < order.last_ns:
+            late = self._time_backwards(order, stamp_ns, name)
+            if late is not None:
+                return late
+        motion = joint_motion(joint, xyz_quat, twist)
+        if isinstance(motion, Refusal):
+            return motion
+        order.accept(stamp_ns)
+        self.heard = True
+        if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
+            self._say_lost(name, motion.lost_m, motion.lost_rad)
+        number = self.moving.number[name]
+        known = self.buffer.known[number]
+        self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
+        if not known:
+            self._schedule.part()
+        chosen = np.zeros(len(self.moving), np.bool_)
+        chosen[number] = True
+        return self._publish(chosen, bool(chosen.all()), stamp_ns)
+
+    def _say_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
+        worst_m, worst_rad = self.lost.get(name, (0.0, 0.0))
+        self.lost[name] = (max(worst_m, lost_m), max(worst_rad, lost_rad))
+        # Said again only when it has become ten times worse.
+        if lost_m > 10.0 * max(worst_m, _LOST_M / 10.0) or lost_rad > 10.0 * max(worst_rad, _LOST_RAD / 10.0):
+            self.notices.append(
+                f"'{name}' is planar: of its source's pose, {lost_m:.6g} m off the plane and a tilt of"
+                f" {lost_rad:.6g} rad are dropped"
+            )
+
+    def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> Messages:
+        """Replace all values by those of a snapshot and return all transforms, whatever was published before."""
+        self.buffer.put_all(positions, velocities, stamp_ns)
+        messages = self.everything(stamp_ns)
+        # The restored world's clock may be set back too.
+        self.forget_times()
+        return messages
+
+    def adopt(self, other: Robot) -> None:
+        """Take over the values of another robot of the same model, after a change of settings."""
+        self.heard, self.made_ns, self.lost, self._said = other.heard, other.made_ns, other.lost, other._said
+        for number, stamp_ns in enumerate(other.buffer.stamps_ns.tolist()):
+            joint = self.moving.joints[number]
+            if stamp_ns == NEVER_NS or (joint.index == 0 and self.root_source is Source.FIXED):
+                continue
+            velocity = self.space.joint_velocities[joint.name]
+            self.buffer.put_joint(
+                joint.name,
+                other.buffer.positions[self.space.joint_positions[joint.name]],
+                other.buffer.velocities[velocity],
+                other.buffer.efforts[velocity],
+                stamp_ns,
+            )
+        # A change of settings is no news of any joint.
+        self.buffer.received_ns[:] = other.buffer.received_ns
+
+    def everything(self, stamp_ns: int) -> Messages:
+        """Return the transforms of all joints that have values, as of a time, whatever was published before."""
+        self.forget_times()
+        return self._publish(self._all, True, stamp_ns)
+
+    def renewed(self) -> Messages:
+        """Return the transforms of all joints that have values, as of the newest of them: after a change of frames.
+
+        Not as of the node's time: where the joint states' stamps are far behind it, as in a recording, all that follow
+        would come too late for the listeners.
+        """
+        newest_ns = int(self.buffer.stamps_ns.max(initial=NEVER_NS))
+        return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
+
+    def unheard(self, now_ns: int) -> Messages:
+        """Return the transforms of a robot that no message has moved yet: where default or restored positions put it.
+
+        They are stamped a little before `now_ns`, as silent joints are, and hold up nothing that comes later.
+        """
+        able = self.buffer.known & self.publishable
+        then_ns = now_ns - self.settings.complete_after_ns
+        if self.heard or then_ns <= 0 or not able.any():
+            return ()
+        block = self._whole if able.all() else self._blocks.get(able)
+        self.sent = len(block)
+        return (block.message(then_ns, self.buffer.positions),)
+
+    def forget_times(self) -> None:
+        """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
+        self._schedule.forget()
+        for sender in self._senders.values():
+            if isinstance(sender, _Sender):
+                sender.order.forget()
+        for order in self._motion_orders.values():
+            order.forget()
+
+    def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> Messages:
+        self.sent = 0
+        able = self.buffer.known & self.publishable
+        messages = self._send(joints & able, stamp_ns)
+        if not complete:
+            # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
+            # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
+            then_ns = max(0, stamp_ns - self.settings.complete_after_ns)
+            messages += self._send(~joints & able & (self.buffer.stamps_ns <= then_ns), then_ns)
+        return messages
+
+    def _send(self, joints: npt.NDArray[np.bool_], stamp_ns: int) -> Messages:
+        """Return the transforms of those `joints` that are due at a time."""
+        due = self._schedule.due(joints, stamp_ns)
+        if not due.any():
+            return ()
+        block = self._whole if due.all() else self._blocks.get(due)
+        self.sent += len(block)
+        return (block.message(stamp_ns, self.buffer.positions),)
+
+    # -- the unusual ------------------------------------------------------------------------------------------------
+
+    def _find_sender(self, names: tuple[str, ...]) -> _Sender | Refusal:
+        sender = self._senders.get(names)
+        if sender is None:
+            plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
+            sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.group(plan.joints))
+            self._senders[names] = sender
+            if len(self._senders) > _MAX_SOURCES:
+                _, old = self._senders.popitem(last=False)
+                if isinstance(old, _Sender):
+                    self._schedule.close(old.group)
+            if isinstance(plan, InputPlan):
+                for name in plan.unknown:
+                    self.say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
+                for name in plan.names:
+                    if name in self.moving.number and name not in self.space.index:
+                        variables = " ".join(self.space.names[self.space.joint_positions[name]])
+                        self.say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
+        else:
+            self._senders.move_to_end(names)
+        self._last_names, self._last_sender = names, sender
+        return sender
+
+    def say_once(self, sentence: str) -> None:
+        """Put a sentence into `notices`, but only the first time."""
+        if sentence not in self._said and len(self._said) < 1000:
+            self._said.add(sentence)
+            self.notices.append(sentence)
+
+    def _wrong_length(self, data: JointStateData) -> Refusal:
+        names, count = len(data.names), len(data.position)
+        if not count:
+            return Refusal(Reason.NO_POSITIONS, f"it has no position for '{data.names[0]}' nor for any other joint")
+        odd = data.names[min(count, names - 1)]
+        return Refusal(
+            Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{odd}' on they do not match"
+        )
+
+    def _time_backwards(self, order: TimeOrder, stamp_ns: int, joint: str) -> Refusal | None:
+        if self.settings.ignore_timestamp:
+            return None
+        back = (order.last_ns - stamp_ns) / 1e9
+        if order.look(stamp_ns) is Order.LATE:
+            return Refusal(Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{joint}'")
+        self.notices.append(f"the stamps of '{joint}' went back by {back:.3f} s and go on from there; so do all others")
+        self.forget_times()
+        return None
+
+    def _without_invalid(self, data: JointStateData, now: Callable[[], int], refusal: Refusal) -> Messages | Refusal:
+        finite = np.isfinite(data.position)
+        if not finite.any():
+            return refusal
+        self.say_once(f"joint_states: {refusal.message}; the message's other joints are used")
+        count = len(data.names)
+        velocity, effort = (part[finite] if len(part) == count else part[:0] for part in data.rest)
+        names = tuple(name for name, good in zip(data.names, finite, strict=True) if good)
+        return self.joint_state(JointStateData(data.stamp_ns, names, data.position[finite], (velocity, effort)), now)

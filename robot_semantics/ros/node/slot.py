@@ -1,0 +1,177 @@
+"""One robot's place in the node: its parameters, its description, its topics, and the robot once there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.node import parameters, qos
+from robot_semantics.ros.node.description import Description, read_description
+from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.settings import RobotSettings
+from robot_semantics.state.status import RefusalLog, Traffic
+
+DESCRIPTIONS = ("robot_description", "robot_description_semantic")
+OnDescription = Callable[["RobotSlot", dict[str, Any]], None]
+
+
+class RobotSlot:
+    """A robot by its place among the node's parameters and topics; the robot itself may change, or be missing yet.
+
+    Attributes:
+        prefix: of its parameters, topics and services: its `models` entry, or empty for a single robot.
+        values: its parameters by full name.
+        description: its texts and model, None until they are known.
+        robot: None until there is a description.
+
+    """
+
+    def __init__(
+        self, node: Node, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
+    ) -> None:
+        """Declare the parameters; `shared` are the values of the same ones without prefix, the defaults of these.
+
+        `on_description` is called with each text that comes on a description's topic, as a parameter by its full name.
+
+        Raises:
+            ParameterError: a parameter has a value that means nothing.
+
+        """
+        self.node, self.prefix, self._raw = node, prefix, raw
+        own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
+        self.values = parameters.declare(node, parameters.ROBOT, prefix, own)
+        self.description: Description | None = None
+        self.robot: Robot | None = None
+        self.traffic = Traffic()
+        self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
+        self._topics = [
+            node.create_subscription(
+                String,
+                topic,
+                lambda message, name=name: on_description(self, {self.parameter(name): message.data}),
+                qos.fresh(qos.LATCHED),
+                qos_overriding_options=qos.overridable(),
+            )
+            for name in DESCRIPTIONS
+            if (topic := self.values[self.parameter(f"{name}_topic")])
+        ]
+        self._latched = {
+            name: node.create_publisher(
+                String, self.topic(name), qos.fresh(qos.LATCHED), qos_overriding_options=qos.overridable()
+            )
+            for name in DESCRIPTIONS
+            if not self.values[self.parameter(f"{name}_topic")]
+        }
+
+    @property
+    def name(self) -> str:
+        """The robot's name in the node: its `models` entry, or what the URDF calls it."""
+        return self.prefix or (self.robot.name if self.robot is not None else "")
+
+    def topic(self, name: str) -> str:
+        """Return a topic or service name of this robot."""
+        return f"{self.prefix}/{name}" if self.prefix else name
+
+    def parameter(self, name: str) -> str:
+        """Return the full name of a parameter of this robot."""
+        return f"{self.prefix}.{name}" if self.prefix else name
+
+    def publishers_of(self, topic: str) -> list[str]:
+        """Return the full names of the nodes that publish on a topic, as far as discovery knows them."""
+        found = self.node.get_publishers_info_by_topic(self.node.resolve_topic_name(topic))
+        return [node_name(info) for info in found]
+
+    def report(self, sentence: str) -> None:
+        """Log a warning and keep it for `~/get_status` and `/diagnostics`."""
+        self.traffic.last_errors.appendleft(sentence)
+        self.node.get_logger().warning(sentence)
+
+    # -- the description ------------------------------------------------------------------------------------------
+
+    def concerned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of the changed parameters that are this robot's."""
+        below = self.parameter("virtual_joints.")
+        return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
+
+    def read(self, changed: Mapping[str, Any]) -> Description:
+        """Return what the texts mean with some parameter values changed; nothing is taken over yet.
+
+        Raises:
+            DescriptionRefusedError: they give no robot.
+
+        """
+        values = {**self.values, **changed}
+        urdf = values[self.parameter("robot_description")]
+        srdf = values[self.parameter("robot_description_semantic")]
+        strict = values[self.parameter("strict")]
+        known = self.description
+        if known is not None and (known.urdf, known.srdf) == (urdf, srdf) and not strict:
+            return known
+        return read_description(urdf, srdf, strict=strict, prefix=self.prefix)
+
+    def urdf_is_missing(self, changed: Mapping[str, Any]) -> bool:
+        """Tell whether there would be no URDF, with some parameter values changed."""
+        name = self.parameter("robot_description")
+        return not changed.get(name, self.values[name])
+
+    def make_robot(self, description: Description, changed: Mapping[str, Any]) -> Robot:
+        """Return a robot for a description, with some parameter values changed.
+
+        Raises:
+            ParameterError: `default_positions` names no state of the SRDF.
+
+        """
+        settings = self._settings(description.model, {**self.values, **changed})
+        try:
+            robot = Robot(self.prefix or description.model.name, description.model, settings)
+        except UnknownNameError as error:
+            raise parameters.ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
+        if self.robot is not None and self.robot.model is description.model:
+            robot.adopt(self.robot)
+        return robot
+
+    def put(self, description: Description, robot: Robot, changed: Mapping[str, Any]) -> None:
+        """Make a description and its robot the present ones, and log the description's problems if it is new."""
+        if description is not self.description:
+            for problem in description.problems:
+                self.node.get_logger().warning(str(problem))
+        self.values.update(changed)
+        self.description, self.robot = description, robot
+
+    def forget(self) -> None:
+        """Have no robot any more."""
+        self.description = self.robot = None
+
+    def publish_description(self) -> None:
+        """Send the texts to their latched topics."""
+        if self.description is None:
+            return
+        texts = {"robot_description": self.description.urdf, "robot_description_semantic": self.description.srdf}
+        for name, publisher in self._latched.items():
+            if texts[name]:
+                publisher.publish(String(data=texts[name]))
+
+    def destroy(self) -> None:
+        """Take the topics away."""
+        for publisher in self._latched.values():
+            self.node.destroy_publisher(publisher)
+        for subscription in self._topics:
+            self.node.destroy_subscription(subscription)
+
+    def _settings(self, model: RobotModel, values: Mapping[str, Any]) -> RobotSettings:
+        stated = [joint.name for joint in model.semantics.virtual_joints]
+        merged = dict(values)
+        for name in stated:
+            merged |= self._declare_virtual_joint(name, values)
+        return parameters.robot_settings(merged, self.prefix, stated, self._raw)
+
+    def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        below = self.parameter(f"virtual_joints.{name}")
+        declared = parameters.declare(self.node, parameters.VIRTUAL_JOINT, below)
+        return {key: values.get(key, value) for key, value in declared.items()}

@@ -1,0 +1,122 @@
+"""Sees whether another node publishes transforms of frames that are ours: two authorities make a frame jump."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.node_names import UNKNOWN_NODE, node_name
+
+_WATCH_S = 3.0
+_AGAIN_AFTER_S = 60.0
+_PATIENCE_LOOKS = 5
+_TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
+
+
+class TfAuthority:
+    """Listens to TF for a few seconds whenever other nodes publish there, and again every minute.
+
+    A message does not say who sent it: what is not one of our own last messages comes from one of the other publishers.
+
+    Attributes:
+        watching: whether own messages have to be noted with `note`.
+        conflicts: child frame → who else publishes it.
+
+    """
+
+    def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]], report: Callable[[str], None]) -> None:
+        self._node, self._own_frames, self._report = node, own_frames, report
+        self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
+        self._subscriptions: list[Any] = []
+        self._others: dict[str, frozenset[str]] = {}
+        self._until_s = 0.0
+        self._next_s = 0.0
+        self._own: deque[bytes] = deque(maxlen=512)
+        self._own_static = b""
+        self._nameless = 0
+        self.watching = False
+        self.conflicts: dict[str, str] = {}
+
+    def note(self, message: bytes) -> None:
+        """Remember a message of our own, before it is sent."""
+        self._own.append(message)
+
+    def tick(self, own_static: bytes) -> None:
+        """Look whether it is time to listen, or to stop; called about once a second."""
+        self._own_static = own_static
+        now_s = time.monotonic()
+        others = {topic: self._other_publishers(topic) for topic, _ in _TOPICS}
+        self._nameless = self._nameless + 1 if any(UNKNOWN_NODE in names for names in others.values()) else 0
+        if self._subscriptions:
+            if now_s > self._until_s:
+                self.close()
+        elif self.watching:
+            self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
+            self._subscriptions = [
+                self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
+                for topic, profile in _TOPICS
+            ]
+        elif 0 < self._nameless < _PATIENCE_LOOKS:
+            # A new publisher is seen before its node's name is.
+            pass
+        elif any(others.values()) and (others != self._others or now_s > self._next_s):
+            self._others = others
+            self._own.clear()
+            # Subscriptions come at the next look: whatever another thread sends then comes back, and has been noted.
+            self.watching = True
+        elif not any(others.values()):
+            self._others = others
+
+    def close(self) -> None:
+        """Stop listening."""
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._subscriptions = []
+        self.watching = False
+        self._own.clear()
+
+    def _other_publishers(self, topic: str) -> frozenset[str]:
+        if self._node.count_publishers(self._resolved[topic]) <= 1:
+            return frozenset()
+        own = self._node.get_fully_qualified_name()
+        found = self._node.get_publishers_info_by_topic(self._resolved[topic])
+        return frozenset(name for name in map(node_name, found) if name != own)
+
+    def _heard(self, topic: str) -> Callable[[bytes], None]:
+        def handle(data: bytes) -> None:
+            if data in self._own or data == self._own_static:
+                return
+            for frame in child_frames(data):
+                if frame in self._own_frames() and frame not in self.conflicts:
+                    others = " or ".join(sorted(self._others.get(topic, ()))) or "another node"
+                    self.conflicts[frame] = others
+                    self._report(f"'{frame}' is published on {topic} by {others} too: its transform will jump")
+
+        return handle
+
+
+def child_frames(data: bytes) -> list[str]:
+    """Return the child frames of a TFMessage in little-endian CDR bytes; those before a fault, if it has one."""
+    frames: list[str] = []
+    try:
+        (count,) = struct.unpack_from("<I", data, 4)
+        at = 8
+        for _ in range(min(count, len(data))):
+            at += (4 - at) % 4 + 8
+            for is_child in (False, True):
+                at += (4 - at) % 4
+                (length,) = struct.unpack_from("<I", data, at)
+                if is_child:
+                    frames.append(data[at + 4 : at + 3 + length].decode())
+                at += 4 + length
+            at += (4 - at) % 8 + 56
+    except (struct.error, UnicodeDecodeError):
+        pass
+    return frames

@@ -1,0 +1,63 @@
+"""Robots that no message has moved yet: shown at their default or restored positions until one does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from robot_semantics.ros.node.slot import RobotSlot
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+PERIOD_S = 0.1
+"""Time between two looks; a joint's transform is still sent at most at its robot's `publish_frequency`."""
+
+
+class UnheardRobots:
+    """Sends what is known of such robots again and again, because nobody who comes later would see one message.
+
+    By the node's clock: where simulated time stands still, there is no later time to send anything for.
+    """
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._sent_ns: dict[str, int] = {}
+        self._timer: Any = core.node.create_timer(PERIOD_S, self.send)
+        self._timer.cancel()
+
+    def start(self) -> None:
+        """Begin to send; it ends by itself when every robot has been heard of."""
+        self._sent_ns.clear()
+        self.send()
+        if any(self._waits(slot) for slot in self._core.slots):
+            self._timer.reset()
+
+    def stop(self) -> None:
+        """Send nothing more until the next start."""
+        self._timer.cancel()
+
+    def destroy(self) -> None:
+        """Take the timer away."""
+        self._core.node.destroy_timer(self._timer)
+
+    def send(self) -> None:
+        """Send the transforms of the robots whose turn it is."""
+        core = self._core
+        with core.lock:
+            waiting = [slot for slot in core.slots if self._waits(slot)]
+            if not waiting or not core.active:
+                self._timer.cancel()
+            now_ns = core.now_ns()
+            for slot in waiting:
+                robot = slot.robot
+                assert robot is not None
+                since_ns = now_ns - self._sent_ns.get(slot.prefix, now_ns - robot.settings.publish_interval_ns)
+                # Less than nothing: the clock was set back.
+                if since_ns < 0 or since_ns >= robot.settings.publish_interval_ns:
+                    self._sent_ns[slot.prefix] = now_ns
+                    core.outputs.send(slot, robot.unheard(now_ns))
+
+    @staticmethod
+    def _waits(slot: RobotSlot) -> bool:
+        robot = slot.robot
+        return robot is not None and not robot.heard and bool((robot.buffer.known & robot.publishable).any())

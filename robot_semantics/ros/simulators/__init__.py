@@ -1,0 +1,1 @@
+"""Simulators seen from ROS, and the MuJoCo node."""

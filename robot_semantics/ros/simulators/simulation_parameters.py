@@ -1,0 +1,106 @@
+"""The parameters of `mujoco_world`, declared, checked and described."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.node import Node
+
+from robot_semantics.ros.node.parameters import Parameter, ParameterError, declare
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """The parameters' values.
+
+    Attributes:
+        world: USDF file, empty for an empty world.
+        models: ``NAME=URDF[,SRDF]``, further models, or other files for those of the world.
+        package_paths: folders in which the packages of package:// URIs lie.
+        timestep: [s].
+        real_time_factor: simulated seconds in a second; 0 as fast as possible.
+        publish_frequency: of the states, in simulated time [Hz].
+        start_paused: whether the simulation waits for ~/pause or ~/step.
+        ground: whether there is a floor.
+        strict: whether a robot with errors is refused.
+        main_model: the model whose topics have no prefix; empty: the only one with joints.
+        max_text_bytes: largest USDF text that ~/set_world_state takes.
+
+    """
+
+    world: str
+    models: tuple[str, ...]
+    package_paths: tuple[str, ...]
+    timestep: float
+    real_time_factor: float
+    publish_frequency: float
+    start_paused: bool
+    ground: bool
+    strict: bool
+    main_model: str
+    max_text_bytes: int
+
+
+def _is(kind: type | tuple[type, ...], words: str) -> Callable[[str, Any], None]:
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise ParameterError(f"parameter '{name}' must be {words}, not {value!r}")
+
+    return check
+
+
+def _above(least: float, words: str, *, inclusive: bool = False) -> Callable[[str, Any], None]:
+    def check(name: str, value: Any) -> None:
+        _is((int, float), words)(name, value)
+        if not math.isfinite(value) or value < least or (value == least and not inclusive):
+            raise ParameterError(f"parameter '{name}' must be {words}, not {value!r}")
+
+    return check
+
+
+def _texts(name: str, value: Any) -> None:
+    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+        raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
+
+
+_TEXT, _FLAG = _is(str, "a text"), _is(bool, "true or false")
+
+TABLE: tuple[Parameter, ...] = (
+    Parameter("world", "", "USDF file of the world's robots, objects and initial state; empty: none.", _TEXT, True),
+    Parameter("models", [""], "NAME=URDF[,SRDF]: more models, or other files for the world's.", _texts, True),
+    Parameter("package_paths", [""], "Folders in which the packages of package:// URIs lie.", _texts, True),
+    Parameter("timestep", 0.002, "Time step [s].", _above(0.0, "greater than 0"), True),
+    Parameter(
+        "real_time_factor",
+        1.0,
+        "Simulated seconds in a second; 0: as fast as possible.",
+        _above(0.0, "0 or greater", inclusive=True),
+        True,
+    ),
+    Parameter(
+        "publish_frequency", 50.0, "Rate of states, in simulated time [Hz].", _above(0.0, "greater than 0"), True
+    ),
+    Parameter("start_paused", False, "Wait for ~/pause or ~/step.", _FLAG, True),
+    Parameter("ground", True, "Whether there is a floor at z = 0.", _FLAG, True),
+    Parameter("strict", False, "Refuse robots with any error.", _FLAG, True),
+    Parameter("main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", _TEXT, True),
+    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", _above(0, "greater than 0"), True),
+)
+
+
+def declare_simulation(node: Node) -> SimulationSettings:
+    """Declare the parameters and return their values.
+
+    Raises:
+        ParameterError: a given value means nothing.
+
+    """
+    values = declare(node, TABLE)
+    for name in ("models", "package_paths"):
+        values[name] = tuple(text for text in values[name] if text)
+    for name in ("timestep", "real_time_factor", "publish_frequency"):
+        values[name] = float(values[name])
+    return SimulationSettings(**values)

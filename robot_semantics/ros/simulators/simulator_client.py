@@ -1,0 +1,155 @@
+"""Simulator nodes seen from a service callback: asked for their world state, and put into one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.task import Future
+from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+DISCOVERY_S = 3.0
+"""How long a simulator may take to be discovered [s]."""
+ANSWER_S = 10.0
+"""How long a simulator may take to answer [s]."""
+RESEND_S = 0.5
+"""How long to wait for an answer before a request that changes nothing is sent again [s]."""
+POLL_S = 0.02
+
+
+class SimulatorError(RobotSemanticsError):
+    """A simulator node is not there, does not answer or refuses; the message says which."""
+
+
+class RemoteSimulator(ABC):
+    """A simulator in another process; its methods are awaited in callbacks of the node that it is made with."""
+
+    def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
+        """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
+        self.name = name
+        self._node = node
+        self._group = group
+        # Time limits are those of the wall clock, whatever the node's own clock does while a simulation is set back.
+        self._clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._clients: list[Any] = []
+
+    def _client(self, kind: Any, service: str) -> Any:
+        client = self._node.create_client(kind, f"{self.name}/{service}", callback_group=self._group)
+        self._clients.append(client)
+        return client
+
+    def destroy(self) -> None:
+        """Take the clients away."""
+        for client in self._clients:
+            self._node.destroy_client(client)
+
+    @abstractmethod
+    async def get(self) -> str:
+        """Return the simulator's whole world as USDF text.
+
+        Raises:
+            SimulatorError: it is not there, does not answer or refuses.
+
+        """
+
+    @abstractmethod
+    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+        """Put the simulator into the state that `request.text` says; return what was set and what was not.
+
+        Raises:
+            SimulatorError: it is not there or does not answer.
+
+        """
+
+    async def _call(self, client: Any, request: Any, *, once: bool = False) -> Any:
+        """Send a request, unless `once` again and again, until one is answered.
+
+        A simulator that was killed has said no goodbye: for some seconds its service still seems to be there, and a
+        request may go to it alone and not to its successor.
+        """
+        if not client.service_is_ready():
+            await self._ready(client)
+        answer: Future = Future()
+        sent: list[Future] = []
+
+        def settle(future: Future) -> None:
+            if not answer.done() and not future.cancelled():
+                answer.set_result(future.result())
+
+        def send() -> None:
+            if answer.done():
+                return
+            if len(sent) * RESEND_S >= ANSWER_S:
+                answer.set_exception(SimulatorError(f"simulator '{self.name}' has not answered for {ANSWER_S:g} s"))
+            elif once and sent:
+                sent.append(sent[0])
+            else:
+                sent.append(client.call_async(request))
+                sent[-1].add_done_callback(settle)
+
+        send()
+        timer = self._node.create_timer(RESEND_S, send, self._group, self._clock)
+        try:
+            return await answer
+        finally:
+            self._node.destroy_timer(timer)
+            for future in sent:
+                if not future.done():
+                    client.remove_pending_request(future)
+
+    async def _ready(self, client: Any) -> None:
+        ready: Future = Future()
+        polls = 0
+
+        def poll() -> None:
+            nonlocal polls
+            polls += 1
+            if ready.done():
+                return
+            if client.service_is_ready():
+                ready.set_result(None)
+            elif polls * POLL_S > DISCOVERY_S:
+                ready.set_exception(SimulatorError(f"simulator '{self.name}' is not there"))
+
+        timer = self._node.create_timer(POLL_S, poll, self._group, self._clock)
+        try:
+            await ready
+        finally:
+            self._node.destroy_timer(timer)
+
+
+class SimulatorClient(RemoteSimulator):
+    """A simulator node with this package's own world state services."""
+
+    def __init__(self, node: Node, name: str, group: ReentrantCallbackGroup) -> None:
+        """`name` is the simulator node's; a relative one is looked up in the node's own namespace."""
+        super().__init__(node, name, group)
+        self._get = self._client(GetWorldState, "get_world_state")
+        self._set = self._client(SetWorldState, "set_world_state")
+
+    async def get(self) -> str:
+        """Return the simulator's whole world as USDF text.
+
+        Raises:
+            SimulatorError: it is not there, does not answer or refuses.
+        """
+        answer = await self._call(self._get, GetWorldState.Request())
+        if not answer.success:
+            raise SimulatorError(f"simulator '{self.name}': {answer.message}")
+        return str(answer.text)
+
+    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+        """Return the simulator's answer, which may be that it did nothing.
+
+        Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
+        know what became of it.
+
+        Raises:
+            SimulatorError: it is not there or does not answer.
+        """
+        return await self._call(self._set, request, once=not request.dry_run)

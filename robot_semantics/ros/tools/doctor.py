@@ -1,0 +1,121 @@
+"""What is wrong with the ROS 2 of this machine and with the robots that run: found by looking, nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from std_msgs.msg import String
+
+from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.tools.heard_robots import LATCHED, Finding, Heard
+
+DISCOVERY_SECONDS = 8.0
+LOOK_SECONDS = 0.2
+
+
+def examine(listen: float) -> Iterator[Finding]:
+    """Yield what there is to say about ROS 2 here; `listen` is how long to look at the running robots [s]."""
+    yield Finding("ok", f"rclpy, middleware {rclpy.get_rmw_implementation_identifier()}, {_settings()}")
+    yield _discovery()
+    yield from _running(listen)
+
+
+def _settings() -> str:
+    names = ("ROS_DISTRO", "ROS_DOMAIN_ID", "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "ROS_LOCALHOST_ONLY")
+    return ", ".join(f"{name}={os.environ[name]}" for name in names if name in os.environ) or "default settings"
+
+
+def _discovery() -> Finding:
+    """Let two participants of this process, which share nothing, find and hear each other."""
+    contexts = (Context(), Context())
+    for context in contexts:
+        rclpy.init(context=context, args=[])
+    nodes = [Node(f"rs_doctor_{os.getpid()}_{i}", context=c, enable_rosout=False) for i, c in enumerate(contexts)]
+    executor = SingleThreadedExecutor(context=contexts[1])
+    heard: list[Any] = []
+    try:
+        topic = f"rs_doctor_{os.getpid()}"
+        publisher = nodes[0].create_publisher(String, topic, LATCHED)
+        nodes[1].create_subscription(String, topic, heard.append, LATCHED)
+        executor.add_node(nodes[1])
+        publisher.publish(String(data="heard"))
+        start = time.monotonic()
+        while not heard and time.monotonic() - start < DISCOVERY_SECONDS:
+            executor.spin_once(timeout_sec=0.1)
+        took = time.monotonic() - start
+    finally:
+        executor.shutdown()
+        for node, context in zip(nodes, contexts, strict=True):
+            node.destroy_node()
+            rclpy.shutdown(context=context)
+    if heard:
+        return Finding("ok", f"discovery: a node hears another one after {took:.2f} s")
+    return Finding(
+        "problem",
+        f"discovery: a node did not hear another one within {DISCOVERY_SECONDS:g} s: "
+        "a firewall, no multicast on the network interface, or ROS_AUTOMATIC_DISCOVERY_RANGE=OFF",
+    )
+
+
+def _running(listen: float) -> Iterator[Finding]:
+    context = Context()
+    rclpy.init(context=context, args=[])
+    node = Node(f"rs_doctor_{os.getpid()}", context=context, enable_rosout=False)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        heard = Heard(node)
+        end = time.monotonic() + listen
+        look = 0.0
+        while time.monotonic() < end:
+            if time.monotonic() > look:
+                look = time.monotonic() + LOOK_SECONDS
+                heard.listen_to_new_topics()
+            executor.spin_once(timeout_sec=0.05)
+        # A name that begins with an underscore is a tool's, as the ros2 command's daemon.
+        others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
+        if not others:
+            yield Finding("note", "no node is running, so there are no robots to look at")
+            return
+        yield Finding("ok", f"running nodes: {', '.join(others)}")
+        yield from _mistakes(node, heard, others)
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def _mistakes(node: Node, heard: Heard, others: list[str]) -> Iterator[Finding]:
+    if "robot_state_publisher" in others and any("robot_semantics" in name for name in others):
+        yield Finding(
+            "problem", "robot_state_publisher runs beside robot_semantics and publishes the same frames: stop one"
+        )
+    yield from heard.findings()
+    for topic, _ in node.get_topic_names_and_types():
+        yield from _qos(node, topic)
+
+
+def _qos(node: Node, topic: str) -> Iterator[Finding]:
+    for publisher in node.get_publishers_info_by_topic(topic):
+        for subscriber in node.get_subscriptions_info_by_topic(topic):
+            if "rs_doctor" in f"{publisher.node_name}{subscriber.node_name}":
+                continue
+            given, wanted = publisher.qos_profile, subscriber.qos_profile
+            why = []
+            if given.reliability == ReliabilityPolicy.BEST_EFFORT and wanted.reliability == ReliabilityPolicy.RELIABLE:
+                why.append("best effort does not serve one who wants reliable")
+            if given.durability == DurabilityPolicy.VOLATILE and wanted.durability == DurabilityPolicy.TRANSIENT_LOCAL:
+                why.append("volatile does not serve one who wants transient local")
+            if why:
+                yield Finding(
+                    "problem",
+                    f"{topic}: {node_name(publisher)} -> {node_name(subscriber)} do not connect: {'; '.join(why)}",
+                )

@@ -1,0 +1,61 @@
+"""Calls services of a running node from a program that is no node itself, such as the command line."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+
+class ServiceError(RobotSemanticsError):
+    """A service is not there or does not answer; the message says which."""
+
+
+class ServiceCaller:
+    """A short-lived node in a context of its own; use it in a ``with`` statement."""
+
+    def __init__(self, timeout_s: float = 10.0) -> None:
+        """`timeout_s` is how long a service may take to be found, and again to answer [s]."""
+        self.timeout_s = timeout_s
+        self._context = Context()
+
+    def __enter__(self) -> ServiceCaller:
+        rclpy.init(args=[], context=self._context)
+        self._node = Node("robot_semantics_cli", context=self._context, enable_rosout=False)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def call(self, kind: Any, service: str, /, **request: Any) -> Any:
+        """Return a service's answer, which may be that it failed.
+
+        Raises:
+            ServiceError: it is not there, or has not answered in time.
+        """
+        client = self._node.create_client(kind, service)
+        try:
+            if not client.wait_for_service(timeout_sec=self.timeout_s):
+                raise ServiceError(f"the service {service} is not there: is the node running?")
+            future = client.call_async(kind.Request(**request))
+            deadline = time.monotonic() + self.timeout_s
+            while not future.done():
+                if time.monotonic() > deadline:
+                    raise ServiceError(f"the service {service} has not answered for {self.timeout_s:g} s")
+                self._executor.spin_once(timeout_sec=0.1)
+            return future.result()
+        finally:
+            self._node.destroy_client(client)

@@ -1,0 +1,1 @@
+"""SRDF: text to frozen values, and edits in place."""

@@ -1,0 +1,308 @@
+"""An SRDF edited in place: what is not edited keeps every byte, comments, order and indentation included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import LinkPair
+from robot_semantics.srdf import tree
+from robot_semantics.srdf.elements import SRDF_REFERENCES
+from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.xml.edit import Edit, NewElement, XmlText
+from robot_semantics.xml.reader import read_text
+
+GENERATED_REASONS = ("Adjacent", "Never", "Default", "Always")
+"""Reasons that the generator of a collision matrix writes; every other one was written by a person."""
+
+ORDER = (
+    "virtual_joint",
+    "group",
+    "group_state",
+    "end_effector",
+    "passive_joint",
+    "joint_property",
+    "link_sphere_approximation",
+    "disable_default_collisions",
+    "enable_collisions",
+    "disable_collisions",
+)
+"""Where a new element goes: after the last of its own kind, else after the last of those before it here."""
+
+_Item = TypeVar("_Item", tree.VirtualJoint, tree.Named, tree.Group, tree.EndEffector)
+
+
+class SrdfText:
+    """An SRDF's text as a value: each change gives a new one; an unchanged one is, byte for byte, what was read.
+
+    Attributes:
+        semantic: the tree of the text; problems of the text are not reported here.
+    """
+
+    def __init__(self, text: str | bytes, source: str = "<robot_description_semantic>") -> None:
+        """Take the text as it stands.
+
+        Raises:
+            DescriptionError: it is not well-formed XML, or not an SRDF.
+        """
+        self._take(XmlText(text, source))
+
+    @classmethod
+    def of(cls, xml: XmlText) -> SrdfText:
+        """Return the SRDF in an XML text.
+
+        Raises:
+            DescriptionError: it is not an SRDF.
+        """
+        made = cls.__new__(cls)
+        made._take(xml)
+        return made
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> SrdfText:
+        """Read a file.
+
+        Raises:
+            DescriptionError: it cannot be read, or is not an SRDF.
+        """
+        return cls(read_text(path), str(path))
+
+    @classmethod
+    def empty(cls, robot: str, source: str = "<robot_description_semantic>") -> SrdfText:
+        """Return an SRDF without content for the robot of that name."""
+        (element,) = NewElement("robot", (("name", robot),)).lines("", "")
+        return cls(f'<?xml version="1.0"?>\n{element}\n', source)
+
+    def _take(self, xml: XmlText) -> None:
+        self.xml = xml
+        self.semantic = parse_srdf(xml.utf8.decode(), xml.source, Diagnostics())
+
+    def __bytes__(self) -> bytes:
+        """Return the text in the encoding it came in."""
+        return self.xml.original
+
+    def __str__(self) -> str:
+        return self.xml.utf8.decode()
+
+    def edited(self, edits: Iterable[Edit]) -> SrdfText:
+        """Return the text with `edits` made, the same one if there are none."""
+        xml = self.xml.edited(edits)
+        return self if xml is self.xml else SrdfText.of(xml)
+
+    # --- adding
+
+    def add(self, elements: Sequence[NewElement]) -> SrdfText:
+        """Return the text with elements at robot level, each after the last of its kind."""
+        text = self
+        for tag in dict.fromkeys(element.tag for element in elements):
+            text = text._insert([element for element in elements if element.tag == tag], tag)
+        return text
+
+    def extend_group(self, name: str, members: Sequence[NewElement]) -> SrdfText:
+        """Return the text in which the group has further members, after those it has.
+
+        Raises:
+            UnknownNameError: there is no such group.
+        """
+        found = next((group for group in self.semantic.groups if group.name == name), None)
+        if found is None:
+            raise UnknownNameError("group", name, [group.name for group in self.semantic.groups])
+        named = (*found.joints, *found.links, *found.subgroups)
+        last = max((*(item.at for item in named), *(chain.at for chain in found.chains)), default=None)
+        return self.edited([self.xml.insertion(members, found.at, last)])
+
+    def _insert(self, elements: Sequence[NewElement], tag: str) -> SrdfText:
+        children = [(self._tag(child), child) for child in self.xml.root.iterchildren("*")]
+        before = ORDER[: ORDER.index(tag) + 1] if tag in ORDER else ORDER
+        same = [child for name, child in children if name == tag]
+        earlier = same or [child for name, child in children if name in before]
+        root = self.xml.document.at(self.xml.root)
+        if earlier or not children:
+            after = self.xml.document.at(earlier[-1]) if earlier else None
+            return self.edited([self.xml.insertion(elements, root, after)])
+        return self.edited([self.xml.insertion_at_start(elements, root)])
+
+    # --- removing
+
+    def remove_virtual_joint(self, name: str) -> SrdfText:
+        """Return the text without the virtual joint.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+        return self._remove("virtual joint", self.semantic.virtual_joints, name)
+
+    def remove_passive_joint(self, name: str) -> SrdfText:
+        """Return the text without the passive_joint of that name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        return self._remove("passive joint", self.semantic.passive_joints, name)
+
+    def remove_group(self, name: str) -> SrdfText:
+        """Return the text without the group; what refers to it stays.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+        return self._remove("group", self.semantic.groups, name)
+
+    def remove_end_effector(self, name: str) -> SrdfText:
+        """Return the text without the end effector.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+        return self._remove("end effector", self.semantic.end_effectors, name)
+
+    def remove_state(self, group: str, name: str) -> SrdfText:
+        """Return the text without the state of the group.
+
+        Raises:
+            UnknownNameError: there is none of that name.
+        """
+        found = [state for state in self.semantic.states if (state.group, state.name) == (group, name)]
+        if not found:
+            valid = [f"{state.group}/{state.name}" for state in self.semantic.states]
+            raise UnknownNameError("state", f"{group}/{name}", valid)
+        return self.edited([self.xml.removal(state.at) for state in found])
+
+    def _remove(self, kind: str, items: tuple[_Item, ...], name: str) -> SrdfText:
+        found = [item for item in items if item.name == name]
+        if not found:
+            raise UnknownNameError(kind, name, [item.name for item in items])
+        return self.edited([self.xml.removal(item.at) for item in found])
+
+    # --- collision pairs
+
+    def disable_collisions(self, pairs: Mapping[LinkPair, str]) -> SrdfText:
+        """Return the text in which all `pairs` are disabled for their reasons; all others stay as they are."""
+        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
+        edits = [
+            self.xml.attribute(item.at, "reason", pairs[pair])
+            for item, pair in stated
+            if pair in pairs and item.reason != pairs[pair]
+        ]
+        known = {pair for _, pair in stated}
+        return self.edited(edits)._with_pairs({pair: pairs[pair] for pair in pairs if pair not in known})
+
+    def remove_disabled(self, pairs: Collection[LinkPair]) -> SrdfText:
+        """Return the text in which none of `pairs` is disabled.
+
+        Raises:
+            UnknownNameError: a pair is not disabled.
+        """
+        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
+        known = {pair for _, pair in stated}
+        for pair in pairs:
+            if pair not in known:
+                raise UnknownNameError("disabled pair", " ".join(pair), [" ".join(other) for other in known])
+        return self.edited([self.xml.removal(item.at) for item, pair in stated if pair in pairs])
+
+    def replace_disabled(
+        self, pairs: Mapping[LinkPair, str], replaced: Collection[str] = GENERATED_REASONS
+    ) -> SrdfText:
+        """Return the text whose generated pairs are exactly `pairs` (pair → reason), in their order where they are new.
+
+        A pair that is stated for a reason not among `replaced` was written by a person: it stays untouched, whether it
+        is in `pairs` or not. What stays keeps its place and its comments; a generated pair stated twice stays once.
+        """
+        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
+        seen = {pair for item, pair in stated if item.reason not in replaced}
+        edits: list[Edit] = []
+        for item, pair in stated:
+            if item.reason not in replaced:
+                continue
+            if pair not in pairs or pair in seen:
+                edits.append(self.xml.removal(item.at))
+            elif item.reason != pairs[pair]:
+                edits.append(self.xml.attribute(item.at, "reason", pairs[pair]))
+            seen.add(pair)
+        return self.edited(edits)._with_pairs({pair: pairs[pair] for pair in pairs if pair not in seen})
+
+    def _with_pairs(self, pairs: Mapping[LinkPair, str]) -> SrdfText:
+        return self.add(
+            [
+                NewElement("disable_collisions", (("link1", pair.first), ("link2", pair.second), ("reason", reason)))
+                for pair, reason in pairs.items()
+            ]
+        )
+
+    # --- renaming
+
+    def rename(self, kind: str, old: str, new: str) -> SrdfText:
+        """Return the text in which every mention of the thing `old` says `new`.
+
+        `kind` is one of `SRDF_REFERENCES`: link, joint, group, end_effector, frame.
+
+        Raises:
+            RobotSemanticsError: the new name is empty.
+        """
+        return self.edited(rename_edits(self.xml, SRDF_REFERENCES[kind], old, new))
+
+    def mentioned(self, kind: str) -> tuple[str, ...]:
+        """Return every name of that kind (as in `rename`) that the text mentions, in byte order."""
+        names: set[str] = set()
+        for element in self.xml.root.iter("*"):
+            above = element.getparent()
+            for parent, tag, attribute in SRDF_REFERENCES[kind]:
+                if above is not None and (self._tag(above), self._tag(element)) == (parent, tag):
+                    names.add((element.get(attribute) or "").strip())
+        return tuple(sorted(names - {""}))
+
+    def rename_state(self, group: str, old: str, new: str) -> SrdfText:
+        """Return the text in which the state `old` of the group is called `new`.
+
+        Raises:
+            UnknownNameError: there is no such state.
+            RobotSemanticsError: the new name is empty.
+        """
+        found = [state for state in self.semantic.states if (state.group, state.name) == (group, old)]
+        if not found:
+            raise UnknownNameError(
+                "state", f"{group}/{old}", [f"{state.group}/{state.name}" for state in self.semantic.states]
+            )
+        return self.edited([self.xml.attribute(state.at, "name", checked_name(new)) for state in found])
+
+    @staticmethod
+    def _tag(element: etree._Element) -> str:
+        return etree.QName(element).localname
+
+
+def checked_name(name: str) -> str:
+    """Return a new name, without the white space around it.
+
+    Raises:
+        RobotSemanticsError: nothing is left.
+    """
+    if not name.strip():
+        raise RobotSemanticsError("the new name is empty")
+    return name.strip()
+
+
+def rename_edits(xml: XmlText, references: Iterable[tuple[str, str, str]], old: str, new: str) -> list[Edit]:
+    """Return the edits that turn `old` into `new` wherever one of `references` (parent tag, tag, attribute) says it.
+
+    Raises:
+        RobotSemanticsError: the new name is empty.
+    """
+    new = checked_name(new)
+    by_tag: dict[tuple[str, str], list[str]] = {}
+    for parent, tag, attribute in references:
+        by_tag.setdefault((parent, tag), []).append(attribute)
+    edits: list[Edit] = []
+    for element in xml.root.iter("*"):
+        above = element.getparent()
+        key = (etree.QName(above).localname if above is not None else "", etree.QName(element).localname)
+        edits += [
+            xml.attribute(xml.document.at(element), attribute, new)
+            for attribute in by_tag.get(key, ())
+            if (element.get(attribute) or "").strip() == old
+        ]
+    return edits

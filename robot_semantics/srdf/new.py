@@ -1,0 +1,63 @@
+"""New elements of an SRDF, ready to be written by `robot_semantics.srdf.edit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from robot_semantics.xml.edit import NewElement
+
+
+def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str) -> NewElement:
+    """Return a virtual joint: `child_link` in `parent_frame`; the type is fixed, planar or floating."""
+    return NewElement(
+        "virtual_joint",
+        (("name", name), ("type", joint_type), ("parent_frame", parent_frame), ("child_link", child_link)),
+    )
+
+
+def passive_joint(name: str) -> NewElement:
+    """Return the mark of a joint that is not driven."""
+    return NewElement("passive_joint", (("name", name),))
+
+
+def group_members(
+    chains: Iterable[tuple[str, str]] = (),
+    joints: Iterable[str] = (),
+    links: Iterable[str] = (),
+    subgroups: Iterable[str] = (),
+) -> tuple[NewElement, ...]:
+    """Return what a group is made of; each chain is its base link and its tip link."""
+    return (
+        *(NewElement("link", (("name", name),)) for name in links),
+        *(NewElement("joint", (("name", name),)) for name in joints),
+        *(NewElement("chain", (("base_link", base), ("tip_link", tip))) for base, tip in chains),
+        *(NewElement("group", (("name", name),)) for name in subgroups),
+    )
+
+
+def group(name: str, members: Sequence[NewElement]) -> NewElement:
+    """Return a group of the members that `group_members` gives."""
+    return NewElement("group", (("name", name),), tuple(members))
+
+
+def group_state(name: str, group: str, values: Mapping[str, Sequence[float]]) -> NewElement:
+    """Return a named state: joint → one value for each of its position variables [rad, m, quaternion x y z w]."""
+    joints = tuple(
+        NewElement("joint", (("name", joint), ("value", " ".join(number(value) for value in numbers))))
+        for joint, numbers in values.items()
+    )
+    return NewElement("group_state", (("name", name), ("group", group)), joints)
+
+
+def end_effector(name: str, group: str, parent_link: str, parent_group: str | None = None) -> NewElement:
+    """Return an end effector: `group` is mounted on `parent_link`."""
+    attributes = (("name", name), ("parent_link", parent_link), ("group", group))
+    return NewElement(
+        "end_effector", attributes if parent_group is None else (*attributes, ("parent_group", parent_group))
+    )
+
+
+def number(value: float) -> str:
+    """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
+    text = repr(float(value))
+    return text.removesuffix(".0")

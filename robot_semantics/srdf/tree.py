@@ -1,0 +1,139 @@
+"""An SRDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
+
+`at` is the element's number in document order, from which `Semantic.places` gives line, column and path; it takes no
+part in comparisons. Comments and foreign elements are not in the tree: the writer edits the original text in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from robot_semantics.xml.reader import SourceMap
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A reference to a joint, link, group or other part by name."""
+
+    name: str
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualJoint:
+    """A virtual joint, as written."""
+
+    name: str
+    type: str
+    parent_frame: str
+    child_link: str
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A serial chain of a group."""
+
+    base_link: str
+    tip_link: str
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group: joints, links, chains and sub-groups in any mix."""
+
+    name: str
+    joints: tuple[Named, ...] = ()
+    links: tuple[Named, ...] = ()
+    chains: tuple[Chain, ...] = ()
+    subgroups: tuple[Named, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JointValue:
+    """A joint of a group state; `values` is None where the text could not be read as finite numbers."""
+
+    name: str
+    values: tuple[float, ...] | None
+    text: str = field(default="", compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A named state of a group."""
+
+    name: str
+    group: str
+    joints: tuple[JointValue, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EndEffector:
+    """An end effector; `parent_group` is None where the attribute is missing."""
+
+    name: str
+    group: str
+    parent_link: str
+    parent_group: str | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CollisionPair:
+    """A disable_collisions or enable_collisions element."""
+
+    link1: str
+    link2: str
+    reason: str = ""
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    """A sphere of a link_sphere_approximation: centre in the link frame [m] and radius [m]."""
+
+    center: tuple[float, float, float]
+    radius: float
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSpheres:
+    """A link_sphere_approximation."""
+
+    link: str
+    spheres: tuple[Sphere, ...] = ()
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JointProperty:
+    """A joint_property: free name and value of a joint."""
+
+    joint_name: str
+    property_name: str
+    value: str
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """A whole SRDF; each tuple in document order."""
+
+    name: str
+    virtual_joints: tuple[VirtualJoint, ...] = ()
+    passive_joints: tuple[Named, ...] = ()
+    groups: tuple[Group, ...] = ()
+    states: tuple[GroupState, ...] = ()
+    end_effectors: tuple[EndEffector, ...] = ()
+    disabled_collisions: tuple[CollisionPair, ...] = ()
+    enabled_collisions: tuple[CollisionPair, ...] = ()
+    default_disabled_links: tuple[Named, ...] = ()
+    link_spheres: tuple[LinkSpheres, ...] = ()
+    joint_properties: tuple[JointProperty, ...] = ()
+    places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
+    at: int = field(default=-1, compare=False)

@@ -1,0 +1,190 @@
+"""The newest known values of one robot's joints, with the time of each."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.cdr import CdrError, JointStateData, JointStateRepeater
+from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal
+from robot_semantics.state.time_order import NEVER_NS
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_SMALLEST_QUATERNION = 1e-6
+
+
+class JointBuffer:
+    """Positions, velocities and efforts in the order of `JointSpace`; unknown velocities and efforts are NaN.
+
+    Taking a message over copies the positions alone; the rest of the last message, or all of it where its transforms
+    are made from its bytes, waits until somebody asks for it.
+
+    Attributes:
+        unread: a message whose joints have these values and which nobody has read, for want of a need: its plan, its
+            reader, its bytes, its stamp, and when it came. To replace one of another plan, `catch_up` first.
+        known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
+    """
+
+    def __init__(self, model: RobotModel, space: JointSpace, moving: MovingJoints, defaults: FloatArray | None) -> None:
+        self.model, self.space, self.moving = model, space, moving
+        self._positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
+        self._velocities = np.full(space.velocity_size, np.nan)
+        self._efforts = np.full(space.velocity_size, np.nan)
+        self._variable_known = np.full(space.size, defaults is not None)
+        self.known = np.full(len(moving), defaults is not None)
+        self.all_known = bool(self.known.all())
+        self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self._waiting: tuple[InputPlan, JointStateData, int, int] | None = None
+        self.unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
+
+    @property
+    def positions(self) -> FloatArray:
+        """(n,) [rad, m, quaternion x y z w]."""
+        if self.unread is not None:
+            self.catch_up()
+        return self._positions
+
+    @property
+    def velocities(self) -> FloatArray:
+        """(nv,) [rad/s, m/s]."""
+        self.catch_up()
+        return self._velocities
+
+    @property
+    def efforts(self) -> FloatArray:
+        """(nv,) [N m, N]."""
+        self.catch_up()
+        return self._efforts
+
+    @property
+    def stamps_ns(self) -> IntArray:
+        """(m,) time of each moving joint's newest values; `NEVER_NS` if there were none."""
+        self.catch_up()
+        return self._stamps_ns
+
+    @property
+    def received_ns(self) -> IntArray:
+        """(m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did."""
+        self.catch_up()
+        return self._received_ns
+
+    def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
+        """Take over a message's values; its lengths are already checked. Nothing changes when it is refused."""
+        values = data.position
+        if not np.isfinite(values).all():
+            bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
+            return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
+        waiting = self._waiting
+        if self.unread is not None or (waiting is not None and waiting[0] is not plan):
+            self.catch_up()
+        if plan.floating:
+            refusal = self._put_floating(plan, values)
+            if refusal is not None:
+                return refusal
+        self._put_positions(plan, values)
+        self._waiting = plan, data, stamp_ns, time.monotonic_ns()
+        return None
+
+    def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
+        if plan.straight is not None and not plan.floating:
+            self._positions[plan.straight] = values
+        elif not plan.floating:
+            self._positions[plan.target] = values[plan.source]
+        if len(plan.mimic_target):
+            self._positions[plan.mimic_target] = plan.multiplier * self._positions[plan.mimic_source] + plan.offset
+
+    def _put_floating(self, plan: InputPlan, values: FloatArray) -> Refusal | None:
+        trial = self._positions.copy()
+        trial[plan.target] = values[plan.source]
+        for part in plan.floating:
+            length = float(np.linalg.norm(trial[part]))
+            if length < _SMALLEST_QUATERNION:
+                joint = self.moving.names[self.moving.of_variable[part.start]]
+                return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint}' is zero")
+            trial[part] /= length
+        self._positions[:] = trial
+        return None
+
+    def catch_up(self) -> None:
+        """Take over what of the last message has been left."""
+        unread, self.unread = self.unread, None
+        if unread is not None:
+            # Nothing else waits: whoever leaves a message unread has seen to that.
+            read_plan, reader, message, stamp_ns, received_ns = unread
+            content = reader.read(message, stamp_ns)
+            self._put_positions(read_plan, content.position)
+            self._waiting = read_plan, content, stamp_ns, received_ns
+        if self._waiting is None:
+            return
+        plan, data, stamp_ns, received_ns = self._waiting
+        self._waiting = None
+        self._stamps_ns[plan.joints] = stamp_ns
+        self._received_ns[plan.joints] = received_ns
+        try:
+            rest = data.rest
+        except CdrError:
+            # A message that ends within its velocities: its positions were whole.
+            rest = np.empty(0), np.empty(0)
+        count = len(plan.names)
+        for values, kept in zip(rest, (self._velocities, self._efforts), strict=True):
+            kept[plan.velocity_target] = values[plan.velocity_source] if len(values) == count else np.nan
+        if len(plan.mimic_target):
+            self._follow(plan)
+
+    def _follow(self, plan: InputPlan) -> None:
+        space, moving = self.space, self.moving
+        for target, source, multiplier in zip(plan.mimic_target, plan.mimic_source, plan.multiplier, strict=True):
+            follower = space.joint_velocities[moving.names[moving.of_variable[target]]].start
+            leader = space.joint_velocities[moving.names[moving.of_variable[source]]].start
+            self._velocities[follower] = multiplier * self._velocities[leader]
+
+    def mark_known(self, plan: InputPlan) -> None:
+        """Note that the variables of `plan` have values now."""
+        self._variable_known[plan.target] = True
+        self._variable_known[plan.mimic_target] = True
+        self._refresh_known()
+
+    def put_joint(
+        self,
+        joint: str,
+        positions: FloatArray,
+        velocities: FloatArray | None,
+        efforts: FloatArray | None,
+        stamp_ns: int,
+    ) -> None:
+        """Take over all variables of one joint; velocities and efforts that are None become unknown."""
+        self.catch_up()
+        at = self.space.joint_positions[joint]
+        self._positions[at] = positions
+        self._variable_known[at] = True
+        at_velocity = self.space.joint_velocities[joint]
+        self._velocities[at_velocity] = np.nan if velocities is None else velocities
+        self._efforts[at_velocity] = np.nan if efforts is None else efforts
+        number = self.moving.number[joint]
+        self._stamps_ns[number] = stamp_ns
+        self._received_ns[number] = time.monotonic_ns()
+        self._refresh_known()
+
+    def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
+        """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
+        self._waiting = self.unread = None
+        self._positions[:] = positions
+        self._velocities[:] = velocities
+        self._efforts[:] = np.nan
+        self._variable_known[:] = True
+        self._stamps_ns[:] = stamp_ns
+        self._received_ns[:] = time.monotonic_ns()
+        self._refresh_known()
+
+    def _refresh_known(self) -> None:
+        if not self.all_known:
+            self.known[:] = True
+            np.logical_and.at(self.known, self.moving.of_variable, self._variable_known)
+            self.all_known = bool(self.known.all())

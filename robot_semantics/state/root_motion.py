@@ -1,0 +1,86 @@
+"""A pose in space as the position of a planar or floating joint, and how much of it such a joint cannot hold."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.motions import plane_axes
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.transforms import quat_from_rotvec, quat_rotate
+
+FloatArray = npt.NDArray[np.float64]
+
+_SHORTEST_QUATERNION = 1e-6
+
+
+class JointMotion(NamedTuple):
+    """A multi-DOF joint's state.
+
+    Attributes:
+        positions: (3,) x y theta or (7,) x y z and quaternion x y z w.
+        velocities: (3,) or (6,) in the parent's axes; None if not known.
+        lost_m: distance from the plane that a planar joint drops [m].
+        lost_rad: tilt out of the plane that a planar joint drops [rad].
+
+    """
+
+    positions: FloatArray
+    velocities: FloatArray | None
+    lost_m: float = 0.0
+    lost_rad: float = 0.0
+
+
+def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | None) -> JointMotion | Refusal:
+    """Return a joint's state for a pose (7,) and a twist (6,) of the child in the parent's axes [m/s, rad/s].
+
+    Returns:
+        The state; or why the pose is refused: it is not finite, or its quaternion is zero.
+
+    """
+    if not np.isfinite(xyz_quat).all():
+        return Refusal(Reason.NOT_FINITE, f"the pose of '{joint.name}' is not finite")
+    length = float(np.linalg.norm(xyz_quat[3:]))
+    if length < _SHORTEST_QUATERNION:
+        return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint.name}' is zero")
+    pose = np.concatenate([xyz_quat[:3], xyz_quat[3:] / length])
+    velocities = None if twist is None or not np.isfinite(twist).all() else twist
+    if joint.type is JointType.FLOATING:
+        return JointMotion(pose, velocities)
+    return _planar(joint, pose, velocities)
+
+
+def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
+    """Return (7,) x y z [m] and quaternion x y z w that a planar or floating joint's positions mean."""
+    if joint.type is JointType.FLOATING:
+        return np.array(positions)
+    return np.concatenate([plane_axes(joint) @ positions[:2], quat_from_rotvec(joint.axis * positions[2])])
+
+
+def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return a twist (6,) in the parent's axes that was given in those of the child at pose `xyz_quat`."""
+    quat = xyz_quat[3:] / np.linalg.norm(xyz_quat[3:])
+    return np.concatenate([quat_rotate(quat, twist[:3]), quat_rotate(quat, twist[3:])])
+
+
+def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) -> JointMotion:
+    axes, normal = plane_axes(joint), joint.axis
+    # Of all turns about the normal, this one leaves the smallest rest: the tilt.
+    along, real = float(pose[3:6] @ normal), float(pose[6])
+    theta = 2.0 * np.arctan2(along, real)
+    theta = (theta + np.pi) % (2.0 * np.pi) - np.pi
+    tilt = 2.0 * float(np.arccos(min(1.0, np.hypot(along, real))))
+    rates = None if velocities is None else np.array([*(axes.T @ velocities[:3]), normal @ velocities[3:]])
+    positions = np.array([*(axes.T @ pose[:3]), theta])
+    return JointMotion(positions, rates, abs(float(normal @ pose[:3])), tilt)
+
+
+def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
+    """Return (6,) the twist in the parent's axes that a planar or floating joint's velocities mean."""
+    if joint.type is JointType.FLOATING:
+        return np.array(rates)
+    return np.concatenate([plane_axes(joint) @ rates[:2], joint.axis * rates[2]])

@@ -1,0 +1,95 @@
+"""Which joints' transforms are due, by when each was last published."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.state.time_order import NEVER_NS
+
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+_FAR_NS = 1 << 62
+
+
+class Together:
+    """Joints that one sender's messages give: while nothing else happens to them, one number says when all were sent.
+
+    Attributes:
+        joints: (m,) bool, which of the moving joints they are.
+        stamp_ns: of the last transforms of all of them; `NEVER_NS` where they were sent apart, or cannot be sent.
+        quiet_until_ns: up to this stamp no other joint has been silent for so long that it is to be repeated.
+
+    """
+
+    __slots__ = ("joints", "quiet_until_ns", "stamp_ns")
+
+    def __init__(self, joints: BoolArray) -> None:
+        self.joints = joints
+        self.stamp_ns = NEVER_NS
+        self.quiet_until_ns = NEVER_NS
+
+
+class Schedule:
+    """When each of a robot's moving joints was last published."""
+
+    def __init__(self, count: int, interval_ns: int, complete_after_ns: int) -> None:
+        """`interval_ns` is the least time between two transforms of one joint, `complete_after_ns` that of silence."""
+        self._interval_ns, self._complete_after_ns = interval_ns, complete_after_ns
+        self._published_ns = np.full(count, NEVER_NS, np.int64)
+        self._groups: list[Together] = []
+
+    def group(self, joints: BoolArray) -> Together:
+        """Return a new group of joints, which `close` takes away again."""
+        group = Together(joints)
+        self._groups.append(group)
+        return group
+
+    def close(self, group: Together) -> None:
+        """Take a group away; it says nothing any more."""
+        self._spread()
+        self._groups.remove(group)
+        group.stamp_ns = NEVER_NS
+
+    def forget(self) -> None:
+        """Take all joints for never published, after a jump of the clock."""
+        self._published_ns[:] = NEVER_NS
+        for group in self._groups:
+            group.stamp_ns = NEVER_NS
+
+    def part(self) -> None:
+        """Look at every joint by itself next time: others can be published than before."""
+        self._spread()
+        for group in self._groups:
+            group.stamp_ns = NEVER_NS
+
+    def due(self, joints: BoolArray, stamp_ns: int) -> BoolArray:
+        """Return (m,) those of `joints` whose transforms are due at a time, and take them for published."""
+        self._spread()
+        joints = joints & (stamp_ns - self._published_ns >= self._interval_ns)
+        self._published_ns[joints] = stamp_ns
+        self._part_those_with(joints)
+        return joints
+
+    def join(self, group: Together, able: BoolArray, stamps_ns: IntArray) -> None:
+        """Find out what holds for a group as a whole; `able` joints can be published, `stamps_ns` are their values'."""
+        self._spread()
+        published_ns = self._published_ns[group.joints]
+        same = len(published_ns) and (published_ns == published_ns[0]).all() and able[group.joints].all()
+        # The same joint must not be in two groups that go their own ways.
+        self._part_those_with(group.joints)
+        group.stamp_ns = int(published_ns[0]) if same else NEVER_NS
+        others = able & ~group.joints
+        silent_ns = np.maximum(stamps_ns, self._published_ns + self._interval_ns)[others].min(initial=_FAR_NS)
+        group.quiet_until_ns = int(silent_ns) + self._complete_after_ns
+
+    def _part_those_with(self, joints: BoolArray) -> None:
+        for group in self._groups:
+            if (group.joints & joints).any():
+                group.stamp_ns = NEVER_NS
+
+    def _spread(self) -> None:
+        for group in self._groups:
+            if group.stamp_ns != NEVER_NS:
+                self._published_ns[group.joints] = group.stamp_ns

@@ -1,0 +1,230 @@
+"""Snapshots as files: one folder of USDF files, written whole or not at all, and nothing outside it is touched."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.state.snapshot_ages import NAMESPACE
+from robot_semantics.usdf.descriptions import with_relative_paths
+from robot_semantics.usdf.foreign import foreign_element
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import write_world
+
+SUFFIX = ".usdf"
+LAST = "last"
+"""The name that stands for the newest snapshot."""
+_COMMENT = f"{{{NAMESPACE}}}comment"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
+_AUTOSAVE = "auto-"
+
+
+class SnapshotError(RobotSemanticsError):
+    """A snapshot cannot be saved, read or deleted; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotInfo:
+    """One saved snapshot.
+
+    Attributes:
+        name: its name.
+        comment: what was said about it when it was saved; of a file that cannot be read, why.
+        time_ns: when its state was true, None where the file does not say.
+        saved_ns: when the file was written.
+
+    """
+
+    name: str
+    comment: str
+    time_ns: int | None
+    saved_ns: int
+
+
+class SnapshotStore:
+    """Saves, reads, lists and deletes snapshots by name.
+
+    A name is a file in the folder: letters, digits and ``_ . + -``. Paths are refused, as are symbolic links, unless
+    `allow_paths`.
+    """
+
+    def __init__(self, folder: Path, *, allow_paths: bool = False, max_bytes: int = 64_000_000) -> None:
+        self.folder = folder
+        self.allow_paths = allow_paths
+        self.max_bytes = max_bytes
+
+    def save(self, name: str, state: WorldState, comment: str = "", *, overwrite: bool = False) -> Path:
+        """Save a state and return its file.
+
+        Raises:
+            SnapshotError: a name that is refused or taken, or a state too large.
+            OSError: the file cannot be written; what was there before is untouched.
+        """
+        if name == LAST:
+            raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
+        with _reported():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.path(name)
+            if os.path.lexists(path) and not overwrite:
+                raise SnapshotError(f"there is a snapshot '{name}' already")
+            if path.is_symlink():
+                raise SnapshotError(f"'{name}' is a symbolic link; it is not replaced")
+            text = write_world(with_comment(with_relative_paths(state, path.parent), comment)).encode()
+            if len(text) > self.max_bytes:
+                raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
+            save_bytes(text, path)
+        return path
+
+    def load(self, name: str) -> tuple[WorldState, Path]:
+        """Return a saved state, `LAST` for the newest, and its file.
+
+        Raises:
+            SnapshotError: a name that is refused, a file too large, a symbolic link.
+            UnknownNameError: there is no such snapshot.
+            DescriptionError: the file is no sound USDF.
+        """
+        if name == LAST:
+            saved = self.saved_names()
+            if not saved:
+                raise SnapshotError("nothing has been saved yet")
+            name = saved[-1]
+        path = self.path(name)
+        with _reported():
+            try:
+                text = self._read(path)
+            except FileNotFoundError:
+                raise UnknownNameError("snapshot", name, self.saved_names()) from None
+        return self.parse(text, str(path)), path
+
+    def parse(self, text: str | bytes, source: str) -> WorldState:
+        """Return the state that a text says.
+
+        Raises:
+            SnapshotError: the text is too large.
+            DescriptionError: it is no sound USDF.
+        """
+        if len(text) > self.max_bytes:
+            raise SnapshotError(f"{source} is longer than the {self.max_bytes} bytes allowed")
+        return parse_world(text, source)
+
+    def delete(self, name: str) -> None:
+        """Delete a snapshot.
+
+        Raises:
+            SnapshotError: a name that is refused.
+            UnknownNameError: there is no such snapshot.
+        """
+        path = self.path(name)
+        with _reported():
+            try:
+                path.unlink()
+            except FileNotFoundError:
+                raise UnknownNameError("snapshot", name, self.saved_names()) from None
+
+    def saved_names(self) -> list[str]:
+        """Return the names of the snapshots in the folder, oldest first."""
+        return [name for _, name in self._by_age()]
+
+    def infos(self) -> list[SnapshotInfo]:
+        """Return the snapshots in the folder, oldest first."""
+        found = []
+        for saved_ns, name in self._by_age():
+            try:
+                state, _ = self.load(name)
+                found.append(SnapshotInfo(name, comment_of(state), state.time_ns, saved_ns))
+            except RobotSemanticsError as error:
+                found.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
+        return found
+
+    def autosave(self, state: WorldState, keep: int) -> Path:
+        """Save a state under the next automatic name, and delete the oldest automatic ones beyond `keep`."""
+        names = [name for name in self.saved_names() if re.fullmatch(rf"{_AUTOSAVE}\d{{6,}}", name)]
+        number = max((int(name.removeprefix(_AUTOSAVE)) for name in names), default=0) + 1
+        path = self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically")
+        for name in sorted(names, key=lambda name: int(name.removeprefix(_AUTOSAVE)))[: max(0, len(names) + 1 - keep)]:
+            self.delete(name)
+        return path
+
+    def path(self, name: str) -> Path:
+        """Return the file of a snapshot.
+
+        Raises:
+            SnapshotError: the name is refused.
+        """
+        bare = name.removesuffix(SUFFIX)
+        if _NAME.fullmatch(bare):
+            return self.folder / f"{bare}{SUFFIX}"
+        if not name or "\0" in name or not self.allow_paths:
+            raise SnapshotError(
+                f"'{name}' is no name of a snapshot: letters, digits and _ . + - only"
+                + ("" if self.allow_paths else " (paths need the parameter allow_paths)")
+            )
+        return self.folder / Path(name).expanduser()
+
+    def _read(self, path: Path) -> bytes:
+        # A link could lead out of the folder; with paths allowed it may.
+        flags = os.O_RDONLY | os.O_NONBLOCK | (0 if self.allow_paths else os.O_NOFOLLOW)
+        if not self.allow_paths and path.is_symlink():
+            raise SnapshotError(f"'{path.name}' is a symbolic link; it is not followed")
+        descriptor = os.open(path, flags)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise SnapshotError(f"'{path.name}' is no file")
+            if status.st_size > self.max_bytes:
+                raise SnapshotError(f"'{path.name}' is longer than the {self.max_bytes} bytes allowed")
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                return file.read(self.max_bytes + 1)
+        finally:
+            os.close(descriptor)
+
+    def _by_age(self) -> list[tuple[int, str]]:
+        found = []
+        try:
+            entries = list(os.scandir(self.folder))
+        except FileNotFoundError:
+            return []
+        for entry in entries:
+            name = entry.name.removesuffix(SUFFIX)
+            if name != entry.name and _NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
+                try:
+                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, name))
+                except FileNotFoundError:
+                    continue  # deleted while we looked
+        return sorted(found)
+
+
+def with_comment(state: WorldState, comment: str) -> WorldState:
+    """Return the state with a comment, in a namespace of its own, instead of the one it had."""
+    others = tuple(entry for entry in state.foreign if foreign_element(entry, _COMMENT) is None)
+    if not comment:
+        return replace(state, foreign=others)
+    # XML 1.0 has no place for control characters.
+    text = escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "�", comment))
+    return replace(state, foreign=(*others, f'<s:comment xmlns:s="{NAMESPACE}">{text}</s:comment>'))
+
+
+def comment_of(state: WorldState) -> str:
+    """Return a state's comment, empty if it has none."""
+    elements = (foreign_element(entry, _COMMENT) for entry in state.foreign)
+    return next((element.text or "" for element in elements if element is not None), "")
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Turn errors of the file system into the package's own, with the file's name."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SnapshotError(f"{error.filename or 'the snapshot'}: {error.strerror or error}") from error

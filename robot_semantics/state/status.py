@@ -1,0 +1,72 @@
+"""What has come in and gone out, counted; and the log of refused messages, which says each kind of thing seldom."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+
+from robot_semantics.state.joint_input import Reason, Refusal
+
+REPEAT_AFTER_S = 5.0
+"""A refusal of the same kind is logged again only after so long."""
+
+
+class Traffic:
+    """Counters of one robot since the start.
+
+    Attributes:
+        received: joint-state messages that came in, refused ones included.
+        refused_joint_states: how many of them were refused.
+        transforms: transforms sent on /tf.
+        refused: refused messages of any topic by reason.
+        last_errors: the newest sentences of the log, newest first.
+
+    """
+
+    __slots__ = ("last_errors", "received", "refused", "refused_joint_states", "transforms")
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.refused_joint_states = 0
+        self.transforms = 0
+        self.refused: Counter[Reason] = Counter()
+        self.last_errors: deque[str] = deque(maxlen=10)
+
+    @property
+    def used(self) -> int:
+        """Joint-state messages that were taken over."""
+        return self.received - self.refused_joint_states
+
+
+class RefusalLog:
+    """Counts refused messages and logs each kind at most every `REPEAT_AFTER_S`."""
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        log: Callable[[str], None],
+        publishers: Callable[[str], list[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`publishers` gives the names of the nodes that publish on a topic."""
+        self._traffic, self._log, self._publishers, self._clock = traffic, log, publishers, clock
+        self._logged: dict[tuple[str, Reason], float] = {}
+        self._unlogged: Counter[tuple[str, Reason]] = Counter()
+
+    def add(self, topic: str, refusal: Refusal) -> None:
+        """Count one refused message and, if it is time, log it with the names of its possible senders."""
+        self._traffic.refused[refusal.reason] += 1
+        kind = (topic, refusal.reason)
+        now = self._clock()
+        if now - self._logged.get(kind, -REPEAT_AFTER_S) < REPEAT_AFTER_S:
+            self._unlogged[kind] += 1
+            return
+        self._logged[kind] = now
+        more = self._unlogged.pop(kind, 0)
+        since = f" ({more} more of this kind since the last such report)" if more else ""
+        sentence = f"refused a message on {topic} from {self._senders(topic)}: {refusal.message}{since}"
+        self._log(sentence)
+
+    def _senders(self, topic: str) -> str:
+        return " or ".join(sorted(set(self._publishers(topic)))) or "a publisher that has gone"

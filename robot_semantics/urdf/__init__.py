@@ -1,0 +1,1 @@
+"""URDF: text to frozen values and back."""

@@ -1,0 +1,92 @@
+"""The older forms of a URDF joint brought to the current one: every link frame moves onto its joint's frame.
+
+In the older forms the joint frame J stands at ``T_P_J`` in the parent and at ``T_C_J`` in the child; today J is the
+child's frame. So what was expressed in C is re-expressed in J: ``T_J_X = inv(T_C_J) @ T_C_X``, where X is an inertial,
+visual or collision frame of C or the frame of a joint that leaves C. All of them keep their poses in the world.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.transforms import invert, matrix_from_xyz_quat, matrix_from_xyz_rpy, rpy_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.tree import Collision, Inertial, Joint, Link, Origin, Robot, Visual
+
+_REFERENCE = re.compile(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
+
+Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
+
+
+def move_link_frames(robot: Robot, child_origins: Mapping[str, Origin], diagnostics: Diagnostics) -> Robot:
+    """Return `robot` with the frame of each link in `child_origins` moved to that pose in its old frame.
+
+    Foreign elements that speak of such a link are kept as they are, with a warning: what they mean is not known here.
+    """
+    moves = {link: invert(matrix_of(origin)) for link, origin in child_origins.items()}
+    moves = {link: T_J_C for link, T_J_C in moves.items() if not np.array_equal(T_J_C, np.eye(4))}
+    if not moves:
+        return robot
+    content = tuple(
+        _moved_link(item, moves[item.name])
+        if isinstance(item, Link) and item.name in moves
+        else _moved(item, moves[item.parent])
+        if isinstance(item, Joint) and item.parent in moves
+        else item
+        for item in robot.content
+    )
+    _warn_of_foreign(robot, frozenset(moves), diagnostics)
+    return replace(robot, content=content)
+
+
+def _warn_of_foreign(robot: Robot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
+    """Point out the foreign elements in, and at robot level about, links whose frame moves."""
+    for item in robot.content:
+        if isinstance(item, Link) and item.name in moved:
+            for extra in item.extras:
+                if extra.tag and not extra.tag.startswith("@"):
+                    message = (
+                        f"the frame of link '{item.name}' moves, but what <{extra.tag}> in it says is left as it is"
+                    )
+                    diagnostics.warning("frame-moved", message, robot.places.place(extra.at))
+    for extra in robot.extras:
+        about = _REFERENCE.match(extra.xml) if extra.tag and not extra.tag.startswith("@") else None
+        if about and about.group(2) in moved:
+            message = f"the frame of link '{about.group(2)}' moves, but what <{extra.tag}> says of it is left as it is"
+            diagnostics.warning("frame-moved", message, robot.places.place(extra.at, "reference"))
+
+
+def matrix_of(origin: Origin | None) -> FloatArray:
+    """Return the pose of an origin as a (4, 4) matrix; the identity where there is none."""
+    if origin is None:
+        return np.eye(4)
+    if origin.quat_xyzw is not None:
+        return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
+    return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
+
+
+def _moved_link(link: Link, T_J_C: FloatArray) -> Link:
+    return replace(
+        link,
+        inertial=None if link.inertial is None else _moved(link.inertial, T_J_C),
+        visuals=tuple(_moved(visual, T_J_C) for visual in link.visuals),
+        collisions=tuple(_moved(collision, T_J_C) for collision in link.collisions),
+    )
+
+
+def _moved(item: Framed, T_J_C: FloatArray) -> Framed:
+    T_J_X = T_J_C @ matrix_of(item.origin)
+    # Adding 0 takes the sign off a zero, which would only puzzle whoever reads the file.
+    x, y, z = (float(value) + 0.0 for value in T_J_X[:3, 3])
+    roll, pitch, yaw = (float(value) + 0.0 for value in rpy_from_matrix(T_J_X[:3, :3]))
+    if item.origin is not None:
+        return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw), at=item.origin.at))
+    # The new <origin> goes first, so every child after it is one further on.
+    extras = tuple([extra.moved(1) for extra in item.extras])
+    return replace(item, origin=Origin((x, y, z), (roll, pitch, yaw)), extras=extras, order=("origin", *item.order))

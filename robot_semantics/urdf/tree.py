@@ -1,0 +1,311 @@
+"""A URDF as a plain tree: what the text says, nothing resolved, every element with its number in the document.
+
+Lengths are in metres, angles in radians, masses in kilograms (REP-103). `at` is the element's number in document order,
+from which `Robot.places` gives line, column and path; `order` holds the tags of the element's children as they stood.
+Both take no part in comparisons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from robot_semantics.xml.reader import SourceMap
+
+Vec3 = tuple[float, float, float]
+Vec4 = tuple[float, float, float, float]
+
+
+class Extra:
+    """What the tree has no field for, verbatim: a comment, a processing instruction, a foreign element or attribute.
+
+    Two are equal when position, xml, tag and within are.
+
+    Attributes:
+        position: how many of the parent's child elements that are in the tree stand before it; -1 for an attribute.
+        tag: a foreign element's tag as written; ``@name`` for an attribute; empty for comments and instructions.
+        within: the element it stands in, where that has no `extras` of its own: ``limit``, ``geometry/box``.
+        at: a foreign element's number in the document.
+    """
+
+    __slots__ = ("_places", "_xml", "at", "position", "tag", "within")
+
+    def __init__(
+        self,
+        position: int,
+        xml: str | None = None,
+        tag: str = "",
+        within: str = "",
+        at: int = -1,
+        places: SourceMap | None = None,
+    ) -> None:
+        """Give the text as `xml`, or let it be taken from `places` at element `at` when it is first asked for."""
+        self.position = position
+        self.tag = tag
+        self.within = within
+        self.at = at
+        self._xml = xml
+        self._places = places
+
+    @property
+    def xml(self) -> str:
+        """Its text, as it stands in the document; an attribute's value."""
+        if self._xml is None:
+            # Finding the element's end takes a pass over the whole text, which most readers never need.
+            self._xml = self._places.verbatim(self.at) if self._places is not None else ""
+        return self._xml
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Extra) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        return f"Extra({self.position}, {self.xml!r}, {self.tag!r}, {self.within!r})"
+
+    def moved(self, by: int) -> Extra:
+        """Return the same with another number of children before it; what stands elsewhere than between them stays."""
+        if self.within or self.tag.startswith("@"):
+            return self
+        return Extra(self.position + by, self._xml, self.tag, self.within, self.at, self._places)
+
+    def _key(self) -> tuple[int, str, str, str]:
+        return self.position, self.tag, self.within, self.xml
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which wins."""
+
+    xyz: Vec3 = (0.0, 0.0, 0.0)
+    rpy: Vec3 | None = None
+    quat_xyzw: Vec4 | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box centred on its frame; `size` is its full edge lengths."""
+
+    size: Vec3
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """A cylinder along z, centred on its frame."""
+
+    radius: float
+    length: float
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """A cylinder along z with half-sphere caps, centred on its frame; `length` is without the caps."""
+
+    radius: float
+    length: float
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    """A sphere centred on its frame."""
+
+    radius: float
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A mesh file, as named in the text."""
+
+    filename: str
+    scale: Vec3 | None = None
+    at: int = field(default=-1, compare=False)
+
+
+Geometry = Box | Cylinder | Capsule | Sphere | Mesh
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A material: a definition where it has a colour or a texture, else a reference by name."""
+
+    name: str | None = None
+    rgba: Vec4 | None = None
+    texture: str | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inertial:
+    """Mass and inertia about `origin`, the centre of mass; `inertia` is ixx ixy ixz iyy iyz izz [kg m²]."""
+
+    mass: float
+    inertia: tuple[float, float, float, float, float, float]
+    origin: Origin | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    mass_at: int = field(default=-1, compare=False)
+    inertia_at: int = field(default=-1, compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Visual:
+    """What a link looks like."""
+
+    geometry: Geometry
+    origin: Origin | None = None
+    material: Material | None = None
+    name: str | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """What a link touches with."""
+
+    geometry: Geometry
+    origin: Origin | None = None
+    name: str | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A rigid body."""
+
+    name: str
+    inertial: Inertial | None = None
+    visuals: tuple[Visual, ...] = ()
+    collisions: tuple[Collision, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A joint's limits as written; None where the attribute is missing."""
+
+    lower: float | None = None
+    upper: float | None = None
+    effort: float | None = None
+    velocity: float | None = None
+    acceleration: float | None = None
+    deceleration: float | None = None
+    jerk: float | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamics:
+    """Damping [N s/m or N m s/rad] and static friction [N or N m]."""
+
+    damping: float | None = None
+    friction: float | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyController:
+    """Soft limits and the gains with which they are held."""
+
+    k_velocity: float
+    k_position: float | None = None
+    soft_lower_limit: float | None = None
+    soft_upper_limit: float | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Where a calibration flag rises or falls, or (the review of 2009) the reference position."""
+
+    rising: float | None = None
+    falling: float | None = None
+    reference_position: float | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """``position = multiplier * position of joint + offset``; None where the attribute is missing."""
+
+    joint: str
+    multiplier: float | None = None
+    offset: float | None = None
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A joint; `axis` is as written, in the joint frame, None where missing."""
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Origin | None = None
+    axis: Vec3 | None = None
+    limit: Limit | None = None
+    dynamics: Dynamics | None = None
+    safety_controller: SafetyController | None = None
+    calibration: Calibration | None = None
+    mimic: Mimic | None = None
+    extras: tuple[Extra, ...] = ()
+    order: tuple[str, ...] = field(default=(), compare=False)
+    parent_at: int = field(default=-1, compare=False)
+    child_at: int = field(default=-1, compare=False)
+    axis_at: int = field(default=-1, compare=False)
+    at: int = field(default=-1, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """A whole description; `content` is everything at robot level in document order.
+
+    Attributes:
+        version: as written, None where the attribute is missing (then 1.0).
+        namespaces: prefix and URI of the namespaces declared on the root element; the default one's prefix is "".
+        places: where the elements stand in the text.
+        extras: comments and foreign elements at robot level.
+        complete: whether every link and joint of the text could be read; if not, there is no tree to be had from it.
+        prolog: comments and processing instructions before the root element, verbatim.
+        epilog: those after it.
+    """
+
+    name: str
+    version: str | None = None
+    content: tuple[Link | Joint | Material, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    namespaces: tuple[tuple[str, str], ...] = ()
+    complete: bool = field(default=True, compare=False)
+    prolog: tuple[str, ...] = ()
+    epilog: tuple[str, ...] = ()
+    places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
+    at: int = field(default=-1, compare=False)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links, in document order."""
+        return tuple(item for item in self.content if isinstance(item, Link))
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in document order."""
+        return tuple(item for item in self.content if isinstance(item, Joint))
+
+    @property
+    def materials(self) -> tuple[Material, ...]:
+        """The robot-level materials, in document order."""
+        return tuple(item for item in self.content if isinstance(item, Material))

@@ -1,0 +1,1 @@
+"""XML text in and out: places, reading, editing in place, xacro."""

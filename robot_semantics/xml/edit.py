@@ -1,0 +1,225 @@
+"""Edits of an XML text in place: what is not edited keeps every byte, comments, order and indentation included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lxml import etree
+
+from robot_semantics.xml.reader import parse_xml
+
+_START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+_TAG_NAME = re.compile(rb"""<[^\s/>]+""")
+_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+_COMMENTS_TO_LINE_END = re.compile(rb"[ \t]*(?:<!--(?:(?!-->)[^\n])*-->[ \t]*)+(?=\r?\n)")
+DEFAULT_INDENT = "  "
+"""Indentation of one level where the text shows none."""
+
+
+class Edit(NamedTuple):
+    """Bytes `start` to `end` of the UTF-8 text give way to `text`."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NewElement:
+    """An element to be written: tag, attributes in order, children."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...] = ()
+    children: tuple[NewElement, ...] = ()
+
+    def lines(self, indent: str, unit: str) -> Iterator[str]:
+        """Yield the element's lines, the first one without indentation."""
+        start = "".join((self.tag, *(f' {name}="{escape(value)}"' for name, value in self.attributes)))
+        if not self.children:
+            yield f"<{start}/>"
+            return
+        yield f"<{start}>"
+        for child in self.children:
+            first, *others = child.lines(indent + unit, unit)
+            yield indent + unit + first
+            yield from others
+        yield f"{indent}</{self.tag}>"
+
+
+class XmlText:
+    """A well-formed XML text as a value: each edit gives a new one, checked to be well-formed again.
+
+    Elements go by their number in document order, as in `robot_semantics.xml.reader.SourceMap`.
+    """
+
+    def __init__(self, text: str | bytes, source: str) -> None:
+        """Take the text as it stands.
+
+        Raises:
+            DescriptionError: it is not well-formed XML.
+        """
+        self.source = source
+        self.document = parse_xml(text, source, forgiving=True)
+        self.places = self.document.places
+        # What the parser forgave stands otherwise, in as many bytes, in the text that the places are of.
+        self.utf8 = text.removeprefix("\ufeff").encode() if isinstance(text, str) else _decoded(text).encode()
+        self.original = _encoded(self.utf8, self.utf8) if isinstance(text, str) else text
+
+    @property
+    def root(self) -> etree._Element:
+        """The root element, for reading only."""
+        return self.document.root
+
+    @property
+    def newline(self) -> str:
+        """The line end that the text uses."""
+        return "\r\n" if b"\r\n" in self.utf8 else "\n"
+
+    @property
+    def unit(self) -> str:
+        """The indentation of one level, as the root's first child shows it."""
+        first = next(iter(self.root.iterchildren("*")), None)
+        indent = self._indent_of(self.document.at(first)) if first is not None else None
+        return indent or DEFAULT_INDENT
+
+    def edited(self, edits: Iterable[Edit]) -> XmlText:
+        """Return the text with all `edits` made; they must not overlap.
+
+        Raises:
+            DescriptionError: the result is not well-formed.
+        """
+        parts: list[bytes] = []
+        last = 0
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+            if edit.start < last:
+                raise ValueError("edits overlap")
+            parts += (self.utf8[last : edit.start], edit.text)
+            last = edit.end
+        if not parts:
+            return self
+        return XmlText(_encoded(b"".join((*parts, self.utf8[last:])), self.original), self.source)
+
+    def attribute(self, at: int, name: str, value: str) -> Edit:
+        """Return the edit that gives element `at` the attribute, in its old quotes or new at the tag's end."""
+        start, _ = self.places.span(at)
+        tag = self._start_tag(at)
+        name_end = len(_TAG_NAME.match(tag).group())  # type: ignore[union-attr]  # a start tag has a name
+        last = name_end
+        for found in _ATTRIBUTE.finditer(tag, name_end):
+            last = found.end()
+            if found.group(1) == name.encode():
+                quote = found.group(2)[:1].decode()
+                return Edit(start + found.start(2), start + last, f"{quote}{escape(value, quote)}{quote}".encode())
+        return Edit(start + last, start + last, f' {name}="{escape(value)}"'.encode())
+
+    def removal(self, at: int) -> Edit:
+        """Return the edit that removes element `at`, and its line if nothing else stands there."""
+        start, end = self.places.span(at)
+        before, after = self._blank_before(start), self._blank_after(end)
+        alone_before = before == 0 or self.utf8[before - 1 : before] == b"\n"
+        line_end = re.compile(rb"\r?\n").match(self.utf8, after)
+        if alone_before and line_end:
+            return Edit(before, line_end.end(), b"")
+        return Edit(start if alone_before else before, after if alone_before else end, b"")
+
+    def insertion(self, elements: Sequence[NewElement], parent: int, after: int | None) -> Edit:
+        """Return the edit that writes `elements` into `parent`: after its child `after`, else before its end tag."""
+        if after is not None:
+            return self._insertion_after(elements, after)
+        start, end = self.places.span(parent)
+        outer = self._indent_of(parent) or ""
+        lines = self._lines(elements, outer + self.unit)
+        inner_start, inner_end = self.places.inner_span(parent)
+        tag = self._start_tag(parent)
+        if tag.endswith(b"/>"):
+            name = _TAG_NAME.match(tag).group()[1:].decode()  # type: ignore[union-attr]  # a start tag has a name
+            open_end = len(tag[:-2].rstrip())
+            return Edit(start + open_end, end, f">{lines}{self.newline}{outer}</{name}>".encode())
+        before = self._blank_before(inner_end)
+        if before > inner_start and self.utf8[before - 1 : before] == b"\n":
+            tail = before - 2 if self.utf8[before - 2 : before] == b"\r\n" else before - 1
+            return Edit(tail, tail, lines.encode())
+        return Edit(inner_end, inner_end, f"{lines}{self.newline}{outer}".encode())
+
+    def insertion_at_start(self, elements: Sequence[NewElement], parent: int) -> Edit:
+        """Return the edit that writes `elements` before everything else in `parent`, which has children."""
+        inner_start, _ = self.places.inner_span(parent)
+        lines = self._lines(elements, (self._indent_of(parent) or "") + self.unit)
+        return Edit(inner_start, inner_start, lines.encode())
+
+    def _insertion_after(self, elements: Sequence[NewElement], sibling: int) -> Edit:
+        _, end = self.places.span(sibling)
+        indent = self._indent_of(sibling)
+        if indent is None:
+            inline = "".join("".join(element.lines("", "")) for element in elements)
+            return Edit(end, end, inline.encode())
+        remark = _COMMENTS_TO_LINE_END.match(self.utf8, end)
+        end = remark.end() if remark else end
+        return Edit(end, end, self._lines(elements, indent).encode())
+
+    def _lines(self, elements: Sequence[NewElement], indent: str) -> str:
+        """Return the elements as lines, each preceded by a line end."""
+        parts: list[str] = []
+        for element in elements:
+            first, *others = element.lines(indent, self.unit)
+            parts += (indent + first, *others)
+        return "".join(self.newline + part for part in parts)
+
+    def _indent_of(self, at: int) -> str | None:
+        """Return the white space before element `at` if it begins its line, else None."""
+        start, _ = self.places.span(at)
+        before = self._blank_before(start)
+        if before and self.utf8[before - 1 : before] != b"\n":
+            return None
+        return self.utf8[before:start].decode()
+
+    def _blank_before(self, offset: int) -> int:
+        while offset and self.utf8[offset - 1 : offset] in (b" ", b"\t"):
+            offset -= 1
+        return offset
+
+    def _blank_after(self, offset: int) -> int:
+        while self.utf8[offset : offset + 1] in (b" ", b"\t"):
+            offset += 1
+        return offset
+
+    def _start_tag(self, at: int) -> bytes:
+        start, _ = self.places.span(at)
+        found = _START_TAG.match(self.utf8, start)
+        return found.group() if found else b""
+
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+def _decoded(original: bytes) -> str:
+    """Return a text that has been parsed, so can be decoded, without its byte-order mark."""
+    for mark, encoding in _MARKS:
+        if original.startswith(mark):
+            return original[len(mark) :].decode(encoding)
+    declared = _DECLARED_ENCODING.match(original)
+    return original.decode(declared.group(1).decode() if declared else "utf-8").removeprefix("\ufeff")
+
+
+def _encoded(utf8: bytes, like: bytes) -> bytes:
+    """Return a UTF-8 text in the encoding, and with the byte-order mark, that another text declares or has."""
+    text = utf8.decode()
+    for mark, encoding in _MARKS:
+        if like.startswith(mark):
+            return mark + text.encode(encoding)
+    declared = _DECLARED_ENCODING.match(like)
+    try:
+        return text.encode(declared.group(1).decode() if declared else "utf-8", "xmlcharrefreplace")
+    except LookupError:
+        return utf8
+
+
+def escape(value: str, quote: str = '"') -> str:
+    """Return `value` as it stands between `quote` signs in a tag."""
+    value = value.replace("&", "&amp;").replace("<", "&lt;")
+    value = re.sub(r"[\t\n\r]", lambda found: f"&#{ord(found.group())};", value)
+    return value.replace(quote, "&quot;" if quote == '"' else "&apos;")

@@ -1,0 +1,393 @@
+"""Text to an XML tree, safely, with the exact place of every element and attribute.
+
+lxml gives the tree (fast), or the events without one (faster); `source_map` finds places when the first problem has to
+be reported.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.xml.events import Events, events_of_text, events_of_tree
+from robot_semantics.xml.source_map import SKIPPED, ElementIndex, SourceMap
+
+__all__ = [
+    "MAX_BYTES",
+    "UNDECLARED_NAMESPACE",
+    "SourceMap",
+    "XmlDocument",
+    "is_macro",
+    "parse_xml",
+    "read_text",
+    "read_xml",
+    "scan_xml",
+    "utf8_of",
+]
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
+
+UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
+"""What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
+
+_UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
+_DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
+_BEFORE_ROOT = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(rb"(?<=<!--)(.*?)(?=-->)", re.DOTALL)
+_REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
+_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
+"""What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
+
+
+class XmlDocument:
+    """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
+
+    Attributes:
+        undeclared_prefixes: prefixes that the text uses without a declaration, each with the number of the first
+            element that does; only where `parse_xml` was forgiving. In the tree they stand for namespaces that begin
+            with `UNDECLARED_NAMESPACE`.
+        odd_declaration: where the XML declaration stands, if it is not as XML has it; only where `parse_xml` was
+            forgiving. The text of `places` has spaces instead.
+        odd_comments: where a comment holds ``--``, which XML forbids; only where `parse_xml` was forgiving. The text
+            of `places` has other characters instead, as many.
+
+    """
+
+    def __init__(
+        self,
+        root: etree._Element | None,
+        places: SourceMap,
+        undeclared_prefixes: Mapping[str, int] | None = None,
+        odd_declaration: Place | None = None,
+        odd_comments: tuple[Place, ...] = (),
+        *,
+        events: Events | None = None,
+    ) -> None:
+        """Give the `root` of the tree, or the `events` of a text that has been found sound without a tree."""
+        self._root = root
+        self._events = events
+        self.places = places
+        self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
+        self.odd_declaration = odd_declaration
+        self.odd_comments = odd_comments
+
+    @property
+    def root(self) -> etree._Element:
+        """The root of the tree."""
+        if self._root is None:
+            self._root = _plain_tree(self.places.text, self.places.source)
+        return self._root
+
+    @property
+    def events(self) -> Events:
+        """The document as a list; where it was made from a tree, tags are without the root's default namespace."""
+        if self._events is None:
+            self._events = events_of_tree(self.root)
+        return self._events
+
+    @cached_property
+    def elements(self) -> list[etree._Element]:
+        """The tree's elements by their number in document order."""
+        return list(self.root.iter("*"))
+
+    @cached_property
+    def _ordinals(self) -> dict[etree._Element, int]:
+        # 0.1 us an element; it also keeps lxml's proxies alive, which makes every later walk over the tree faster.
+        return {element: at for at, element in enumerate(self.elements)}
+
+    def at(self, element: etree._Element) -> int:
+        """Return the number of `element` in document order, as `SourceMap.place` takes it."""
+        return self._ordinals[element]
+
+    def place(self, element: etree._Element, attribute: str | None = None) -> Place:
+        """Return the place of `element`, or of its `attribute`."""
+        return self.places.place(self.at(element), attribute)
+
+
+def is_macro(element: etree._Element) -> bool:
+    """Tell whether an element is one of xacro's, which goes by the prefix, whatever namespace that stands for."""
+    tag = element.tag
+    if type(tag) is not str or not tag.startswith("{"):
+        return False
+    return element.prefix == "xacro" or (tag.startswith("{http://www.ros.org/") and "xacro" in tag)
+
+
+def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> XmlDocument:
+    """Parse `text`, called `source` in every message.
+
+    Entity declarations, external entities, network access and recovery from errors are off. When `forgiving`,
+    three things pass as the C++ readers let them pass: prefixes without a declaration, as in ``<gazebo:x/>``, an XML
+    declaration that does not come first or has another version, and comments that hold ``--``.
+
+    Raises:
+        DescriptionError: the text is too large, nested too deep, not decodable, not well-formed, or declares entities;
+            the one diagnostic has line and column.
+
+    """
+    utf8 = utf8_of(text, source)
+    return _tree(utf8, source, forgiving=forgiving, has_doctype=_has_doctype(utf8))
+
+
+def scan_xml(text: str | bytes, source: str) -> XmlDocument:
+    """Parse `text` as a forgiving `parse_xml` does, but nearly always without its tree, which is made when asked for.
+
+    Raises:
+        DescriptionError: as `parse_xml`.
+
+    """
+    utf8 = utf8_of(text, source)
+    has_doctype = _has_doctype(utf8)
+    events = None if has_doctype else events_of_text(utf8, _OPTIONS)
+    if events is None:
+        return _tree(utf8, source, forgiving=True, has_doctype=has_doctype)
+    return XmlDocument(None, SourceMap(source, utf8), events=events)
+
+
+def utf8_of(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in.
+
+    Raises:
+        DescriptionError: the text is too large, empty or not decodable.
+
+    """
+    if len(text) > MAX_BYTES:
+        raise _refusal(
+            "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source)
+        )
+    utf8 = _as_utf8(text, source)
+    if not utf8 or utf8.isspace():
+        raise _refusal("empty-document", "the text is empty", Place(source, 1, 1))
+    return utf8
+
+
+def _tree(utf8: bytes, source: str, *, forgiving: bool, has_doctype: bool) -> XmlDocument:
+    """Parse a text into a tree."""
+    if has_doctype and b"<!ENTITY" in utf8:
+        _refuse_entities(utf8, source)
+    odd_declaration: Place | None = None
+    odd_comments: list[Place] = []
+    try:
+        root = _parse(utf8)
+        undeclared: Mapping[str, int] = {}
+    except etree.XMLSyntaxError as error:
+        if not forgiving:
+            raise _not_well_formed(error, source) from None
+        declaration = _DECLARATION.match(utf8)
+        if declaration:
+            spaces = re.sub(rb"[^\r\n]", b" ", declaration.group(1))
+            at, end = declaration.span(1)
+            if "eclaration" in str(error.msg) or "version" in str(error.msg):
+                odd_declaration = Place(source, *_line_column(utf8, at))
+            utf8 = utf8[:at] + spaces + utf8[end:]
+        for found in _COMMENT.finditer(utf8):
+            if b"--" in found.group() or found.group().endswith(b"-"):
+                odd_comments.append(Place(source, *_line_column(utf8, found.start() - len(b"<!--"))))
+        if odd_comments:
+            utf8 = _COMMENT.sub(lambda comment: re.sub(rb"-(?=-|$)", b"~", comment.group()), utf8)
+        root, undeclared = _parse_undeclared(utf8, source)
+    if has_doctype:
+        _refuse_references(utf8, source)
+    return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
+
+
+_OPTIONS: dict[str, Any] = {
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": False,
+    "remove_pis": False,
+    "strip_cdata": False,
+}
+"""How lxml parses, with a tree or without."""
+
+
+def _parse(utf8: bytes) -> etree._Element:
+    return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
+
+
+def _plain_tree(utf8: bytes, source: str) -> etree._Element:
+    try:
+        return _parse(utf8)
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(error, source) from None
+
+
+def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping[str, int]]:
+    """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees."""
+    try:
+        return _parse(utf8), {}
+    except etree.XMLSyntaxError as error:
+        if not _UNDECLARED.search(str(error.msg)):
+            raise _not_well_formed(error, source) from None
+    missing = _undeclared_prefixes(utf8, source)
+    root = ElementIndex(utf8).offset[0]
+    declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in sorted(missing)).encode()
+    name_end = re.compile(rb"<[^\s/>]+").match(utf8, root)
+    cut = name_end.end() if name_end else 0
+    try:
+        return _parse(utf8[:cut] + declarations + utf8[cut:]), missing
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(error, source) from None
+
+
+def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
+    """Return the prefixes that are used outside of any element that declares them, with the first element's number."""
+    missing: dict[str, int] = {}
+    # The prefixes that each open element declares, and those around it; most elements declare none.
+    scopes: list[frozenset[str]] = [frozenset({"xml", "xmlns"})]
+    count = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        declared = [name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")]
+        scopes.append(scopes[-1].union(declared) if declared else scopes[-1])
+        for name in (tag, *attributes):
+            prefix, colon, local = name.partition(":")
+            if colon and local and prefix not in scopes[-1]:
+                missing.setdefault(prefix, count)
+        count += 1
+
+    def end(_: str) -> None:
+        scopes.pop()
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    try:
+        parser.Parse(utf8, True)
+    except expat.ExpatError as error:
+        place = Place(source, error.lineno, error.offset + 1)
+        reason = expat.ErrorString(error.code)
+        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
+    return missing
+
+
+def _has_doctype(utf8: bytes) -> bool:
+    """Tell whether a document type stands before the root, the only place where one may."""
+    at = 0
+    while found := _BEFORE_ROOT.match(utf8, at):
+        at = found.end()
+    return utf8.startswith(b"<!DOCTYPE", at)
+
+
+def _refuse_entities(utf8: bytes, source: str) -> None:
+    """Refuse a text that declares entities; found before anything could expand one."""
+    parser = expat.ParserCreate("utf-8")
+
+    def entity(*_: object) -> None:
+        # expat stands somewhere in the declaration by now.
+        start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
+        place = Place(source, *_line_column(utf8, start))
+        raise _refusal("entity-declared", "entity declarations are not read", place)
+
+    parser.EntityDeclHandler = entity
+    with suppress(expat.ExpatError):
+        parser.Parse(utf8, True)
+
+
+def _refuse_references(utf8: bytes, source: str) -> None:
+    """Refuse references to entities, which a document type that is elsewhere may declare."""
+    # What stands in comments and the like keeps its length: places stay as they are.
+    found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
+    if found:
+        place = Place(source, *_line_column(utf8, found.start()))
+        raise _refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
+
+
+def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
+    line, column = (max(value or 1, 1) for value in error.position)
+    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
+    if "xcessive depth" in message:
+        return _refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
+    if _LIBRARY_LIMIT.search(message):
+        reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
+        return _refusal("too-large", reason, Place(source, line, column))
+    return _refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
+
+
+def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:
+    """Read and parse a file.
+
+    Raises:
+        DescriptionError: as `parse_xml`, and when the file cannot be read.
+
+    """
+    return parse_xml(read_text(path), str(path), forgiving=forgiving)
+
+
+def read_text(path: str | Path) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
+
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _refusal("unreadable", f"cannot be read: {reason}", Place(str(path))) from None
+
+
+def _as_utf8(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in."""
+    encoding = "utf-8"
+    try:
+        if isinstance(text, str):
+            return text.removeprefix("\ufeff").encode()
+        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return text.decode("utf-16").encode()
+        declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
+        if declared:
+            encoding = declared.group(1).decode()
+        if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
+            # The bytes are themselves: large files are spared two copies.
+            return bytes(text)
+        name = codecs.lookup(encoding).name.replace("-", "_")
+        if name in _NO_CHARACTER_SETS:
+            raise LookupError
+        if name.startswith(("utf_16", "utf_32")):
+            # Its declaration could be read byte by byte.
+            message = f"the text is declared to be {encoding}, but is not"
+            raise _refusal("not-decodable", message, Place(source, 1, 1))
+        return text.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        line = column = 1
+        if isinstance(text, bytes):
+            before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = f"the text is no {error.encoding}: {error.reason}"
+        raise _refusal("not-decodable", message, Place(source, line, column)) from None
+    except LookupError:
+        message = f"the text is declared to be {encoding}, which is no known character set"
+        raise _refusal("not-decodable", message, Place(source, 1, 1)) from None
+    except UnicodeError as error:
+        raise _refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
+
+
+def _refusal(code: str, message: str, place: Place) -> DescriptionError:
+    diagnostics = Diagnostics()
+    diagnostics.error(code, message, place)
+    return DescriptionError(diagnostics)
+
+
+def _line_column(utf8: bytes, offset: int) -> tuple[int, int]:
+    line_start = utf8.rfind(b"\n", 0, offset) + 1
+    return utf8.count(b"\n", 0, offset) + 1, len(utf8[line_start:offset].decode()) + 1

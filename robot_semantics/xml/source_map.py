@@ -1,0 +1,244 @@
+"""Where each element and attribute of an XML text stands, found by one pass and only when the first place is asked for.
+
+lxml knows only lines, and none for attributes. A clean file never pays for better.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.diagnostics import Place
+
+START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_NAME = re.compile(rb"[^\s/>]+")
+_INTERNAL_SUBSET = rb"""\[(?:<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|<(?!!--|\?)|[^\]"'<])*\]"""
+SKIPPED = re.compile(
+    rb"""<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|\?.*?\?>|!DOCTYPE(?:"[^"]*"|'[^']*'|"""
+    + _INTERNAL_SUBSET
+    + rb"""|[^>"'\[])*>)""",
+    re.DOTALL,
+)
+"""What looks like tags and is none: comments, CDATA sections, instructions, the document type with all in it."""
+_LESS, _GREATER, _SLASH, _NEWLINE = b"<>/\n"
+
+_Bytes = npt.NDArray[np.uint8]
+_Places = npt.NDArray[np.intp]
+
+
+class SourceMap:
+    """Where each element of one text stands; elements are numbered in document order from 0 (the root)."""
+
+    def __init__(self, source: str, text: bytes) -> None:
+        self.source = source
+        self.text = text
+
+    @cached_property
+    def _index(self) -> ElementIndex:
+        return ElementIndex(self.text)
+
+    def place(self, at: int, attribute: str | None = None) -> Place:
+        """Return the place of element number `at`, or of its `attribute` where the tag has it.
+
+        A negative `at` is an element that no text has; its place is the source as a whole.
+        """
+        index = self._index
+        if at < 0 or at >= len(index.offset):
+            return Place(self.source)
+        path = index.path(at)
+        offset = index.offset[at]
+        if attribute is not None:
+            path = f"{path}/@{attribute}"
+            offset = index.attribute(at, attribute.encode())
+        return Place(self.source, *index.line_column(offset), path)
+
+    def place_of_first(self, at: int, attributes: Iterable[str]) -> Place:
+        """Return the place of the first of `attributes` that the tag of element `at` has; of the tag, if none."""
+        has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
+        return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
+
+    def verbatim(self, at: int) -> str:
+        """Return the text of element number `at` from its first to its last character, as it stands."""
+        start, end = self.span(at)
+        return self.text[start:end].decode()
+
+    def span(self, at: int) -> tuple[int, int]:
+        """Return the first and one-past-last byte of element number `at` in the UTF-8 text."""
+        return self._index.offset[at], self._index.end(at)
+
+    @property
+    def offsets(self) -> list[int]:
+        """The first byte of every element in the UTF-8 text, by number."""
+        return self._index.offset
+
+    def inner_span(self, at: int) -> tuple[int, int]:
+        """Return the first and one-past-last byte of what stands between the tags of element number `at`.
+
+        For an empty-element tag both are the element's end.
+        """
+        return self._index.inner(at)
+
+
+class ElementIndex:
+    """Offset, end tag and parent of every element of a well-formed text.
+
+    All are found by whole-array operations on the places of ``<`` and ``>``, which takes a tenth of what an XML parser
+    takes that calls back for each tag: ``<`` stands in no attribute, and comments and the like are cut out before.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._is_ascii = text.isascii()
+        # Many problems may be in one tag with many attributes, or below it: each tag is searched once.
+        self._labels: dict[int, str] = {}
+        self._last_tag: tuple[int, dict[bytes, re.Match[bytes]]] = (-1, {})
+        self._numbers: dict[int, dict[int, int]] = {}
+        array = np.frombuffer(text, np.uint8)
+        self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
+        skipped = np.array([found.span() for found in SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
+        opening, closing = (_outside(np.flatnonzero(array == mark), skipped) for mark in (_LESS, _GREATER))
+        is_end = array[opening + 1] == _SLASH if len(opening) else np.zeros(0, bool)
+        starts = opening[~is_end]
+        empty = self._empty(array, starts, np.append(opening, len(text))[1:][~is_end], closing)
+        steps = np.where(is_end, -1, 1)
+        steps[np.flatnonzero(~is_end)[empty]] = 0
+        depth_before = np.cumsum(steps) - steps
+        depths, end_depths, ends = depth_before[~is_end], depth_before[is_end], opening[is_end]
+        parents = np.full(len(starts), -1, np.intp)
+        end_tags = np.full(len(starts), -1, np.intp)
+        for depth in range(int(depths.max(initial=-1)) + 1):
+            here = np.flatnonzero(depths == depth)
+            with_end = here[~empty[here]]
+            # On one level, the nth start that is not empty goes with the nth end.
+            end_tags[with_end] = ends[end_depths == depth + 1]
+            below = np.flatnonzero(depths == depth + 1)
+            parents[below] = here[np.searchsorted(here, below) - 1]
+        self.offset: list[int] = starts.tolist()
+        self._end_tag: list[int] = end_tags.tolist()
+        self._parents = parents
+
+    def _empty(self, array: _Bytes, starts: _Places, following: _Places, closing: _Places) -> npt.NDArray[np.bool_]:
+        """Tell which of the tags at `starts` are empty-element tags; `following` are the next ``<`` after each."""
+        first, last = np.searchsorted(closing, starts), np.searchsorted(closing, following)
+        empty = array[closing[first] - 1] == _SLASH if len(starts) else np.zeros(0, bool)
+        # More than one ">" before the next "<": one of an attribute's or of the text after the tag.
+        for index in np.flatnonzero(last - first > 1):
+            tag = START_TAG.match(self._text, int(starts[index]))
+            empty[index] = tag is not None and tag.group().endswith(b"/>")
+        return empty
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return line and column, both from 1, columns in characters, of a byte of the text."""
+        line = int(np.searchsorted(self._lines, offset, "right"))
+        start = int(self._lines[line - 1])
+        return line, (offset - start if self._is_ascii else len(self._text[start:offset].decode())) + 1
+
+    def attribute(self, at: int, name: bytes) -> int:
+        """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
+        found = self._attributes(at).get(name)
+        return self.offset[at] if found is None else found.start(1)
+
+    def has(self, at: int, name: str) -> bool:
+        """Tell whether the start tag of element `at` has the attribute `name`."""
+        return name.encode() in self._attributes(at)
+
+    def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
+        if self._last_tag[0] != at:
+            offset = self.offset[at]
+            tag = START_TAG.match(self._text, offset)
+            found = _ATTRIBUTE.finditer(self._text, offset, tag.end() if tag else offset)
+            self._last_tag = (at, {match.group(1): match for match in found})
+        return self._last_tag[1]
+
+    def end(self, at: int) -> int:
+        """Return the offset one past the last byte of element `at`."""
+        start, closed = self._start_tag_end(at)
+        return start if closed else self._text.index(b">", self._end_tag[at]) + 1
+
+    def inner(self, at: int) -> tuple[int, int]:
+        """Return the offsets between the tags of element `at`."""
+        start, closed = self._start_tag_end(at)
+        return (start, start) if closed else (start, self._end_tag[at])
+
+    def _start_tag_end(self, at: int) -> tuple[int, bool]:
+        """Return the end of the start tag and whether it is an empty-element tag.
+
+        Where expat says that an element ends depends on this: at the end tag's start, but past an empty-element tag.
+        """
+        tag = START_TAG.match(self._text, self.offset[at])
+        end = tag.end() if tag else self.offset[at]
+        return end, self._text[end - 2 : end] == b"/>"
+
+    def path(self, at: int) -> str:
+        """Return the path of element `at` from the root, which as XPath leads to it, first of all where to several.
+
+        Elements go by tag and name, and by a number where siblings before them go by the same.
+        """
+        labels: list[str] = []
+        while at >= 0:
+            if at not in self._labels:
+                self._labels[at] = self._label(at)
+            labels.append(self._labels[at])
+            at = int(self._parents[at])
+        return "/" + "/".join(reversed(labels))
+
+    def _label(self, at: int) -> str:
+        tag, name = self._tag_and_name(at)
+        parent = int(self._parents[at])
+        if parent < 0:
+            return tag
+        if name is not None:
+            quote = '"' if "'" in name else "'"
+            tag = f"{tag}[@name={quote}{name}{quote}]"
+        nth = self._numbers_below(parent)[at]
+        return tag if nth == 1 else f"{tag}[{nth}]"
+
+    def _numbers_below(self, parent: int) -> dict[int, int]:
+        """Return of every child which it is of those of its tag; one with a name, of those of its name, too."""
+        numbers = self._numbers.get(parent)
+        if numbers is None:
+            numbers = self._numbers[parent] = {}
+            seen: Counter[tuple[str, str | None]] = Counter()
+            for child in self._children(parent):
+                tag, name = self._tag_and_name(child)
+                seen[tag, None] += 1
+                if name is not None:
+                    seen[tag, name] += 1
+                numbers[child] = seen[tag, name]
+        return numbers
+
+    def _children(self, parent: int) -> list[int]:
+        by_parent, parents = self._by_parent
+        first, last = np.searchsorted(parents, [parent, parent + 1])
+        children: list[int] = by_parent[first:last].tolist()
+        return children
+
+    @cached_property
+    def _by_parent(self) -> tuple[_Places, _Places]:
+        """The elements sorted by their parents, siblings in document order, and those parents."""
+        elements = np.argsort(self._parents, kind="stable")
+        return elements, self._parents[elements]
+
+    def _tag_and_name(self, at: int) -> tuple[str, str | None]:
+        tag = _NAME.match(self._text, self.offset[at] + 1)
+        name = self._attributes(at).get(b"name")
+        return (
+            tag.group().decode() if tag else "",
+            None if name is None else html.unescape(name.group(2)[1:-1].decode()),
+        )
+
+
+def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:
+    """Return those of the sorted `places` that are in none of the sorted `spans`."""
+    if not len(spans):
+        return places
+    last = np.searchsorted(spans[:, 0], places, "right") - 1
+    kept: _Places = places[(last < 0) | (places >= spans[last, 1])]
+    return kept

@@ -1,0 +1,76 @@
+"""Files are whole or not there; what is no file is never replaced by one."""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.base.files import save_bytes
+from robot_semantics.examples import example
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    save_bytes(b"state", pipe)
+    reader.join(10.0)
+    assert read == [b"state"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="directory"):
+        save_bytes(b"", tmp_path)
+    assert tmp_path.is_dir()
+
+
+def test_a_link_stays_one_and_its_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("file")
+    save_bytes(b"new", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_a_folder_that_is_not_there_is_reported_under_the_name_that_was_given(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        save_bytes(b"", tmp_path / "nowhere" / "w.usdf")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "w.usdf")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("usdf", "convert", str(example("rover_arm.usdf")), "-o"),
+        ("usdf", "merge", str(example("rover_arm.usdf")), "-o"),
+        ("sim", "run", str(example("rover_arm.usdf")), "--steps", "1", "-o"),
+        ("usdf", "split", str(example("rover_arm.usdf")), "-o"),
+    ],
+)
+def test_where_nothing_more_fits_the_old_file_stays_and_the_new_one_is_named(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    out = tmp_path if words[1] == "split" else tmp_path / "w.usdf"
+    written = tmp_path / "rover_arm.usdf" if words[1] == "split" else out
+    written.write_bytes(b"old")
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    command = (sys.executable, "-m", "robot_semantics.cli.main", *words, str(out))
+    done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=little_room, timeout=120.0)
+    assert done.returncode == 1
+    assert f"error: {written}: File too large" in done.stderr
+    assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
+    assert written.read_bytes() == b"old"

@@ -1,0 +1,61 @@
+"""An interrupt is neither lost in a library that catches everything, nor taken from one who handles it otherwise."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from robot_semantics.base.held_interrupt import held_interrupt
+
+
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@held_interrupt()
+def catching_everything(came: list[str]) -> None:
+    try:
+        signal.raise_signal(signal.SIGINT)
+        came.append("the work was done")
+    except BaseException:  # noqa: BLE001 - as such libraries do
+        came.append("the interrupt was caught")
+
+
+def test_it_is_raised_when_the_work_is_done() -> None:
+    came: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        catching_everything(came)
+    assert came == ["the work was done"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_another_handler_stays() -> None:
+    heard: list[int] = []
+
+    def own(number: int, _frame: Any) -> None:
+        heard.append(number)
+
+    signal.signal(signal.SIGINT, own)
+    catching_everything([])
+    assert heard == [signal.SIGINT]
+    assert signal.getsignal(signal.SIGINT) is own
+
+
+def test_other_threads_change_nothing() -> None:
+    seen: list[Any] = []
+
+    @held_interrupt()
+    def look() -> None:
+        seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]

@@ -1,0 +1,229 @@
+"""Edits of an SRDF change what they are about, and not one other byte."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.names import LinkPair
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.reader import parse_srdf
+from robot_semantics.xml.edit import NewElement
+
+TEXT = """<?xml version='1.0' encoding="utf-8"?>
+<!-- Made by hand; do not touch. -->
+<robot name="r"
+       xmlns:x="urn:foreign">
+    <!--GROUPS: all of them-->
+    <group name='arm'>   <!-- the arm -->
+        <chain base_link="base"  tip_link="tool" />
+    </group>
+    <group name="hand"><joint name="f1"/><joint name="f2"/></group>
+
+    <x:note about="arm">keep <b/> this</x:note>
+    <group_state group="arm" name="home"><joint name="j1" value="0"/></group_state>
+    <group_state group="hand" name="home"><joint name="f1" value="0"/></group_state>
+    <end_effector name="e" parent_link="tool" group="hand" parent_group='arm'/>
+    <disable_collisions link1="a" link2="b" reason="Adjacent"/>
+    <disable_collisions link1="b" link2="c" reason="Never"/>  <!-- measured -->
+    <disable_collisions link1="c" link2="a" reason="User"/>
+    <!-- why: it touches -->
+    <disable_collisions link2="base" link1="tool" reason="User" />
+</robot>
+<!-- the end -->
+"""
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    return [
+        line
+        for line in difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        TEXT.encode(),
+        TEXT.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + TEXT.encode(),
+        TEXT.replace("utf-8", "utf-16").encode("utf-16"),
+        TEXT.replace("utf-8", "latin-1").replace("hand;", "hånd;").encode("latin-1"),
+    ],
+    ids=["plain", "crlf", "utf-8 mark", "utf-16", "latin-1"],
+)
+def test_without_an_edit_every_byte_stays_and_with_one_every_other(original: bytes) -> None:
+    text = SrdfText(original)
+    assert bytes(text) == original
+    assert bytes(text.edited([])) == original
+    there = text.rename("joint", "j1", "shoulder")
+    assert bytes(there) != original
+    assert bytes(there.rename("joint", "shoulder", "j1")) == original
+
+
+def test_a_rename_follows_every_reference_and_keeps_quotes_and_spaces() -> None:
+    assert changed_lines(TEXT, str(SrdfText(TEXT).rename("group", "arm", "left & right"))) == [
+        "-    <group name='arm'>   <!-- the arm -->",
+        "+    <group name='left &amp; right'>   <!-- the arm -->",
+        '-    <group_state group="arm" name="home"><joint name="j1" value="0"/></group_state>',
+        '+    <group_state group="left &amp; right" name="home"><joint name="j1" value="0"/></group_state>',
+        '-    <end_effector name="e" parent_link="tool" group="hand" parent_group=\'arm\'/>',
+        '+    <end_effector name="e" parent_link="tool" group="hand" parent_group=\'left &amp; right\'/>',
+    ]
+    links = str(SrdfText(TEXT).rename("link", "tool", "tcp"))
+    assert links == TEXT.replace('tip_link="tool"', 'tip_link="tcp"').replace(
+        'parent_link="tool"', 'parent_link="tcp"'
+    ).replace('link1="tool"', 'link1="tcp"')
+    assert str(SrdfText(TEXT).rename_state("hand", "home", "open")) == TEXT.replace(
+        'group="hand" name="home"', 'group="hand" name="open"'
+    )
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_an_empty_new_name_is_refused(name: str) -> None:
+    with pytest.raises(RobotSemanticsError, match="empty"):
+        SrdfText(TEXT).rename("group", "arm", name)
+
+
+def test_an_added_element_follows_its_kind_in_the_same_indentation() -> None:
+    group = NewElement("group", (("name", "both"),), (NewElement("group", (("name", "arm"),)),))
+    assert changed_lines(TEXT, str(SrdfText(TEXT).add([group]))) == [
+        '+    <group name="both">',
+        '+        <group name="arm"/>',
+        "+    </group>",
+    ]
+    assert '</group>\n    <group name="both">' in str(SrdfText(TEXT).add([group]))
+    virtual = NewElement("virtual_joint", (("name", "w"),))
+    assert '"urn:foreign">\n    <virtual_joint name="w"/>\n    <!--GROUPS' in str(SrdfText(TEXT).add([virtual]))
+    passive = NewElement("passive_joint", (("name", "j1"),))
+    assert "parent_group='arm'/>\n    <passive_joint name=\"j1\"/>\n" in str(SrdfText(TEXT).add([passive]))
+
+
+def test_an_empty_robot_is_opened_for_its_first_element() -> None:
+    text = SrdfText.empty('a "robot"').add([NewElement("passive_joint", (("name", "<j>"),))])
+    assert str(text) == (
+        '<?xml version="1.0"?>\n<robot name="a &quot;robot&quot;">\n  <passive_joint name="&lt;j>"/>\n</robot>\n'
+    )
+    assert text.semantic.passive_joints[0].name == "<j>"
+    assert str(SrdfText('<robot name="r"></robot>').add([NewElement("x")])) == '<robot name="r">\n  <x/>\n</robot>'
+    assert str(SrdfText('<robot name="r"><!-- c -->\n</robot>').add([NewElement("x")])) == (
+        '<robot name="r"><!-- c -->\n  <x/>\n</robot>'
+    )
+
+
+def test_a_text_in_one_line_stays_in_one_line() -> None:
+    text = SrdfText('<robot name="r"><passive_joint name="a"/><passive_joint name="b"/></robot>')
+    assert str(text.add([NewElement("passive_joint", (("name", "c"),))])) == (
+        '<robot name="r"><passive_joint name="a"/><passive_joint name="b"/><passive_joint name="c"/></robot>'
+    )
+    assert str(text.remove_passive_joint("a")) == '<robot name="r"><passive_joint name="b"/></robot>'
+
+
+def test_what_is_removed_takes_its_line_along_and_leaves_remarks() -> None:
+    text = SrdfText(TEXT)
+    assert changed_lines(TEXT, str(text.remove_end_effector("e"))) == [
+        '-    <end_effector name="e" parent_link="tool" group="hand" parent_group=\'arm\'/>'
+    ]
+    assert changed_lines(TEXT, str(text.remove_state("hand", "home"))) == [
+        '-    <group_state group="hand" name="home"><joint name="f1" value="0"/></group_state>'
+    ]
+    assert changed_lines(TEXT, str(text.remove_group("arm"))) == [
+        "-    <group name='arm'>   <!-- the arm -->",
+        '-        <chain base_link="base"  tip_link="tool" />',
+        "-    </group>",
+    ]
+    assert changed_lines(TEXT, str(text.remove_disabled([LinkPair.of("c", "b")]))) == [
+        '-    <disable_collisions link1="b" link2="c" reason="Never"/>  <!-- measured -->',
+        "+    <!-- measured -->",
+    ]
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda text: text.remove_group("arn"),
+        lambda text: text.remove_end_effector("arm"),
+        lambda text: text.remove_virtual_joint("w"),
+        lambda text: text.remove_passive_joint("j1"),
+        lambda text: text.remove_state("arm", "hone"),
+        lambda text: text.rename_state("arm", "hone", "x"),
+        lambda text: text.remove_disabled([LinkPair.of("a", "tool")]),
+    ],
+)
+def test_what_is_not_there_cannot_be_removed(remove: object) -> None:
+    assert callable(remove)
+    with pytest.raises(UnknownNameError):
+        remove(SrdfText(TEXT))
+
+
+def test_generated_pairs_are_replaced_and_what_a_person_wrote_stays() -> None:
+    pairs = {LinkPair.of("b", "c"): "Never", LinkPair.of("a", "c"): "Never", LinkPair.of("x", "y"): "Default"}
+    replaced = SrdfText(TEXT).replace_disabled(pairs)
+    assert changed_lines(TEXT, str(replaced)) == [
+        '-    <disable_collisions link1="a" link2="b" reason="Adjacent"/>',
+        '+    <disable_collisions link1="x" link2="y" reason="Default"/>',
+    ]
+    assert str(replaced.replace_disabled(pairs)) == str(replaced)
+    assert 'link1="b" link2="c" reason="Always"/>  <!-- measured -->' in str(
+        SrdfText(TEXT).replace_disabled({LinkPair.of("b", "c"): "Always"})
+    )
+
+
+def test_a_generated_pair_that_is_stated_twice_stays_once() -> None:
+    text = SrdfText(
+        '<robot name="r">\n <disable_collisions link1="a" link2="b" reason="Never"/>\n'
+        ' <disable_collisions link1="b" link2="a" reason="Never"/>\n</robot>'
+    )
+    assert str(text.replace_disabled({LinkPair.of("a", "b"): "Never"})) == (
+        '<robot name="r">\n <disable_collisions link1="a" link2="b" reason="Never"/>\n</robot>'
+    )
+
+
+def test_single_pairs_are_disabled_in_place_or_added() -> None:
+    text = SrdfText(TEXT).disable_collisions({LinkPair.of("c", "b"): "User", LinkPair.of("q", "p"): "User"})
+    assert changed_lines(TEXT, str(text)) == [
+        '-    <disable_collisions link1="b" link2="c" reason="Never"/>  <!-- measured -->',
+        '+    <disable_collisions link1="b" link2="c" reason="User"/>  <!-- measured -->',
+        '+    <disable_collisions link1="p" link2="q" reason="User"/>',
+    ]
+
+
+def test_a_missing_reason_is_added_inside_the_tag() -> None:
+    text = SrdfText('<robot name="r"><disable_collisions link1="a" link2="b" /></robot>')
+    assert str(text.disable_collisions({LinkPair.of("a", "b"): "User"})) == (
+        '<robot name="r"><disable_collisions link1="a" link2="b" reason="User" /></robot>'
+    )
+
+
+def test_ten_thousand_pairs_are_written_and_read_back() -> None:
+    pairs = {LinkPair.of(f"l{i}", f"m{j}"): "Never" for i in range(100) for j in range(100)}
+    text = SrdfText.empty("r").replace_disabled(pairs)
+    read = {LinkPair.of(item.link1, item.link2): item.reason for item in parse_srdf(str(text)).disabled_collisions}
+    assert read == pairs
+    half = dict(list(pairs.items())[::2])
+    assert len(text.replace_disabled(half).semantic.disabled_collisions) == len(half)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n<?xml version='1.0'?>\n<robot name='r'><group name='a'/></robot>",
+        "<?xml version='1.0'?><robot name='r'><x:y/><group name='a'/></robot>",
+        "<robot name='r'><!-- a -- b ---><group name='a'/><!----------></robot>",
+        "<robot name='r' x:y='1'><group name='a'/></robot>",
+        "\ufeff<robot name='r'><group name='a'/></robot>",
+    ],
+)
+def test_what_the_peers_xml_readers_let_pass_is_kept_in_an_edit(text: str) -> None:
+    assert str(SrdfText(text).rename("group", "a", "é")) == text.replace("'a'", "'é'").removeprefix("\ufeff")
+    there_and_back = SrdfText(text.encode()).rename("group", "a", "é").rename("group", "é", "a")
+    assert bytes(there_and_back) == text.encode()
+
+
+def test_a_text_that_is_no_srdf_is_refused() -> None:
+    for text in ("", "<robot name='r'>", "<sdf/>"):
+        with pytest.raises(DescriptionError):
+            SrdfText(text)

@@ -1,0 +1,236 @@
+"""xacro in: what it stands for, and every problem named in the file and line it was written in."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
+from robot_semantics.urdf.reader import read_robot
+from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.xacro import expand_xacro, is_xacro, read_document
+
+NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+LEG = f"""<robot {NAMESPACE}>
+  <!-- é -->
+  <xacro:macro name="leg" params="side *origin">
+    <link name="${{side}}_leg"><inertial>
+      <mass value="$(arg mass)"/>
+      <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+    </inertial></link>
+    <joint name="${{side}}_hip" type="$(arg kind)">
+      <xacro:insert_block name="origin"/>
+      <parent link="base"/><child link="${{side}}_leg"/>
+    </joint>
+  </xacro:macro>
+</robot>
+"""
+ROBOT = f"""<?xml version="1.0"?>
+<robot name="walker" {NAMESPACE}>
+  <xacro:arg name="mass" default="1"/>
+  <xacro:arg name="kind" default="continuous"/>
+  <xacro:include filename="parts/leg.xacro"/>
+  <link name="base"/>
+  <xacro:leg side="left"><origin xyz="0 1 0"/></xacro:leg>
+  <xacro:leg side="right"><origin xyz="0 -1"/></xacro:leg>
+</robot>
+"""
+
+
+@pytest.fixture
+def walker(tmp_path: Path) -> Path:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "leg.xacro").write_text(LEG)
+    path = tmp_path / "walker.urdf.xacro"
+    path.write_text(ROBOT.replace('"0 -1"', '"0 -1 0"'))
+    return path
+
+
+def place_of(text: str, piece: str) -> tuple[int, int]:
+    before = text[: text.index(piece)]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def test_macros_includes_and_arguments_are_carried_out(walker: Path) -> None:
+    model = load_robot(walker, xacro_arguments={"mass": "2.5", "kind": "fixed"})
+    assert model.joint_names[1:] == ("left_hip", "right_hip")
+    assert [link.urdf.inertial.mass for link in model.links if link.urdf.inertial] == [2.5, 2.5]
+    assert {joint.type.value for joint in model.joints[1:]} == {"fixed"}
+    assert model.joint("left_hip").T_parent_joint[1, 3] == 1.0
+
+
+def test_a_problem_names_the_file_that_it_was_written_in(walker: Path) -> None:
+    walker.write_text(ROBOT)
+    diagnostics = Diagnostics()
+    read_robot(expand_xacro(walker, {"mass": "heavy"}), diagnostics)
+    leg = walker.parent / "parts" / "leg.xacro"
+    assert [(p.place.source, (p.place.line, p.place.column), p.code, p.place.path) for p in diagnostics] == [
+        (
+            str(leg),
+            place_of(LEG, 'value="$(arg mass)"'),
+            "bad-number",
+            f"/robot/link[@name='{side}_leg']/inertial/mass/@value",
+        )
+        for side in ("left", "right")
+    ] + [(str(walker), place_of(ROBOT, 'xyz="0 -1"'), "bad-number", "/robot/joint[@name='right_hip']/origin/@xyz")]
+
+
+def test_an_unknown_joint_type_made_of_an_argument_stands_where_the_macro_says_it(walker: Path) -> None:
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker, xacro_arguments={"kind": "naQQQme"})
+    problems = caught.value.diagnostics
+    assert [problem.code for problem in problems] == ["unknown-joint-type"] * 2
+    assert {(problem.place.line, problem.place.column) for problem in problems} == {place_of(LEG, 'type="$(arg kind)"')}
+
+
+@pytest.mark.parametrize(
+    ("change", "file", "message"),
+    [
+        (("$(arg mass)", "${naQQQme}"), "parts/leg.xacro", "name 'naQQQme' is not defined"),
+        (("$(arg mass)", "${1/0}"), "parts/leg.xacro", "division by zero"),
+        (("$(arg mass)", "$(arg naQQQme)"), "parts/leg.xacro", "Undefined substitution argument naQQQme"),
+        (("<inertial>", "<inertial"), "parts/leg.xacro", "not well-formed XML"),
+        (("<!-- é -->", "<!DOCTYPE x>"), "parts/leg.xacro", "not well-formed XML"),
+    ],
+)
+def test_a_macro_that_fails_names_its_file(walker: Path, change: tuple[str, str], file: str, message: str) -> None:
+    leg = walker.parent / "parts" / "leg.xacro"
+    leg.write_text(LEG.replace(*change))
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert problem.place.source == str(walker.parent / file)
+    assert message in problem.message
+    if "well-formed" not in message:
+        assert problem.message.startswith("xacro: ")
+        assert "in macro 'leg'" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("wrong", "at", "message"),
+    [
+        ('<xacro:nobody x="1"/>', "<xacro:nobody", "xacro: unknown macro name: xacro:nobody"),
+        ('<link name="b"/> <link name="${naQQQme}"/>', 'name="${naQQQme}"', "name 'naQQQme' is not defined"),
+        ('<xacro:if value="maybe"/>', "<xacro:if", "not a boolean expression"),
+        ('<xacro:include filename="$(find nowhere)/a"/>', "<xacro:include", "xacro: 'package://nowhere' is not found"),
+        ('<link name="$(env naQQQme)"/>', 'name="$(env', "xacro: environment variable 'naQQQme' is not set"),
+    ],
+)
+def test_a_macro_that_fails_is_found_by_line_and_column(walker: Path, wrong: str, at: str, message: str) -> None:
+    text = ROBOT.replace("<xacro:include", f"<!-- é -->{wrong}\n<xacro:include")
+    walker.write_text(text)
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert (problem.place.source, problem.place.line, problem.place.column) == (str(walker), *place_of(text, at))
+    assert message in problem.message
+    assert problem.message.count("naQQQme") <= 2
+    assert problem.message.count("nowhere' is not") <= 1
+    assert problem.place.path.startswith("/robot/")
+
+
+def test_what_fails_in_a_macro_of_another_file_is_found_there(walker: Path) -> None:
+    leg = walker.parent / "parts" / "leg.xacro"
+    leg.write_text(LEG.replace('block name="origin"', 'block name="orgin"'))
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert (problem.place.source, problem.place.line, problem.place.column) == (str(leg), *place_of(LEG, "<xacro:ins"))
+    assert problem.message == "xacro: Undefined block \"orgin\", in macro 'leg', included from " + str(walker)
+
+
+def test_a_file_that_can_be_read_only_once_is_expanded(walker: Path, tmp_path: Path) -> None:
+    walker.write_text(ROBOT.replace('"0 -1"', '"0 -1 0"'))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(walker.read_bytes()), daemon=True)
+    writer.start()
+    assert len(load_robot(pipe).links) == 3
+    writer.join(10)
+
+
+def test_a_missing_include_names_the_file_that_includes(walker: Path) -> None:
+    walker.write_text(ROBOT.replace("parts/leg.xacro", "parts/naQQQme.xacro"))
+    with pytest.raises(DescriptionError) as caught:
+        load_robot(walker)
+    (problem,) = caught.value.diagnostics
+    assert problem.place.source == str(walker.parent / "parts" / "naQQQme.xacro")
+    assert problem.message == f"cannot be read: No such file or directory, included from {walker}"
+
+
+def test_entities_are_refused_in_included_files_too(walker: Path) -> None:
+    leg = walker.parent / "parts" / "leg.xacro"
+    leg.write_text('<!DOCTYPE robot [<!ENTITY a "b">]>\n' + LEG)
+    with pytest.raises(DescriptionError, match=r"leg\.xacro:1:18: error: entity declarations are not read"):
+        load_robot(walker)
+
+
+def test_a_macro_without_end_is_an_error(walker: Path) -> None:
+    walker.write_text(ROBOT.replace("  <link ", '  <xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/><link '))
+    with pytest.raises(DescriptionError, match="xacro: "):
+        load_robot(walker)
+
+
+def test_packages_are_found_by_the_resolver(walker: Path) -> None:
+    walker.write_text(ROBOT.replace("parts/leg.xacro", "$(find pieces)/leg.xacro").replace('"0 -1"', '"0 -1 0"'))
+    asked = []
+
+    class Elsewhere(PackageResolver):
+        def package(self, name: str, relative_to: str | Path | None = None) -> Path:
+            asked.append((name, relative_to))
+            return walker.parent / "parts"
+
+    assert len(load_robot(walker, resolver=Elsewhere()).links) == 3
+    assert asked == [("pieces", walker)]
+    with pytest.raises(DescriptionError, match="'package://pieces' is not found; tried"):
+        load_robot(walker)
+    resolver = PackageResolver([walker.parent])
+    with pytest.raises(ResourceNotFoundError):
+        resolver.package("pieces")
+
+
+def test_packages_of_a_relative_path_are_found_from_included_files_too(
+    walker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    legs = walker.parent / "pieces" / "legs"
+    legs.mkdir(parents=True)
+    (legs / "leg.xacro").write_text(f'<robot {NAMESPACE}><xacro:include filename="$(find more)/leg.xacro"/></robot>')
+    (walker.parent / "parts").rename(walker.parent / "pieces" / "more")
+    walker.write_text(ROBOT.replace("parts/leg.xacro", "$(find legs)/leg.xacro").replace('"0 -1"', '"0 -1 0"'))
+    monkeypatch.chdir(walker.parent)
+    assert len(load_robot(walker.name, resolver=PackageResolver(["pieces"])).links) == 3
+
+
+def test_two_expansions_do_not_see_each_other_s_arguments(walker: Path) -> None:
+    load_robot(walker, xacro_arguments={"mass": "7"})
+    masses = [link.urdf.inertial.mass for link in load_robot(walker).links if link.urdf.inertial is not None]
+    assert masses == [1.0, 1.0]
+
+
+def test_a_plain_file_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "r.urdf"
+    path.write_text(f'<robot name="r" {NAMESPACE}><!-- <xacro:leg/> --><link name="a${{b}}"/></robot>')
+    document = read_document(path)
+    assert document.root[-1].get("name") == "a${b}"
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        (f"<robot {NAMESPACE}><xacro:x/></robot>", None, True),
+        ('<robot xmlns:xacro="http://www.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
+        ('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
+        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:x/></robot>', None, True),
+        (f"<robot {NAMESPACE}><link/></robot>", "a.urdf", False),
+        (f"<robot {NAMESPACE}><link/></robot>", "a.xacro", True),
+        ("<robot><!-- <xacro:x/> --></robot>", "a.urdf", False),
+    ],
+)
+def test_a_xacro_is_told_by_its_elements_or_its_name(text: str, path: str | None, expected: bool) -> None:
+    assert is_xacro(parse_xml(text, "t"), path) is expected
