@@ -97,6 +97,7 @@ def _joint_json(joint: JointModel) -> dict[str, Any]:
         "child": joint.child_link,
         "axis": joint.axis.tolist(),
         "T_parent_joint": joint.T_parent_joint.tolist(),
+        "bounds": [value if math.isfinite(value) else None for value in joint.limits.bounds],
         "limits": {key: value if math.isfinite(value) else None for key, value in limits.items()},
         "mimic": dataclasses.asdict(joint.mimic) if joint.mimic else None,
         "passive": joint.passive,
@@ -127,7 +128,10 @@ def _joint_text(joint: JointModel, link: str) -> Text:
     if joint.virtual:
         text.append(f"  virtual, from {joint.parent_link}", style="yellow")
     if joint.type is JointType.REVOLUTE or joint.type is JointType.PRISMATIC:
+        low, high = joint.limits.bounds
         text.append(f"  [{joint.limits.lower:g}, {joint.limits.upper:g}]", style="dim")
+        if (low, high) != (joint.limits.lower, joint.limits.upper):
+            text.append(f" soft [{low:g}, {high:g}]", style="dim")
     if joint.mimic:
         text.append(f"  = {joint.mimic.multiplier:g} * {joint.mimic.joint} {joint.mimic.offset:+g}", style="yellow")
     if joint.passive:

@@ -52,8 +52,8 @@ class JointSpace:
         index: place of each position variable by name.
         joint_positions: where each moving joint's variables are in q.
         joint_velocities: where each moving joint's velocities are in v.
-        lower: (size,) lower limits, -inf where there is none; read-only.
-        upper: (size,) upper limits, inf where there is none; read-only.
+        lower: (size,) lower bounds (limits cut with soft limits), -inf where there is none; read-only.
+        upper: (size,) upper bounds, inf where there is none; read-only.
         mimics: which variable gives each one its value.
     """
 
@@ -70,8 +70,7 @@ class JointSpace:
         self._velocities = _slices({joint.index: joint.velocity_count for joint in self.joints})
         self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
         self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
-        self.lower = self._limit(-np.inf, "lower")
-        self.upper = self._limit(np.inf, "upper")
+        self.lower, self.upper = self._bounds()
         self.mimics = MimicMap.of(model, self._positions, self._velocities, follow=follow_mimics)
 
     @classmethod
@@ -114,16 +113,14 @@ class JointSpace:
         return checked("v", v, self.velocity_size)
 
     def neutral(self) -> FloatArray:
-        """Return (size,) default positions: 0 or, where the limits exclude it, the middle between them.
+        """Return (size,) default positions: 0 or, where the bounds exclude it, the middle between them.
 
         Quaternions are the identity. MoveIt calls it the default positions. Mimic joints follow their leaders.
         """
         q = np.zeros(self.size)
         for joint in self.joints:
             where = self.positions_of(joint)
-            low, high = joint.limits.lower, joint.limits.upper
-            inside = low <= 0.0 <= high or low > high
-            q[where] = _NEUTRAL.get(joint.type, (0.0 if inside else _middle(low, high),))
+            q[where] = _NEUTRAL.get(joint.type, (joint.limits.default,))
         return self.with_mimics(q)
 
     def with_mimics(self, q: npt.ArrayLike) -> FloatArray:
@@ -184,7 +181,7 @@ class JointSpace:
         return {name: positions[..., where] for name, where in self.joint_positions.items()}
 
     def random(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> FloatArray:
-        """Return (*shape, size) random positions: uniform inside the limits, mimic joints following their leaders.
+        """Return (*shape, size) random positions: uniform inside the bounds, mimic joints following their leaders.
 
         Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint
         may leave its own limits where the description lets its leader take it there.
@@ -198,13 +195,13 @@ class JointSpace:
             q[..., where] = quat / np.sqrt((quat * quat).sum(axis=-1, keepdims=True))
         return self.mimics.followed(q)
 
-    def _limit(self, default: float, name: str) -> FloatArray:
-        limits = np.full(self.size, default)
+    def _bounds(self) -> FloatArray:
+        bounds = np.tile([[-np.inf], [np.inf]], self.size)
         for joint in self.joints:
             if joint.position_count == 1:
-                limits[self.positions_of(joint)] = getattr(joint.limits, name)
-        limits.setflags(write=False)
-        return limits
+                bounds[:, self.positions_of(joint).start] = joint.limits.bounds
+        bounds.setflags(write=False)
+        return bounds
 
 
 def _slices(counts: Mapping[int, int]) -> Mapping[int, slice]:
@@ -219,9 +216,3 @@ def _velocity_names(joint: JointModel) -> tuple[str, ...]:
     if joint.type is JointType.FLOATING:
         return tuple(f"{joint.name}/{suffix}" for suffix in ("vx", "vy", "vz", "wx", "wy", "wz"))
     return joint.variable_names
-
-
-def _middle(low: float, high: float) -> float:
-    if np.isinf(low):
-        return high
-    return low if np.isinf(high) else 0.5 * (low + high)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from robot_semantics.model.joint_checks import LIMITED
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
@@ -80,12 +81,13 @@ def _count_fits(scope: Scope, item: tree.JointValue, joint: JointModel, user: st
 
 def _check_limits(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> None:
     values = item.values or ()
-    if joint.type in (JointType.REVOLUTE, JointType.PRISMATIC):
-        if not joint.limits.lower <= values[0] <= joint.limits.upper:
+    if joint.type in LIMITED:
+        broken = joint.limits.broken_by(values[0])
+        if broken is not None:
             scope.warning(
-                "outside-limits",
-                f"{values[0]:g} is outside the limits of joint '{joint.name}', {joint.limits.lower:g} to"
-                f" {joint.limits.upper:g}, in {user}",
+                broken.code,
+                f"{values[0]:g} is outside the {broken.what} of joint '{joint.name}', {broken.lower:g} to"
+                f" {broken.upper:g}, in {user}",
                 item.at,
                 "value",
             )

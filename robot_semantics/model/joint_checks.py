@@ -64,6 +64,37 @@ def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostic
         diagnostics.warning("no-range", message, places.place(limit.at))
 
 
+def _soft_limits(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    limit, safety = joint.limit, joint.safety_controller
+    if kind not in LIMITED or limit is None or safety is None:
+        return
+    lower, upper = limit.lower or 0.0, limit.upper or 0.0
+    soft = {"soft_lower_limit": safety.soft_lower_limit, "soft_upper_limit": safety.soft_upper_limit}
+    for name, value in soft.items():
+        if value is not None and not lower <= value <= upper:
+            message = f"{name} {value:g} of joint '{joint.name}' is outside its limits {lower:g} to {upper:g}"
+            diagnostics.warning("soft-limit-outside", message, places.place(safety.at, name))
+    soft_lower, soft_upper = soft.values()
+    if soft_lower is not None and soft_upper is not None and soft_lower > soft_upper:
+        message = (
+            f"the soft lower limit {soft_lower:g} of joint '{joint.name}' is above the soft upper limit {soft_upper:g}"
+        )
+        diagnostics.warning("soft-limits-crossed", message, places.place(safety.at, "soft_lower_limit"))
+
+
+def _calibration(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    limit, calibration = joint.limit, joint.calibration
+    if kind not in LIMITED or limit is None or calibration is None:
+        return
+    lower, upper = limit.lower or 0.0, limit.upper or 0.0
+    for name in ("rising", "falling", "reference_position"):
+        value: float | None = getattr(calibration, name)
+        if value is not None and not lower <= value <= upper:
+            limits = f"limits {lower:g} to {upper:g}"
+            message = f"the calibration position {value:g} of joint '{joint.name}' is outside its {limits}"
+            diagnostics.warning("calibration-outside-limits", message, places.place(calibration.at, name))
+
+
 def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     if joint.limit is None:
         return
@@ -94,4 +125,12 @@ def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
         diagnostics.warning("planar-axis", message, places.place(joint.axis_at, "xyz"))
 
 
-_CHECKS: tuple[Check, ...] = (_limits_present, _limits_ordered, _magnitudes, _axis, _planar_axis)
+_CHECKS: tuple[Check, ...] = (
+    _limits_present,
+    _limits_ordered,
+    _soft_limits,
+    _calibration,
+    _magnitudes,
+    _axis,
+    _planar_axis,
+)

@@ -22,7 +22,7 @@ from robot_semantics.model.robot_model import (
 )
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
-from robot_semantics.urdf.tree import Joint, Limit, Link, Robot
+from robot_semantics.urdf.tree import Joint, Link, Robot
 from robot_semantics.xml.fast_values import fast
 
 _new_joint, _new_link, _new_limits = fast(JointModel), fast(LinkModel), fast(JointLimits)
@@ -71,7 +71,7 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
                 joint.child,
                 frames[index],
                 axes[index],
-                joint_limits(types[joint.name], joint.limit),
+                joint_limits(types[joint.name], joint),
                 mimics.get(joint.name),
                 urdf=joint,
             )
@@ -116,13 +116,14 @@ def joint_frames(joints: tuple[Joint, ...]) -> FloatArray:
     return frames
 
 
-def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
+def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
     """Return a joint's limits; positions are unlimited where the type has none.
 
     Limits that are crossed are an error, but stay as they are, as MoveIt has them: no position is within them. A lower
-    or upper limit that is missing beside the other is 0, as the format has it; a missing deceleration is the
-    acceleration.
+    or upper limit that is missing beside the other is 0, as the format has it; a missing soft limit limits nothing; a
+    missing deceleration is the acceleration.
     """
+    limit, safety = joint.limit, joint.safety_controller
     if limit is None:
         return JointLimits()
     values = {
@@ -134,4 +135,8 @@ def joint_limits(kind: JointType, limit: Limit | None) -> JointLimits:
         values.setdefault("deceleration", values["acceleration"])
     if kind in LIMITED:
         values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
+        if safety is not None and safety.soft_lower_limit is not None:
+            values["soft_lower"] = safety.soft_lower_limit
+        if safety is not None and safety.soft_upper_limit is not None:
+            values["soft_upper"] = safety.soft_upper_limit
     return _new_limits(**values)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,26 @@ ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
 """MoveIt's name for the root link's parent joint where no virtual joint names it."""
 
 
+class Range(NamedTuple):
+    """A range that a position is outside of: the ``limits`` or, inside these, the ``soft limits`` [rad or m].
+
+    `code` is that of the diagnostic that says so.
+    """
+
+    code: str
+    what: str
+    lower: float
+    upper: float
+
+
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """A joint's limits [rad or m, s]; infinite where the description states none."""
+    """A joint's limits [rad or m, s]; infinite where the description states none.
+
+    `lower` and `upper` are where the joint stops; `soft_lower` and `soft_upper` where its safety controller holds it.
+    What chooses positions (sampling, defaults) keeps to `bounds`; what takes a position that was measured or recorded
+    refuses it outside `lower` and `upper` only.
+    """
 
     lower: float = -np.inf
     upper: float = np.inf
@@ -32,6 +50,33 @@ class JointLimits:
     acceleration: float = np.inf
     deceleration: float = np.inf
     jerk: float = np.inf
+    soft_lower: float = -np.inf
+    soft_upper: float = np.inf
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The limits cut with the soft limits, which is what MoveIt calls the joint's bounds."""
+        return max(self.lower, self.soft_lower), min(self.upper, self.soft_upper)
+
+    @property
+    def default(self) -> float:
+        """The default position, as MoveIt has it: 0, or the middle of bounds that exclude it."""
+        low, high = self.bounds
+        if low <= 0.0 <= high:
+            return 0.0
+        if np.isinf(low):
+            return high
+        return low if np.isinf(high) else 0.5 * (low + high)
+
+    def broken_by(self, position: float, tolerance: float = 0.0) -> Range | None:
+        """Return the range that `position` is outside of by more than `tolerance`, None where it is within bounds."""
+        for found in (
+            Range("outside-limits", "limits", self.lower, self.upper),
+            Range("outside-soft-limits", "soft limits", *self.bounds),
+        ):
+            if not found.lower - tolerance <= position <= found.upper + tolerance:
+                return found
+        return None
 
 
 @dataclass(frozen=True, slots=True)

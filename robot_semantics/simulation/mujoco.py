@@ -91,7 +91,7 @@ class MujocoSimulator:
         return round(float(self.data.time) * 1e9)
 
     def reset(self) -> None:
-        """Put the world into its neutral state: time 0, every joint at zero or the limit next to it, nothing moving."""
+        """Put the world into its neutral state: time 0, every joint at its default position, nothing moving."""
         mujoco.mj_resetData(self.model, self.data)
         self._set_modes(self.built.servos.default_modes)
         self._frames = {}
@@ -99,7 +99,7 @@ class MujocoSimulator:
             for place in layout.joints:
                 joint = place.joint
                 if joint.position_count == 1 and joint.mimic is None:
-                    self.data.qpos[place.qpos] = min(max(0.0, joint.limits.lower), joint.limits.upper)
+                    self.data.qpos[place.qpos] = joint.limits.default
             for place in layout.joints:
                 mimic = place.joint.mimic
                 if mimic is not None and place.joint.position_count == 1:

@@ -14,8 +14,8 @@ FloatArray = npt.NDArray[np.float64]
 def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
     """Return (n,) positions, or None for the choice `none`, which leaves such joints unpublished.
 
-    `zero` is zero clipped into the limits, `mid` the middle of the limits where both exist, ``GROUP/STATE`` a named
-    state over zero.
+    `zero` is zero or the middle of bounds that exclude it, `mid` the middle of the bounds where both exist,
+    ``GROUP/STATE`` a named state over zero.
 
     Raises:
         UnknownNameError: the SRDF has no such group or state.

@@ -178,12 +178,14 @@ class _ModelCheck:
                 self._found.warning("quaternion-length", message, self._at(state))
         if joint.position_count != 1 or state.positions is None or len(state.positions) != 1:
             return
-        value, limits = state.positions[0], joint.limits
-        if value < limits.lower - LIMIT_TOLERANCE or value > limits.upper + LIMIT_TOLERANCE:
+        value = state.positions[0]
+        broken = joint.limits.broken_by(value, LIMIT_TOLERANCE)
+        if broken is not None:
             message = (
-                f"joint '{joint.name}' is at {value:.9g}, outside its limits {limits.lower:.9g} to {limits.upper:.9g}"
+                f"joint '{joint.name}' is at {value:.9g}, outside its {broken.what} {broken.lower:.9g} to"
+                f" {broken.upper:.9g}"
             )
-            self._found.warning("outside-limits", message, self._at(state))
+            self._found.warning(broken.code, message, self._at(state))
 
     def _completeness(self) -> None:
         """Report joints of which neither the position nor the poses of both links are stated."""

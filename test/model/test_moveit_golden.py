@@ -7,10 +7,10 @@ Every field of every file is compared but these, where this package differs on p
 - mimic cycles: only the joints of the cycle lose their mimic; MoveIt switches off every mimic of the model.
 - state values: a number that cannot be read, or a joint that is given twice, is left out; MoveIt reads 0, or joins
   the two.
+- the default position of a planar or floating mimic joint: MoveIt moves its first variable alone.
 - ``mimic_of_descendant``: MoveIt dies on it; this package must answer.
 
-Two things are in MoveIt's data and not in this model: the mimics of fixed joints, and limits narrowed by a
-``safety_controller``.
+The mimics of fixed joints are in MoveIt's data and not in this model.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from robot_semantics.base.errors import DescriptionError
@@ -133,6 +134,8 @@ def compare(model: RobotModel, expected: dict[str, Any], case: str) -> None:
             last_effector = [effector for effector in semantics.end_effectors.values() if effector.group == name][-1]
             assert last_effector.name == theirs["end_effector_name"]
             assert [last_effector.parent_group, last_effector.parent_link] == theirs["end_effector_parent"]
+        if case not in MIMIC_CYCLES:
+            compare_default_positions(model, name, theirs["default_positions"])
         compare_states(model, name, theirs, UNREADABLE_VALUES.get((case, name), set()))
 
 
@@ -149,7 +152,6 @@ def compare_tree(model: RobotModel, expected: dict[str, Any], case: str) -> None
     assert variables == expected["variable_names"]
     for ours, theirs in zip(model.joints, expected["joints"], strict=True):
         compare_joint(ours, theirs, case)
-    compare_default_positions(model, expected)
     if case not in MIMIC_CYCLES:
         assert [joint.name for joint in model.joints if joint.is_active] == expected["active_joints"]
         mimics = [joint.name for joint in model.joints if joint.mimic is not None and joint.position_count]
@@ -158,17 +160,37 @@ def compare_tree(model: RobotModel, expected: dict[str, Any], case: str) -> None
     assert continuous == expected["continuous_joints"]
 
 
-def compare_default_positions(model: RobotModel, expected: dict[str, Any]) -> None:
-    """Compare the default position of every joint that moves by itself; MoveIt's of mimic joints follow no leader."""
+def compare_default_positions(model: RobotModel, group: str, expected: dict[str, float]) -> None:
+    """Compare a group's default positions; MoveIt's of a mimic joint follow a leader in the group, but no other."""
     space = JointSpace.of(model)
-    neutral = space.neutral()
-    for joint, theirs in zip(model.joints, expected["joints"], strict=True):
-        if model.joint(joint.name) is not joint:
-            # A virtual joint that is called like a joint of the robot.
-            continue
-        soft = joint.urdf is not None and joint.urdf.safety_controller is not None
-        if joint.is_active and not theirs["is_mimic"] and not soft and joint.limits.lower <= joint.limits.upper:
-            assert neutral[space.joint_positions[joint.name]] == pytest.approx(theirs["default"]), joint.name
+    positions: dict[str, Any] = {**space.unpack(space.neutral())}
+    joints = model.semantics.groups[group].joints
+    for name in joints:
+        mimic = model.joint(name).mimic
+        if mimic is not None and mimic.joint not in joints:
+            positions[name] = model.joint(name).limits.default
+        elif mimic is not None:
+            positions |= dict.fromkeys(model.joint(name).variable_names[1:], 0.0)
+    ours = {name: positions[name] for name in model.semantics.groups[group].variable_names}
+    assert ours == pytest.approx(expected, abs=1e-12), group
+
+
+def compare_bounds(ours: JointModel, theirs: dict[str, Any]) -> None:
+    """Compare bounds and default position of one joint; the quaternion's bounds are the same for all robots."""
+    name, bounds = ours.name, theirs["bounds"]
+    assert len(bounds) == ours.position_count, name
+    if ours.position_count > 1:
+        assert not any(bound["velocity_bounded"] for bound in bounds), name
+        return
+    for bound in bounds:
+        if bound["bounded"]:
+            assert ours.limits.bounds == (bound["min"], bound["max"]), name
+        else:
+            assert ours.limits.bounds == (-np.inf, np.inf), name
+        assert bound["velocity_bounded"] == (0.0 < abs(ours.limits.velocity) < np.inf), name
+        if bound["velocity_bounded"]:
+            assert abs(ours.limits.velocity) == bound["max_velocity"], name
+        assert [ours.limits.default] == pytest.approx(theirs["default"], abs=1e-12), name
 
 
 def compare_joint(ours: JointModel, theirs: dict[str, Any], case: str) -> None:
@@ -185,13 +207,7 @@ def compare_joint(ours: JointModel, theirs: dict[str, Any], case: str) -> None:
         if ours.mimic:
             assert ours.mimic.multiplier == pytest.approx(theirs["mimic_factor"], rel=1e-12), name
             assert ours.mimic.offset == pytest.approx(theirs["mimic_offset"], rel=1e-12, abs=1e-15), name
-    if ours.type.value in ("revolute", "prismatic") and ours.urdf is not None and ours.urdf.safety_controller is None:
-        (bound,) = theirs["bounds"]
-        assert bound["bounded"]
-        assert ours.limits.lower == bound["min"], name
-        assert ours.limits.upper == bound["max"], name
-        if bound["velocity_bounded"]:
-            assert ours.limits.velocity == bound["max_velocity"], name
+    compare_bounds(ours, theirs)
 
 
 def compare_srdf(model: RobotModel, expected: dict[str, Any]) -> None:

@@ -114,6 +114,8 @@ def test_axes_are_normalised_and_default_to_x_and_of_a_plane_to_z(joint: str, ax
 
 
 INF = math.inf
+SOFT = '<safety_controller k_velocity="1" soft_lower_limit="0.5" soft_upper_limit="9"/>'
+HALF_SOFT = '<safety_controller k_velocity="1" soft_upper_limit="-0.5"/>'
 
 
 @pytest.mark.parametrize(
@@ -134,10 +136,40 @@ INF = math.inf
             JointLimits(-1, 2, INF, INF, 5, 6, 7),
         ),
         ('continuous <limit effort="3" velocity="4" jerk="7"/>', "1.1", JointLimits(velocity=4, effort=3)),
+        (f"revolute {LIMIT}{SOFT}", "1.0", JointLimits(-1, 2, 4, 3, soft_lower=0.5, soft_upper=9)),
+        (f"continuous {LIMIT}{SOFT}", "1.0", JointLimits(-INF, INF, 4, 3)),
+        (f"revolute {LIMIT}{HALF_SOFT}", "1.0", JointLimits(-1, 2, 4, 3, soft_upper=-0.5)),
     ],
 )
 def test_limits_are_infinite_where_none_is_stated(joint: str, version: str, expected: JointLimits) -> None:
     assert robot_from_text(chain(joint, attributes=f' version="{version}"')).joints[1].limits == expected
+
+
+@pytest.mark.parametrize(
+    ("limits", "bounds", "default"),
+    [
+        (JointLimits(-1, 2), (-1, 2), 0.0),
+        (JointLimits(-1, 2, soft_lower=0.5, soft_upper=9), (0.5, 2), 1.25),
+        (JointLimits(-1, 2, soft_upper=-0.5), (-1, -0.5), -0.75),
+        (JointLimits(soft_lower=3), (3, INF), 3.0),
+        (JointLimits(soft_upper=-3), (-INF, -3), -3.0),
+        (JointLimits(3, 1), (3, 1), 2.0),
+    ],
+)
+def test_bounds_are_the_limits_cut_with_the_soft_ones_and_the_default_is_zero_or_their_middle(
+    limits: JointLimits, bounds: tuple[float, float], default: float
+) -> None:
+    assert limits.bounds == bounds
+    assert limits.default == default
+
+
+@pytest.mark.parametrize(
+    ("position", "code"),
+    [(0.0, None), (0.5, None), (0.6, "outside-soft-limits"), (1.0, "outside-soft-limits"), (1.1, "outside-limits")],
+)
+def test_a_position_breaks_the_limits_or_else_the_soft_ones(position: float, code: str | None) -> None:
+    broken = JointLimits(-1, 1, soft_upper=0.5).broken_by(position)
+    assert (broken and broken.code) == code
 
 
 def mimic(joint: str, multiplier: float | None = None, offset: float | None = None) -> str:

@@ -562,6 +562,30 @@ WARNINGS = [
         revolute('§<limit effort="1" velocity="1"/>'),
         "/robot/joint[@name='j']/limit",
     ),
+    *[
+        Case(
+            "soft-limit-outside",
+            f"{name} {value} of joint 'j' is outside its limits -1 to 1",
+            revolute(f'{LIMIT}<safety_controller k_velocity="1" §{name}="{value}"/>'),
+            f"/robot/joint[@name='j']/safety_controller/@{name}",
+        )
+        for name, value in (("soft_lower_limit", "-1.5"), ("soft_upper_limit", "2"))
+    ],
+    Case(
+        "soft-limits-crossed",
+        "the soft lower limit 0.5 of joint 'j' is above the soft upper limit -0.5",
+        revolute(f'{LIMIT}<safety_controller k_velocity="1" §soft_lower_limit="0.5" soft_upper_limit="-0.5"/>'),
+        "/robot/joint[@name='j']/safety_controller/@soft_lower_limit",
+    ),
+    *[
+        Case(
+            "calibration-outside-limits",
+            "the calibration position 1.2 of joint 'j' is outside its limits -1 to 1",
+            revolute(f'{LIMIT}<calibration §{name}="1.2"/>'),
+            f"/robot/joint[@name='j']/calibration/@{name}",
+        )
+        for name in ("rising", "falling", "reference_position")
+    ],
     Case(
         "negative-limit",
         "the velocity limit of joint 'j' is a magnitude, but is -3",

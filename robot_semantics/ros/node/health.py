@@ -88,12 +88,15 @@ class Health:
         outside &= robot.buffer.known[moving.of_variable]
         self.beyond = {}
         for variable in np.flatnonzero(outside).tolist():
-            low, high = float(space.lower[variable]), float(space.upper[variable])
             name, position = space.names[variable], float(positions[variable])
             self.beyond[name] = position
             if name not in self._reported_beyond:
                 self._reported_beyond.add(name)
-                self._report(f"'{name}' is at {position:.6g}, outside its limits {low:.6g} to {high:.6g}")
+                # Only a joint of one variable has bounds, and its variable is called like it.
+                broken = robot.model.joint(name).limits.broken_by(position, _BEYOND)
+                if broken is not None:
+                    allowed = f"{broken.what} {broken.lower:.6g} to {broken.upper:.6g}"
+                    self._report(f"'{name}' is at {position:.6g}, outside its {allowed}")
         self._reported_beyond &= set(self.beyond)
 
 
