@@ -54,6 +54,8 @@ class ResolvedWorld:
             [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
         wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
             stated; read-only.
+        parents: (n,) place of what each is stated relative to; the world's is itself.
+        steps: (n, 6) twist of each relative to its parent, in the world's axes; NaN where none is stated; read-only.
     """
 
     state: WorldState
@@ -62,6 +64,8 @@ class ResolvedWorld:
     T_world_body: FloatArray
     twists: FloatArray
     wrenches: FloatArray
+    parents: npt.NDArray[np.intp]
+    steps: FloatArray
 
     def at(self, name: str) -> int:
         """Return the place of a name in the arrays.
@@ -106,8 +110,7 @@ class ResolvedWorld:
         """
         row = self.relative_twists((name,), relative_to, axes)[0]
         if np.isnan(row).any():
-            culprit = name if np.isnan(self.twists[self.at(name)]).any() else relative_to
-            raise NotStatedError(culprit, "twist")
+            raise NotStatedError(self._unmoved(self.at(name), self.at(relative_to)), "twist")
         a, b, c, d, e, f = row.tolist()
         return (a, b, c, d, e, f)
 
@@ -115,12 +118,41 @@ class ResolvedWorld:
         """Return (k, 6) twists as `twist` does, NaN where one is not stated."""
         at, observer = [self.at(name) for name in names], self.at(relative_to)
         twists = np.array(self.twists[at])
-        moving = self.twists[observer]
+        moving = np.broadcast_to(self.twists[observer], twists.shape).copy()
+        unknown = np.isnan(twists).any(axis=1) | np.isnan(moving).any(axis=1)
+        for row in np.flatnonzero(unknown).tolist() if observer else ():
+            # How the frames above both of them move makes no difference to what one sees of the other.
+            above = set(self._path(at[row]))
+            common = next(place for place in self._path(observer) if place in above)
+            twists[row], moving[row] = self._twist_from(common, at[row]), self._twist_from(common, observer)
         # The observer's frame carries along whatever is fixed to it; that motion is not seen from it.
         lever = self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3]
-        twists[:, :3] -= moving[:3] + np.cross(moving[3:], lever)
-        twists[:, 3:] -= moving[3:]
+        twists[:, :3] -= moving[:, :3] + np.cross(moving[:, 3:], lever)
+        twists[:, 3:] -= moving[:, 3:]
         return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
+
+    def _path(self, place: int) -> list[int]:
+        """Return the places from this one up to the world's."""
+        path = [place]
+        while path[-1]:
+            path.append(int(self.parents[path[-1]]))
+        return path
+
+    def _twist_from(self, ancestor: int, place: int) -> FloatArray:
+        """Return (6,) the twist relative to an ancestor, in the world's axes."""
+        path = self._path(place)
+        twist = np.zeros(6)
+        for here in reversed(path[: path.index(ancestor)]):
+            lever = self.T_world_body[here, :3, 3] - self.T_world_body[self.parents[here], :3, 3]
+            twist[:3] += np.cross(twist[3:], lever)
+            twist += self.steps[here]
+        return twist
+
+    def _unmoved(self, place: int, observer: int) -> str:
+        """Return the name of the one between two places whose motion is not stated."""
+        one, other = self._path(place), self._path(observer)
+        between = [here for here in (*one, *other) if (here in one) != (here in other)]
+        return self.names[next(here for here in between if np.isnan(self.steps[here]).any())]
 
     def wrench(self, name: str, about: str | None = None, axes: str | None = None) -> Vec6:
         """Return fx fy fz tx ty tz on the link `name` [N, N m].
@@ -175,28 +207,36 @@ def resolve(
     )
     count = len(names)
     T, twists, wrenches = np.empty((count, 4, 4)), np.empty((count, 6)), np.full((count, 6), np.nan)
+    steps, parents = np.zeros((count, 6)), np.zeros(count, np.intp)
     first_link = 1 + len(bodies)
+    place_of = {WORLD: 0} | {body.name: at for at, body in enumerate(bodies, 1)}
+    parents[1:first_link] = [place_of[body.parent] for body in bodies]
+    parents[first_link:] = [place for place, _ in links]
     with np.errstate(over="ignore", invalid="ignore"):
         T[0], twists[0] = np.eye(4), 0.0
-        _place_bodies(bodies, T[:first_link], twists[:first_link])
-        _place_links(links, first_link, T, twists, wrenches)
+        _place_bodies(bodies, parents[:first_link], T, twists, steps)
+        _place_links(links, first_link, T, twists, steps, wrenches)
     if not np.isfinite(T).all():
         at = int(np.argmin(np.isfinite(T).all(axis=(1, 2))))
         found = Diagnostics()
         message = f"the pose of '{names[at]}' in the world is beyond the range of a 64-bit float"
         found.error("out-of-range", message, Place(SOURCE if places is None else places.source))
         raise DescriptionError(found)
-    for array in (T, twists, wrenches):
+    for array in (T, twists, wrenches, parents, steps):
         array.setflags(write=False)
     # Of equal names, a model's or frame's wins over a link's.
     index = {name: at for at, name in reversed(list(enumerate(names)))}
-    return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches)
+    return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches, parents, steps)
 
 
-def _place_bodies(bodies: Sequence[ModelState | Frame], T: FloatArray, twists: FloatArray) -> None:
+def _place_bodies(
+    bodies: Sequence[ModelState | Frame],
+    parents: npt.NDArray[np.intp],
+    T: FloatArray,
+    twists: FloatArray,
+    steps: FloatArray,
+) -> None:
     """Fill in models and frames, all of one distance from the world together, the nearest first."""
-    place = {WORLD: 0} | {body.name: at for at, body in enumerate(bodies, 1)}
-    parents = np.array([0, *(place[body.parent] for body in bodies)])
     depths = _depths(parents)
     T_parent_body = pose_matrices([body.pose for body in bodies])
     stated = _rows([body.twist for body in bodies])
@@ -206,9 +246,10 @@ def _place_bodies(bodies: Sequence[ModelState | Frame], T: FloatArray, twists: F
         here = order[start:end]
         above = parents[here]
         T[here] = T[above] @ T_parent_body[here - 1]
-        carried, moved = twists[above], _out_of_axes(T[above, :3, :3], stated[here - 1])
+        carried = twists[above]
+        steps[here] = _out_of_axes(T[above, :3, :3], stated[here - 1])
         lever = T[here, :3, 3] - T[above, :3, 3]
-        twists[here] = carried + moved
+        twists[here] = carried + steps[here]
         twists[here, :3] += np.cross(carried[:, 3:], lever)
 
 
@@ -224,7 +265,12 @@ def _depths(parents: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
 
 
 def _place_links(
-    links: Sequence[tuple[int, LinkState]], first: int, T: FloatArray, twists: FloatArray, wrenches: FloatArray
+    links: Sequence[tuple[int, LinkState]],
+    first: int,
+    T: FloatArray,
+    twists: FloatArray,
+    steps: FloatArray,
+    wrenches: FloatArray,
 ) -> None:
     """Fill in the links, each in its model's frame."""
     if not links:
@@ -234,7 +280,8 @@ def _place_links(
     T[here] = T[models] @ pose_matrices([link.pose for _, link in links])
     own_axes = T[here, :3, :3]
     carried = twists[models]
-    twists[here] = carried + _out_of_axes(own_axes, _rows([link.twist for _, link in links]))
+    steps[here] = _out_of_axes(own_axes, _rows([link.twist for _, link in links]))
+    twists[here] = carried + steps[here]
     twists[here, :3] += np.cross(carried[:, 3:], T[here, :3, 3] - T[models, :3, 3])
     wrenches[here] = _out_of_axes(own_axes, _rows([link.wrench for _, link in links]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -134,7 +135,7 @@ def test_what_is_not_stated_stays_unknown() -> None:
         frames=(Frame("f"), Frame("g", twist=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0))),
     )
     resolved = resolve(state)
-    with pytest.raises(NotStatedError, match="twist of 'm'"):
+    with pytest.raises(NotStatedError, match="twist of 'f'"):
         resolved.twist("m")
     with pytest.raises(NotStatedError, match="pose of 'm::l'"):
         resolved.pose("m::l")
@@ -174,3 +175,22 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         resolved.pose("odon")
     with pytest.raises(ValueError, match="read-only"):
         resolved.T_world_body[0] = 0.0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_frames_above_two_things_may_move_in_any_way_without_changing_how_one_sees_the_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def six() -> tuple[float, ...]:
+        return tuple(rng.uniform(-1.0, 1.0, 6).tolist())
+
+    link = LinkState("l", Pose(six()), six())
+    model = ModelState("m", "near", Pose(six()), six(), links=(link,))
+    frames = (Frame("near", "far", Pose(six()), six()), Frame("other", "far", Pose(six()), six()))
+    far = Pose(six())
+    unknown = resolve(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far))))
+    moving = resolve(WorldState(models=(model,), frames=(*frames, Frame("far", "world", far, six()))))
+    for name, observer in itertools.permutations(("m", "near", "other", "m::l", "far"), 2):
+        np.testing.assert_allclose(unknown.twist(name, observer), moving.twist(name, observer), atol=1e-12)
+    with pytest.raises(NotStatedError, match="twist of 'far'"):
+        unknown.twist("m::l")
