@@ -21,7 +21,7 @@ ROOMS: dict[str, set[str]] = {
     "srdf": {"base", "urdf", "xml"},
     "model": {"base", "transforms", "xml", "urdf", "srdf"},
     "kinematics": {"base", "transforms", "model"},
-    "usdf": {"base", "transforms", "xml", "model", "kinematics"},
+    "usdf": {"base", "transforms", "xml", "urdf", "model", "kinematics"},
     "state": {"base", "transforms", "model", "kinematics", "usdf"},
     "convert": {"base", "transforms", "xml", "model", "usdf", "state"},
     "examples": {"base"},

@@ -30,20 +30,23 @@ class ForwardKinematics:
         links: the links whose poses are made, in the order of the results.
     """
 
-    def __init__(self, model: RobotModel, links: Iterable[str] | None = None) -> None:
+    def __init__(self, model: RobotModel, links: Iterable[str] | None = None, *, follow_mimics: bool = True) -> None:
         """Prepare for the links named, in that order; by default for all of the model, index = link index.
+
+        Without `follow_mimics` a mimic joint is where `q` says it is.
 
         Raises:
             UnknownNameError: `model` has no link of such a name.
         """
         self.model = model
-        self.space = JointSpace.of(model)
+        self.space = JointSpace(model, follow_mimics=follow_mimics)
         self.links: tuple[LinkModel, ...] = model.links if links is None else tuple(model.link(name) for name in links)
-        self._local = LocalTransforms(model)
-        self._root = LocalTransforms(model, (model.root_joint.name,))
+        self._follows = follow_mimics
+        self._local = LocalTransforms(model, follow_mimics=follow_mimics)
+        self._root = LocalTransforms(model, (model.root_joint.name,), follow_mimics=follow_mimics)
         self._chosen = np.array([link.index for link in self.links], dtype=np.intp)
         self._doublings = _doublings([link.parent for link in model.links])
-        self._sweep = Sweep(model, self._chosen.tolist())
+        self._sweep = Sweep(model, self._chosen.tolist(), self.space)
 
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
@@ -130,9 +133,16 @@ class ForwardKinematics:
         return result
 
     @cached_property
+    def measured(self) -> ForwardKinematics:
+        """The kinematics of all links with every mimic joint where it is said to be, as where each is measured."""
+        return ForwardKinematics(self.model, follow_mimics=False)
+
+    @cached_property
     def _whole(self) -> ForwardKinematics:
         """The forward kinematics of all links."""
-        return self if self.links is self.model.links else ForwardKinematics(self.model)
+        if self.links is self.model.links:
+            return self
+        return ForwardKinematics(self.model, follow_mimics=self._follows)
 
     def _few(self, q: FloatArray) -> FloatArray:
         """Return (..., n_links, 4, 4) poses by doubling the reach of every product: fewest numpy calls."""

@@ -36,9 +36,8 @@ class Sweep:
     Of the links that were not chosen it computes those that move and lie on the way to a chosen one.
     """
 
-    def __init__(self, model: RobotModel, links: Sequence[int]) -> None:
+    def __init__(self, model: RobotModel, links: Sequence[int], space: JointSpace) -> None:
         """Prepare for the links with these indices, in this order."""
-        space = JointSpace.of(model)
         plan = _Plan(model, links)
         self._links = tuple(links)
         self._hidden = plan.hidden

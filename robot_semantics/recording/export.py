@@ -31,9 +31,10 @@ from robot_semantics.recording.recording import Plan, Recording, plan_recording,
 from robot_semantics.recording.render import Block, Rendered, render
 from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, description_text, semantic_text
 from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.series import ModelSeries, Series
+from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
+from robot_semantics.state.model_states import ModelSeries
 from robot_semantics.usdf.writer import format_time
 
 FORMATS = ("usdf", "jsonl", "npz", "csv")

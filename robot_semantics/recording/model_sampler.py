@@ -16,10 +16,9 @@ from robot_semantics.recording.columns import Array
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import Robot
-from robot_semantics.recording.series import ABSENT, ModelSeries
 from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket
-from robot_semantics.transforms import xyz_quat_from_matrix
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
+from robot_semantics.usdf.identity import model_digest
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class ModelSampler:
         self._turns = np.array([self._turn(name) for name in self._names], dtype=bool)
         self._multi = {joint.name: _multi_dof(recording, joint) for joint in self._joints if joint.width > 1}
         self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
-        self._digest = urdf_digest(robot.model) if robot.model is not None else None
+        self._digest = model_digest(robot.model) if robot.model is not None else None
         self.lower, self.upper = self._limits()
         self._report(problems, recording)
 
@@ -123,9 +122,7 @@ class ModelSampler:
                     efforts[:, speed_where] = samples.effort[:, joint.inputs]
                 at, speed = where.stop, speed_where.stop
         positions, velocities, ages = self._fill_mimics(positions, velocities, ages)
-        poses, twists = self._links(positions, velocities)
-        model = self.robot.model
-        return ModelSeries(
+        series = ModelSeries(
             self.robot.name,
             tuple(joint.name for joint in self._joints),
             widths,
@@ -140,13 +137,11 @@ class ModelSampler:
             np.full(count, -1, dtype=np.int64),
             self.lower,
             self.upper,
-            model.link_names if model is not None and self._fk is not None else (),
-            poses,
-            twists,
-            None if self.robot.description is None else str(self.robot.description),
-            None if self.robot.semantic is None else str(self.robot.semantic),
-            self._digest,
+            description=None if self.robot.description is None else str(self.robot.description),
+            semantic=None if self.robot.semantic is None else str(self.robot.semantic),
+            urdf_sha256=self._digest,
         )
+        return series if self._fk is None else with_links(series, self._fk)
 
     def _joint(
         self,
@@ -202,33 +197,6 @@ class ModelSampler:
                 velocities[missing, speeds[i]] = velocities[missing, speeds[leader]] * mimic.multiplier
                 ages[missing, i] = ages[missing, leader]
         return positions, velocities, ages
-
-    def _links(self, positions: FloatArray, velocities: FloatArray) -> tuple[FloatArray | None, FloatArray | None]:
-        if self._fk is None or self.robot.model is None:
-            return None, None
-        model, space = self.robot.model, self._fk.space
-        q = np.tile(space.neutral(), (len(positions), 1))
-        v = np.zeros((len(positions), space.velocity_size))
-        moving_known = np.ones((len(positions), len(model.links)), dtype=bool)
-        known = np.ones((len(positions), len(model.links)), dtype=bool)
-        at = speed = 0
-        for joint in self._joints:
-            values, moving = positions[:, at : at + joint.width], velocities[:, speed : speed + joint.speed]
-            good, fast = ~np.isnan(values).any(axis=1), ~np.isnan(moving).any(axis=1)
-            q[good, space.joint_positions[joint.name]] = values[good]
-            v[fast, space.joint_velocities[joint.name]] = moving[fast]
-            index = model.joint_index[joint.name]
-            known[:, index], moving_known[:, index] = good, fast
-            at, speed = at + joint.width, speed + joint.speed
-        for link in model.links[1:]:
-            # Behind a joint that is not known no link is.
-            known[:, link.index] &= known[:, link.parent]
-            moving_known[:, link.index] &= moving_known[:, link.parent] & known[:, link.index]
-        poses = np.array(xyz_quat_from_matrix(self._fk.link_poses(q)))
-        twists = np.array(self._fk.link_twists(q, v))
-        poses[~known] = np.nan
-        twists[~moving_known] = np.nan
-        return poses, twists
 
 
 def _own(values: Array) -> Array:

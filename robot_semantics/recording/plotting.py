@@ -14,9 +14,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.series import ModelSeries, Series
+from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_input import load_npz, load_states, npz_max_gap_ns, series_of
 from robot_semantics.recording.timeline import FloatArray
+from robot_semantics.state.model_states import ModelSeries
 
 BoolArray = npt.NDArray[np.bool_]
 Limits = Mapping[str, tuple[float, float]]

@@ -15,8 +15,9 @@ from robot_semantics.recording.model_sampler import ModelSampler
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.series import ABSENT, ModelSeries, Series
+from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import WORLD
 

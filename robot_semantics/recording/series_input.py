@@ -15,8 +15,9 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
-from robot_semantics.recording.series import ABSENT, ModelSeries, Series
+from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import FloatArray
+from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState

@@ -28,7 +28,7 @@ from robot_semantics.simulation.placement import Motion, PlacementError, place_a
 from robot_semantics.simulation.simulator import RestoreLog, RestoreReport
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms import matrix_from_rotation
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
 FloatArray = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ class MujocoSimulator:
         self._trial: Any = mujoco.MjData(self.model)
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
-        self._digests = {model.name: urdf_digest(model.robot) for model in spec.models}
+        self._digests = {model.name: model_digest(model.robot) for model in spec.models}
         self._actuators = {
             layout.name: {
                 variable: int(actuator)

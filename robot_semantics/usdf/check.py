@@ -13,7 +13,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_matrix
 from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.reader import examine
@@ -138,8 +138,7 @@ class _ModelCheck:
         return place_of(self._places, item, path_of(item, self._path))
 
     def _identity(self) -> None:
-        stated = self._state.urdf_sha256
-        if stated is not None and stated != urdf_digest(self._robot):
+        if describes_another_robot(self._state, self._robot):
             message = f"the state is of another version of '{self._robot.name}': rs:hash is not that of its URDF"
             self._found.warning("other-robot", message, place_of(self._places, self._state, self._path))
 

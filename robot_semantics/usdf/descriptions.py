@@ -13,7 +13,7 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import is_of
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writable import SOURCE
@@ -41,8 +41,8 @@ def robots_of(
     found: dict[str, RobotModel] = {}
     if robot is not None:
         chosen = [model for model in state.models if model.name == robot.name]
-        if not chosen and (digest := urdf_digest(robot)) is not None:
-            chosen = [model for model in state.models if model.urdf_sha256 == digest]
+        if not chosen:
+            chosen = [model for model in state.models if is_of(model.urdf_sha256, robot)]
         if not chosen and len(state.models) == 1:
             chosen = list(state.models)
         found.update((model.name, robot) for model in chosen)

@@ -1,22 +1,145 @@
-"""Which robot a state belongs to: the SHA-256 of its URDF's canonical XML (``rs:hash``)."""
+"""Which robot a state belongs to (``rs:hash``): a digest of the model that a URDF gives, not of its text."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
 
 from lxml import etree
 
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.urdf import tree
+from robot_semantics.usdf.world_state import ModelState
 from robot_semantics.xml.reader import parse_xml
 
+FORM = "robot_semantics model 1"
+"""Name of the form that is digested; it changes whenever the form does. doc/usdf.md describes it."""
 
-def urdf_digest(robot: RobotModel) -> str | None:
-    """Return the SHA-256, in hexadecimal, of the canonical XML (C14N, without comments) of a robot's URDF.
 
-    None for a robot that was made without a text. Attribute order, quotes and comments do not matter; indentation does.
+@lru_cache(maxsize=64)
+def model_digest(robot: RobotModel) -> str | None:
+    """Return the SHA-256, in hexadecimal, of what moves, weighs, touches and limits a robot; None without a URDF.
+
+    Links with inertia and collision geometry and joints with everything but calibration take part, numbers as they
+    were read, what is missing as its default, both sorted by name. Looks, indentation, order, comments, transmissions
+    and foreign elements do not, and neither does the robot's name.
     """
+    if not robot.urdf.places.text.strip():
+        return None
+    form = {
+        "form": FORM,
+        "links": {link.name: _link(link.urdf) for link in robot.links},
+        "joints": {joint.name: _joint(joint.urdf) for joint in robot.joints if joint.urdf is not None},
+    }
+    text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def looks_digest(robot: RobotModel) -> str:
+    """Return a digest of how a robot looks: its visuals and materials."""
+    looks = [
+        {link.name: [_values(visual) for visual in link.urdf.visuals] for link in robot.links},
+        [_values(item) for item in robot.urdf.content if isinstance(item, tree.Material)],
+    ]
+    return hashlib.sha256(json.dumps(looks, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def describes_another_robot(state: ModelState, robot: RobotModel) -> str | None:
+    """Return in words that a state was taken of another robot than `robot`; None where it was not, or does not say."""
+    stated = state.urdf_sha256
+    if stated is None or is_of(stated, robot):
+        return None
+    own = model_digest(robot)
+    if own is None:
+        return None
+    return f"the state was made from another URDF (its model is {stated[:12]}…, this robot's is {own[:12]}…)"
+
+
+def is_of(digest: str | None, robot: RobotModel) -> bool:
+    """Tell whether an ``rs:hash`` is this robot's: of its model or, in older files, of its URDF's canonical XML."""
+    return digest is not None and digest in (model_digest(robot), _text_digest(robot))
+
+
+@lru_cache(maxsize=64)
+def _text_digest(robot: RobotModel) -> str | None:
     places = robot.urdf.places
     if not places.text.strip():
         return None
     document = parse_xml(places.text, places.source, forgiving=True)
     return hashlib.sha256(etree.tostring(document.root, method="c14n", with_comments=False)).hexdigest()
+
+
+def _link(link: tree.Link) -> dict[str, Any]:
+    inertial = link.inertial
+    return {
+        "inertial": None
+        if inertial is None
+        else [_numbers(inertial.mass), _numbers(*inertial.inertia), _origin(inertial.origin)],
+        "collisions": sorted(
+            ([_geometry(shape.geometry), _origin(shape.origin)] for shape in link.collisions), key=json.dumps
+        ),
+    }
+
+
+def _joint(joint: tree.Joint) -> dict[str, Any]:
+    kept = {
+        name: _values(getattr(joint, name))
+        for name in ("limit", "dynamics", "safety_controller", "mimic")
+        if getattr(joint, name) is not None
+    }
+    if joint.mimic is not None:
+        multiplier, offset = joint.mimic.multiplier, joint.mimic.offset
+        kept["mimic"] = [
+            joint.mimic.joint,
+            *_numbers(1.0 if multiplier is None else multiplier, 0.0 if offset is None else offset),
+        ]
+    axis = (
+        None
+        if joint.type in ("fixed", "floating")
+        else joint.axis or ((0, 0, 1) if joint.type == "planar" else (1, 0, 0))
+    )
+    return {
+        "type": joint.type,
+        "between": [joint.parent, joint.child],
+        "origin": _origin(joint.origin),
+        "axis": None if axis is None else _numbers(*axis),
+        **kept,
+    }
+
+
+def _origin(origin: tree.Origin | None) -> list[float]:
+    if origin is None:
+        return _numbers(*(0.0,) * 6)
+    return _numbers(*origin.xyz, *(origin.quat_xyzw or origin.rpy or (0.0, 0.0, 0.0)))
+
+
+def _geometry(geometry: tree.Geometry) -> list[Any]:
+    scale = getattr(geometry, "scale", None)
+    values = _values(geometry)
+    if isinstance(geometry, tree.Mesh):
+        values["scale"] = _numbers(*(scale or (1.0, 1.0, 1.0)))
+    return [type(geometry).__name__.lower(), values]
+
+
+def _values(value: Any) -> Any:
+    """Return a frozen value of the tree as plain data, without its places, foreign parts and what is not stated."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return _numbers(value)[0]
+    if isinstance(value, tuple):
+        return [_values(item) for item in value]
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    return {
+        field.name: _values(stated)
+        for field in fields(value)
+        if field.compare and field.name not in ("extras", "name") and (stated := getattr(value, field.name)) is not None
+    }
+
+
+def _numbers(*values: float) -> list[float]:
+    # Adding zero makes -0.0, which nobody means, 0.0.
+    return [float(value) + 0.0 for value in values]

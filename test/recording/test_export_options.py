@@ -22,7 +22,7 @@ import pytest
 from robot_semantics.cli import export as export_command
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import read_world
 
 
@@ -50,7 +50,7 @@ def test_descriptions_may_come_from_files(tools: Any) -> None:
         model = read_world(tools.folder / "sub" / "state.usdf").models[0]
         assert model.name == ("mine" if "--model" in arguments else "rover_arm")
         assert (model.description, model.semantic) == ("../rover.urdf", "../rover.srdf")
-        assert model.urdf_sha256 == urdf_digest(load_robot(urdf))
+        assert model.urdf_sha256 == model_digest(load_robot(urdf))
 
 
 def test_a_faulty_description_in_the_bag_is_said_with_its_place(tools: Any) -> None:

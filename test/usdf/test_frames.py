@@ -16,7 +16,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.reader import parse_document
-from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, Vec6, WorldState
 from test.usdf.conftest import Chance
 
 H = 1e-6
@@ -181,8 +181,9 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
 def test_frames_above_two_things_may_move_in_any_way_without_changing_how_one_sees_the_other(seed: int) -> None:
     rng = np.random.default_rng(seed)
 
-    def six() -> tuple[float, ...]:
-        return tuple(rng.uniform(-1.0, 1.0, 6).tolist())
+    def six() -> Vec6:
+        a, b, c, d, e, f = rng.uniform(-1.0, 1.0, 6).tolist()
+        return (a, b, c, d, e, f)
 
     link = LinkState("l", Pose(six()), six())
     model = ModelState("m", "near", Pose(six()), six(), links=(link,))

@@ -1,4 +1,4 @@
-"""A robot's hash is that of its URDF's content, not of how the text is laid out."""
+"""A robot's hash is that of its model: of what moves, weighs, touches and limits it, not of how its text is written."""
 
 from __future__ import annotations
 
@@ -10,37 +10,83 @@ from lxml import etree
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import describes_another_robot, is_of, looks_digest, model_digest
+from robot_semantics.usdf.world_state import ModelState
 
-PLAIN = (
-    '<robot name="r"><link name="a"><visual name="v"><geometry><sphere radius="1"/></geometry></visual></link></robot>'
-)
-
-
-def digest(text: str) -> str | None:
-    return urdf_digest(robot_from_text(text))
-
-
-def test_it_is_the_sha_256_of_the_canonical_xml() -> None:
-    written = BytesIO()
-    etree.parse(str(example("rover_arm.urdf"))).write_c14n(written, with_comments=False)
-    expected = hashlib.sha256(written.getvalue()).hexdigest()
-    assert urdf_digest(load_robot(example("rover_arm.urdf"))) == expected
+PLAIN = """<robot name="r">
+  <material name="red"><color rgba="1 0 0 1"/></material>
+  <link name="a">
+    <inertial><mass value="12"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+    <visual name="v"><geometry><sphere radius="1"/></geometry><material name="red"/></visual>
+    <collision><geometry><sphere radius="1"/></geometry></collision>
+  </link>
+  <link name="b"/>
+  <joint name="j" type="revolute">
+    <parent link="a"/><child link="b"/><limit lower="-1" upper="1" effort="5" velocity="2"/>
+  </joint>
+</robot>"""
 
 
 @pytest.mark.parametrize(
-    "same",
+    ("before", "after"),
     [
-        "<?xml version='1.0'?>" + PLAIN,
-        PLAIN.replace('"', "'"),
-        PLAIN.replace("<link", "<!-- a comment --><link"),
-        PLAIN.replace('<sphere radius="1"/>', '<sphere   radius="1" ></sphere>'),
+        ('<robot name="r">', "<?xml version='1.0'?><!-- a comment --><robot name='r'>"),
+        ('"12"', '"12.0"'),
+        ('"12"', '"1.2e1"'),
+        ("\n", "\n\n    "),
+        ('type="revolute">', 'type="revolute"><origin xyz="0 0 0"/><axis xyz="1 0 0"/>'),
+        ('<limit lower="-1" upper="1"', '<limit upper="1" lower="-1"'),
+        ('<link name="b"/>', '<link name="b"></link><gazebo reference="a"/>'),
+        ('rgba="1 0 0 1"', 'rgba="0 1 0 1"'),
+        ('<robot name="r">', '<robot name="another">'),
     ],
 )
-def test_layout_does_not_matter(same: str) -> None:
-    assert digest(same) == digest(PLAIN)
+def test_what_changes_no_motion_mass_contact_or_limit_changes_no_hash(before: str, after: str) -> None:
+    assert before in PLAIN
+    changed = robot_from_text(PLAIN.replace(before, after))
+    assert model_digest(changed) == model_digest(robot_from_text(PLAIN))
+    assert is_of(model_digest(changed), robot_from_text(PLAIN))
 
 
-@pytest.mark.parametrize("change", [('radius="1"', 'radius="1.5"'), ('name="v"', 'name="w"'), ('name="r"', 'name="q"')])
-def test_content_does(change: tuple[str, str]) -> None:
-    assert digest(PLAIN.replace(*change)) != digest(PLAIN)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('<mass value="12"/>', '<mass value="13"/>'),
+        ('ixx="1"', 'ixx="2"'),
+        ('<collision><geometry><sphere radius="1"/>', '<collision><geometry><sphere radius="2"/>'),
+        ('"revolute"', '"prismatic"'),
+        ('upper="1"', 'upper="1.5"'),
+        ('name="b"', 'name="c"'),
+        ('type="revolute">', 'type="revolute"><origin xyz="0 0 1"/>'),
+        ('type="revolute">', 'type="revolute"><axis xyz="0 0 1"/>'),
+        ('type="revolute">', 'type="revolute"><safety_controller k_velocity="1" soft_upper_limit="0.5"/>'),
+        ('type="revolute">', 'type="revolute"><dynamics damping="1"/>'),
+    ],
+)
+def test_what_changes_one_of_them_does(before: str, after: str) -> None:
+    assert before in PLAIN
+    changed = robot_from_text(
+        PLAIN.replace(before, after).replace('link="b"', 'link="c"' if after == 'name="c"' else 'link="b"')
+    )
+    assert model_digest(changed) != model_digest(robot_from_text(PLAIN))
+    reason = describes_another_robot(ModelState("m", urdf_sha256=model_digest(changed)), robot_from_text(PLAIN))
+    assert reason is not None
+    assert "another URDF" in reason
+
+
+def test_a_change_of_colour_is_seen_as_one_of_looks() -> None:
+    changed = robot_from_text(PLAIN.replace("1 0 0 1", "0 1 0 1"))
+    assert looks_digest(changed) != looks_digest(robot_from_text(PLAIN))
+    assert looks_digest(robot_from_text(PLAIN.replace("12", "13"))) == looks_digest(robot_from_text(PLAIN))
+
+
+def test_the_hash_of_older_files_the_canonical_xmls_is_still_known() -> None:
+    written = BytesIO()
+    etree.parse(str(example("rover_arm.urdf"))).write_c14n(written, with_comments=False)
+    robot = load_robot(example("rover_arm.urdf"))
+    assert is_of(hashlib.sha256(written.getvalue()).hexdigest(), robot)
+    assert not is_of(hashlib.sha256(b"").hexdigest(), robot)
+
+
+def test_a_state_without_a_hash_is_of_any_robot() -> None:
+    assert describes_another_robot(ModelState("m"), robot_from_text(PLAIN)) is None

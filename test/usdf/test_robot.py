@@ -18,7 +18,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, RobotModel
 from robot_semantics.usdf.check import check_world, check_world_file
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
@@ -234,7 +234,7 @@ def test_the_robot_of_a_model_is_found_by_name_by_hash_and_by_its_file(arm: Robo
 
     assert found(ModelState("other", joints=bad), robot=arm) == ["unknown-joint"]
     assert found(ModelState("arm", joints=bad), ModelState("b", joints=bad), robot=arm) == ["unknown-joint"]
-    hashed = ModelState("a", joints=bad, urdf_sha256=urdf_digest(arm))
+    hashed = ModelState("a", joints=bad, urdf_sha256=model_digest(arm))
     assert found(hashed, ModelState("b", joints=bad), robot=arm) == ["unknown-joint"]
     assert found(ModelState("a"), ModelState("b"), robot=arm) == ["unknown-model"]
     described = ModelState("a", joints=bad, description="arm.urdf")

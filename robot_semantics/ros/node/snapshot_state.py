@@ -17,7 +17,7 @@ from robot_semantics.state.snapshot_ages import ValueAge
 from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.frames import NotStatedError, resolve
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.joint_values import joint_values, stated_positions, stated_velocities
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, WorldState
@@ -115,7 +115,7 @@ def _model(robot: RobotSample, missing: list[str]) -> ModelState:
         links=() if unknown and unknown != [root] else full.links,
         pose=None if root in unknown else full.pose,
         twist=None if root in unknown else full.twist,
-        urdf_sha256=urdf_digest(robot.model),
+        urdf_sha256=model_digest(robot.model),
     )
 
 
@@ -153,7 +153,7 @@ def counterpart(state: WorldState, robot: RobotSample) -> ModelState | None:
     named = [model for model in state.models if model.name == robot.name]
     if named:
         return named[0]
-    digest = urdf_digest(robot.model)
+    digest = model_digest(robot.model)
     same = [model for model in state.models if digest is not None and model.urdf_sha256 == digest]
     return same[0] if len(same) == 1 else None
 
@@ -167,7 +167,7 @@ def values_of(state: WorldState, robot: RobotSample) -> RobotValues | None:
     done: list[str] = []
     failed: list[str] = []
     subject = f"model '{model.name}'"
-    digest = urdf_digest(robot.model)
+    digest = model_digest(robot.model)
     if model.urdf_sha256 is not None and digest is not None and model.urdf_sha256 != digest:
         failed.append(f"{subject}: description: the state was made from another URDF than the node's")
     values = joint_values(model, space)

@@ -10,7 +10,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.samples import FloatArray, RobotSample, WorldSample
-from robot_semantics.usdf.identity import urdf_digest
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.poses import pose_from_quaternion, six
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Vec6, WorldState
@@ -81,4 +81,4 @@ def _kinematics(model: RobotModel) -> ForwardKinematics:
 
 @lru_cache(maxsize=32)
 def _digest(model: RobotModel) -> str | None:
-    return urdf_digest(model)
+    return model_digest(model)

@@ -1,0 +1,400 @@
+"""A model_state put onto a robot: THE function that restore, ``fk``, edit, check, view and the simulators all use.
+
+The model's pose and twist are taken through the world's frames into the frame in which the robot's root joint moves. A
+joint is taken where it is stated; where it is not, it follows from the poses of its links where these say it. What
+contradicts itself, or does not fit the robot, is refused with the amount; what is neither stated nor follows stays as
+it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.link_agreement import compare_links
+from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
+from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
+from robot_semantics.transforms import matrix_from_pose, quat_angle, quat_from_matrix, xyz_quat_from_matrix
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.identity import describes_another_robot
+from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
+from robot_semantics.usdf.poses import pose_quaternions
+from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """How the root link of a robot stands, as whoever moves the robot sees it.
+
+    Attributes:
+        joint: the virtual root joint, or one that stands for it.
+        frame: the frame that this joint moves in; ``world`` where none is named.
+        placeable: a fixed root link can be put anywhere, as a simulator can do.
+        xyz_quat: (7,) where a fixed root link that is not placeable is in `frame`; None: that is not known.
+        held_by: what moves the root link where whoever asks cannot, for the reason of a refusal.
+
+    """
+
+    joint: JointModel
+    frame: str = WORLD
+    placeable: bool = False
+    xyz_quat: FloatArray | None = None
+    held_by: str = ""
+
+    @classmethod
+    def of(cls, robot: RobotModel) -> Base:
+        """Return the base as the robot's SRDF has it; a fixed one is at its parent frame's origin."""
+        at_origin = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if robot.has_virtual_joint else None
+        return cls(robot.root_joint, robot.root_joint.parent_link or WORLD, not robot.has_virtual_joint, at_origin)
+
+
+@dataclass(frozen=True, eq=False)
+class AppliedState:
+    """A robot as a model_state has it.
+
+    Attributes:
+        base_xyz_quat: (7,) pose of the root link in the base's frame [m], quaternion x y z w; None where the state
+            gives none that the base can take.
+        base_twist: (6,) its motion relative to that frame in that frame's axes [m/s, rad/s]; None likewise.
+        base_positions: the root joint's own coordinates: (3,) of a planar one, (7,) of a floating one; None likewise.
+        base_velocities: the root joint's own rates: (3,) or (6,); None likewise.
+        positions: (size,) in the robot's joint space; what the state leaves open is as it was before.
+        velocities: (velocity_size,) NaN where the state does not give them.
+        positions_of: joints whose positions come from the state.
+        velocities_of: joints whose velocities do.
+        kept: joints that stay as they were.
+        items: what became of each thing that is stated.
+        notes: what a person should know besides.
+
+    """
+
+    base_xyz_quat: FloatArray | None
+    base_twist: FloatArray | None
+    base_positions: FloatArray | None
+    base_velocities: FloatArray | None
+    positions: FloatArray
+    velocities: FloatArray
+    positions_of: frozenset[str]
+    velocities_of: frozenset[str]
+    kept: tuple[str, ...]
+    items: tuple[RestoreItem, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def refused(self) -> tuple[RestoreItem, ...]:
+        """What was not taken, with the reasons."""
+        return tuple(item for item in self.items if not item.done)
+
+
+def resolve_with(state: WorldState, standing: Sequence[Frame] = ()) -> ResolvedWorld:
+    """Return `state` resolved, with those of the frames `standing` that it does not name, which are there anyway.
+
+    Raises:
+        DescriptionError: unknown parents, cycles, or names of two things.
+    """
+    named = {body.name for body in state.bodies}
+    others = tuple(frame for frame in standing if frame.name not in named)
+    if not others:
+        return resolve(state)
+    return resolve(WorldState(models=state.models, frames=(*state.frames, *others)))
+
+
+def apply_model_state(
+    model: ModelState,
+    world: ResolvedWorld,
+    robot: RobotModel | ForwardKinematics,
+    *,
+    base: Base | None = None,
+    positions: FloatArray | None = None,
+    name: str | None = None,
+) -> AppliedState:
+    """Put a model_state onto a robot; nothing is changed, the answer says where everything would be.
+
+    Args:
+        model: what is stated.
+        world: the resolved world that the model stands in.
+        robot: the robot; its `ForwardKinematics` where many states are put onto one robot.
+        base: how its root link stands; by default as its SRDF says.
+        positions: (size,) where its joints are now; by default `JointSpace.neutral`.
+        name: what the robot is called in the report; by default as the model.
+
+    """
+    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, name).run()
+
+
+@dataclass(eq=False)
+class _Application:
+    model: ModelState
+    world: ResolvedWorld
+    kinematics: ForwardKinematics
+    base: Base
+    present: FloatArray | None
+    name: str | None
+    log: RestoreLog = field(init=False)
+
+    def run(self) -> AppliedState:
+        self.log = RestoreLog(self.name or self.model.name)
+        self.robot: RobotModel = self.kinematics.model
+        self.space: JointSpace = self.kinematics.space
+        self.q = np.array(self.space.neutral() if self.present is None else self.present)
+        self.v = np.full(self.space.velocity_size, np.nan)
+        self.positions_of: set[str] = set()
+        self.velocities_of: set[str] = set()
+        reason = describes_another_robot(self.model, self.robot)
+        if reason:
+            self.log.failed("description", "", reason)
+        xyz_quat, coordinates = self._pose()
+        twist, rates = self._twist(None if xyz_quat is None else xyz_quat)
+        for joint in self.model.joints:
+            self._joint(joint)
+        self._follow_leaders()
+        self._derive_joints()
+        compare_links(
+            self.model, self.kinematics.measured, self.q, self.v, self.positions_of, self.velocities_of, self.log
+        )
+        root = self.robot.root_joint
+        if root.position_count and coordinates is not None:
+            self.q[self.space.joint_positions[root.name]] = coordinates
+        if root.position_count and rates is not None:
+            self.v[self.space.joint_velocities[root.name]] = rates
+        kept = tuple(
+            joint.name for joint in self.space.joints if not joint.virtual and joint.name not in self.positions_of
+        )
+        if kept:
+            self.log.note(f"{len(kept)} joints are neither stated nor follow, and stay as they are: {', '.join(kept)}")
+        return AppliedState(
+            xyz_quat,
+            twist,
+            coordinates,
+            rates,
+            self.q,
+            self.v,
+            frozenset(self.positions_of),
+            frozenset(self.velocities_of),
+            kept,
+            tuple(self.log.items),
+            tuple(self.log.notes),
+        )
+
+    # --- the root link
+
+    def _pose(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return (7,) the root link's pose in the base's frame and the root joint's coordinates, where taken."""
+        model, base = self.model, self.base
+        if model.pose is None:
+            self.log.note("its pose is not stated, so the root link stays where it is")
+            return None, None
+        if base.frame not in self.world.index:
+            reason = f"the state does not say where '{base.frame}' is, in which the robot stands"
+            self.log.failed("pose", "", reason)
+            return None, None
+        xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
+        if model.parent == base.frame:
+            # As it is stated, to the last bit and with its quaternion's sign.
+            xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
+        self._say_unstated_frames()
+        joint = base.joint
+        if joint.type is JointType.FIXED or base.held_by:
+            return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
+        motion = joint_motion(joint, xyz_quat, None)
+        if isinstance(motion, Refusal):
+            self.log.failed("pose", "", motion.message)
+            return None, None
+        lost_m, lost_rad = _apart(xyz_quat, pose_of(joint, motion.positions))
+        if max(lost_m, lost_rad) > TOLERANCE:
+            off = f"{lost_m:.3g} m and {lost_rad:.3g} rad off"
+            self.log.failed("pose", "", f"planar joint '{joint.name}' cannot leave its plane in '{base.frame}': {off}")
+            return None, None
+        self.log.done("pose", "", "set")
+        return xyz_quat, motion.positions
+
+    def _stands_there(self, xyz_quat: FloatArray) -> bool:
+        """Report whether a root link that the root joint does not move is, or can be put, where it is stated."""
+        base = self.base
+        if base.placeable and not base.held_by:
+            self.log.done("pose", "", "the fixed base is put there")
+            return True
+        why = base.held_by or f"the base is fixed in '{base.frame}'"
+        if base.xyz_quat is None:
+            self.log.failed("pose", "", f"{why}, and where is not known")
+            return False
+        off_m, off_rad = _apart(xyz_quat, base.xyz_quat)
+        if max(off_m, off_rad) > TOLERANCE:
+            self.log.failed("pose", "", f"{why}, {off_m:.3g} m and {off_rad:.3g} rad away from there")
+            return False
+        self.log.done("pose", "", "it is there")
+        return True
+
+    def _say_unstated_frames(self) -> None:
+        """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
+        bodies = {body.name: body for body in self.world.state.bodies}
+
+        def above(name: str) -> list[str]:
+            path = []
+            while name in bodies and name not in path:
+                path.append(name)
+                name = bodies[name].parent
+            return path
+
+        ours, others = above(self.model.name), above(self.base.frame)
+        between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
+        for name in between:
+            if bodies[name].pose is None:
+                self.log.note(f"'{name}' states no pose in '{bodies[name].parent}' and is taken to be the identity")
+
+    def _twist(self, xyz_quat: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return (6,) the root link's twist in the base's frame and the root joint's rates, where taken."""
+        model, base, joint = self.model, self.base, self.base.joint
+        if model.twist is None:
+            return None, None
+        if base.frame not in self.world.index:
+            self.log.failed("twist", "", f"the state does not say where '{base.frame}' is, in which the robot moves")
+            return None, None
+        twist = self.world.relative_twists((model.name,), base.frame)[0]
+        if model.parent == base.frame:
+            twist = np.array(model.twist)
+        if np.isnan(twist).any():
+            reason = f"how '{model.parent}' moves against '{base.frame}' is not stated"
+            self.log.failed("twist", "", reason)
+            return None, None
+        if joint.type is JointType.FIXED or base.held_by:
+            if np.abs(twist).max() > TOLERANCE:
+                self.log.failed("twist", "", f"{base.held_by or 'the base is fixed'} and cannot be given a motion")
+                return None, None
+            self.log.done("twist", "", "it does not move")
+            return twist, None
+        at = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if xyz_quat is None else xyz_quat
+        motion = joint_motion(joint, at, twist)
+        if isinstance(motion, Refusal) or motion.velocities is None:
+            self.log.failed("twist", "", "it is not finite")
+            return None, None
+        off = float(np.abs(twist_of(joint, motion.velocities) - twist).max())
+        if off > TOLERANCE:
+            reason = f"planar joint '{joint.name}' cannot leave its plane: {off:.3g} m/s or rad/s off"
+            self.log.failed("twist", "", reason)
+            return None, None
+        self.log.done("twist", "", "set")
+        return twist, motion.velocities
+
+    # --- the joints
+
+    def _joint(self, stated: JointState) -> None:
+        reason = self._why_not(stated)
+        if reason:
+            self.log.failed("joint", stated.name, reason)
+            return
+        joint = self.robot.joint(stated.name)
+        taken = []
+        position, velocity = stated_positions(joint, stated), stated_velocities(joint, stated)
+        if position is not None:
+            self.q[self.space.joint_positions[joint.name]] = position
+            self.positions_of.add(joint.name)
+            taken.append("position")
+        if velocity is not None:
+            self.v[self.space.joint_velocities[joint.name]] = velocity
+            self.velocities_of.add(joint.name)
+            taken.append("velocity")
+        if taken:
+            self.log.done("joint", joint.name, f"{' and '.join(taken)} set")
+        if stated.torques is not None:
+            self.log.note("torques are results, and are not imposed")
+
+    def _why_not(self, stated: JointState) -> str | None:
+        index = self.robot.joint_index
+        if stated.name not in index:
+            nearest = did_you_mean(stated.name, self.space.joint_positions)
+            return "the robot has no such joint" + (f"; did you mean '{nearest}'?" if nearest else "")
+        joint = self.robot.joint(stated.name)
+        if joint.virtual:
+            return "is the model's pose in its parent frame, not a joint state"
+        if not joint.position_count:
+            return "is fixed and has no state"
+        for words, values, counts in (
+            ("positions", stated.positions, position_counts(joint)),
+            ("velocities", stated.velocities, (joint.velocity_count,)),
+        ):
+            if values is not None and len(values) not in counts:
+                return f"{len(values)} {words}, a {joint.type.value} joint has {' or '.join(map(str, counts))}"
+        if stated.positions is None:
+            return None
+        if stated_positions(joint, stated) is None:
+            return "its quaternion is all zeros"
+        return self._outside_limits(joint, stated.positions)
+
+    def _outside_limits(self, joint: JointModel, positions: tuple[float, ...]) -> str | None:
+        if joint.position_count != 1 or joint.type is JointType.CONTINUOUS or self.model.urdf_sha256 is not None:
+            # A state that says which robot it was taken of was there, whatever the limits say.
+            return None
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if lower - TOLERANCE <= positions[0] <= upper + TOLERANCE:
+            return None
+        return f"the position {positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
+
+    def _follow_leaders(self) -> None:
+        """Put mimic joints of which nothing is stated where their leaders take them; note those that are elsewhere."""
+        stated_p, stated_v = frozenset(self.positions_of), frozenset(self.velocities_of)
+        there = self.space.with_mimics(self.q)
+        moving = self.space.with_mimic_velocities(np.nan_to_num(self.v, nan=0.0))
+        followed = []
+        for joint in self.space.joints:
+            leader = None if joint.mimic is None else joint.mimic.joint
+            own = self.space.joint_positions[joint.name]
+            if leader in stated_p and joint.name not in stated_p:
+                self.q[own] = there[own]
+                self.positions_of.add(joint.name)
+                followed.append(joint.name)
+            elif leader in stated_p and (off := float(np.abs(self.q[own] - there[own]).max())) > TOLERANCE:
+                self.log.note(f"'{joint.name}' is {off:.3g} away from where '{leader}' takes it")
+            if leader in stated_v and joint.name not in stated_v:
+                rates = self.space.joint_velocities[joint.name]
+                self.v[rates] = moving[rates]
+                self.velocities_of.add(joint.name)
+        if followed:
+            self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
+
+    def _derive_joints(self) -> None:
+        """Take from the poses and twists of links the joints that are not stated."""
+        if not any(link.pose or link.twist for link in self.model.links):
+            return
+        fitting = [joint for joint in self.model.joints if joint.name in self.positions_of | self.velocities_of]
+        model = ModelState(self.model.name, links=self.model.links, joints=tuple(fitting))
+        recovered, reasons = recover_joints(model, self.robot)
+        for stated in recovered.joints:
+            if stated.name not in self.space.joint_positions:
+                continue
+            joint, found = self.robot.joint(stated.name), []
+            position, velocity = stated_positions(joint, stated), stated_velocities(joint, stated)
+            if position is not None and joint.name not in self.positions_of:
+                self.q[self.space.joint_positions[joint.name]] = position
+                self.positions_of.add(joint.name)
+                found.append("position")
+            if velocity is not None and joint.name not in self.velocities_of:
+                self.v[self.space.joint_velocities[joint.name]] = velocity
+                self.velocities_of.add(joint.name)
+                found.append("velocity")
+            if found:
+                detail = f"{' and '.join(found)} derived from what is stated of its links"
+                self.log.done("joint", joint.name, detail, derived=True)
+        for name, reason in reasons.items():
+            if name not in self.positions_of and "no nearer" in reason:
+                self.log.failed("joint", name, f"cannot be derived: it {reason}")
+
+
+def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """Return how far two poses (7,) lie apart [m] and how far they are turned [rad]."""
+    A, B = matrix_from_pose(one), matrix_from_pose(other)
+    angle = quat_angle(quat_from_matrix(A[:3, :3]), quat_from_matrix(B[:3, :3]))
+    return float(np.linalg.norm(A[:3, 3] - B[:3, 3])), float(angle)

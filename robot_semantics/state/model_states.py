@@ -1,0 +1,246 @@
+"""Samples of a robot as model_states: THE function that snapshots, world messages and recordings all use.
+
+What a robot is known to be at n times stands in arrays, NaN where nothing is known; the node's present state is such a
+series of one. What is not known is not stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.state.samples import RobotSample
+from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.transforms import rpy_from_quat, xyz_quat_from_matrix
+from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, Pose, Quaternion, Vec6
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+ABSENT = -1
+"""In place of a parent: nothing is known of it at that time."""
+
+QUATERNION_UNIT = 1e-9
+"""How far from 1 a quaternion's length may be to be written as it is."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSeries:
+    """One model at n times; NaN is what is not stated.
+
+    Attributes:
+        joints: names of the joints.
+        widths: (joints,) how many position variables each has.
+        speeds: (joints,) how many velocity components each has.
+        positions: (n, sum of widths) [rad, m].
+        velocities: (n, sum of speeds) [rad/s, m/s].
+        efforts: (n, sum of speeds) [N m, N].
+        joint_age_ns: (n, joints) distance to the nearest message, -1 where there is none.
+        parent: (n,) index into the series' `names`.
+        pose: (n, 7) T_parent_model [m].
+        twist: (n, 6) relative to the parent, in the parent's axes [m/s, rad/s].
+        base_age_ns: (n,) as `joint_age_ns`; 0 where the pose is fixed.
+        lower: (sum of widths,) lower limits, infinite where there are none.
+        upper: (sum of widths,) upper limits.
+        links: names of the links whose states are given; none unless asked for.
+        link_poses: (n, links, 7) T_model_link [m].
+        link_twists: (n, links, 6) in the link's own axes.
+        description: where the URDF is, as it is to be written.
+        semantic: where the SRDF is.
+        urdf_sha256: of the robot (`usdf.identity`).
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    widths: tuple[int, ...]
+    speeds: tuple[int, ...]
+    positions: FloatArray
+    velocities: FloatArray
+    efforts: FloatArray
+    joint_age_ns: IntArray
+    parent: IntArray
+    pose: FloatArray
+    twist: FloatArray
+    base_age_ns: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    links: tuple[str, ...] = ()
+    link_poses: FloatArray | None = None
+    link_twists: FloatArray | None = None
+    description: str | None = None
+    semantic: str | None = None
+    urdf_sha256: str | None = None
+
+    @property
+    def spans(self) -> tuple[tuple[str, slice, slice], ...]:
+        """Each joint's name, and where its positions and its velocities are."""
+        found = []
+        at = speed = 0
+        for name, width, count in zip(self.joints, self.widths, self.speeds, strict=True):
+            found.append((name, slice(at, at + width), slice(speed, speed + count)))
+            at, speed = at + width, speed + count
+        return tuple(found)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """A name for every position variable: the joint's own, or ``joint[2]``."""
+        return _columns(self.joints, self.widths)
+
+    @property
+    def velocity_variables(self) -> tuple[str, ...]:
+        """A name for every velocity component."""
+        return _columns(self.joints, self.speeds)
+
+
+def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSeries:
+    """Return `series` with the links that its joints give: (n, links, 7) poses and (n, links, 6) twists.
+
+    A link's pose needs the positions of all joints between it and the root, its twist their velocities too; neither
+    needs anything of the root itself, for both are relative to it. A mimic joint is where it was measured.
+    """
+    measured, robot = kinematics.measured, kinematics.model
+    space, count = measured.space, len(series.positions)
+    q, v = np.tile(space.neutral(), (count, 1)), np.zeros((count, space.velocity_size))
+    known = np.ones((count, len(robot.links)), dtype=np.bool_)
+    moving = known.copy()
+    for name, where, rates in series.spans:
+        position, velocity = series.positions[:, where], series.velocities[:, rates]
+        good, fast = ~np.isnan(position).any(axis=1), ~np.isnan(velocity).any(axis=1)
+        q[good, space.joint_positions[name]] = position[good]
+        v[fast, space.joint_velocities[name]] = velocity[fast]
+        at = robot.joint_index[name]
+        known[:, at], moving[:, at] = good, good & fast
+    for link in robot.links[1:]:
+        # Behind a joint that is not known no link is.
+        known[:, link.index] &= known[:, link.parent]
+        moving[:, link.index] &= moving[:, link.parent]
+    poses_ = np.array(xyz_quat_from_matrix(measured.link_poses(q)))
+    twists = np.array(measured.link_twists(q, v))
+    poses_[~known] = np.nan
+    twists[~moving] = np.nan
+    return replace(series, links=robot.link_names, link_poses=poses_, link_twists=twists)
+
+
+def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
+    """Return the newest values of a robot as a series of one, without its base and its links.
+
+    Args:
+        sample: the robot's values.
+        now_ns: the time that ages are counted back from [ns].
+
+    """
+    space = sample.space
+    own = [(joint, at) for at, joint in enumerate(space.joints) if not joint.virtual]
+    positions = sample.positions.copy()
+    for at, joint in enumerate(space.joints):
+        if not sample.known[at]:
+            positions[space.joint_positions[joint.name]] = np.nan
+    stamps = sample.stamps_ns.tolist()
+    ages = [-1 if stamps[at] == NEVER_NS else max(0, now_ns - stamps[at]) for _, at in own]
+
+    def rows(values: FloatArray, spans: Sequence[slice]) -> FloatArray:
+        return np.concatenate([values[span] for span in spans] or [values[:0]])[np.newaxis]
+
+    places = [space.joint_positions[joint.name] for joint, _ in own]
+    rates = [space.joint_velocities[joint.name] for joint, _ in own]
+    return ModelSeries(
+        sample.name,
+        tuple(joint.name for joint, _ in own),
+        tuple(joint.position_count for joint, _ in own),
+        tuple(joint.velocity_count for joint, _ in own),
+        rows(positions, places),
+        rows(sample.velocities, rates),
+        rows(sample.efforts, rates),
+        np.array([ages], dtype=np.int64).reshape(1, len(own)),
+        np.array([ABSENT], dtype=np.int64),
+        np.full((1, 7), np.nan),
+        np.full((1, 6), np.nan),
+        np.array([-1], dtype=np.int64),
+        rows(space.lower, places)[0],
+        rows(space.upper, places)[0],
+        urdf_sha256=model_digest(sample.model),
+    )
+
+
+def model_states(series: ModelSeries, names: Sequence[str]) -> Iterator[ModelState]:
+    """Yield a model_state for every time of a series.
+
+    Args:
+        series: the robot.
+        names: what its parents are called, by their numbers.
+
+    """
+    bases = poses(series.pose)
+    link_poses = [] if series.link_poses is None else poses(series.link_poses.reshape(-1, 7))
+    positions, velocities, efforts = series.positions.tolist(), series.velocities.tolist(), series.efforts.tolist()
+    count = len(series.links)
+    for i, parent in enumerate(series.parent.tolist()):
+        joints = []
+        for name, where, rates in series.spans:
+            state = JointState(
+                name, _stated(positions[i][where]), _stated(velocities[i][rates]), _stated(efforts[i][rates])
+            )
+            if state.positions is not None or state.velocities is not None or state.torques is not None:
+                joints.append(state)
+        links = []
+        for j, link in enumerate(series.links):
+            pose = link_poses[i * count + j]
+            twist = None if series.link_twists is None else six_or_none(series.link_twists[i, j])
+            if pose is not None or twist is not None:
+                links.append(LinkState(link, pose, twist))
+        yield ModelState(
+            series.name,
+            WORLD if parent == ABSENT else names[parent],
+            bases[i],
+            six_or_none(series.twist[i]),
+            tuple(links),
+            tuple(joints),
+            series.description,
+            series.semantic,
+            series.urdf_sha256,
+        )
+
+
+def poses(xyz_quat: FloatArray) -> list[Pose | None]:
+    """Return poses (n, 7) as values with their exact quaternions; None where a number is missing."""
+    if not len(xyz_quat):
+        return []
+    known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
+    safe = np.where(known[:, None], xyz_quat, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+    length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
+    # A quaternion that is of unit length already stays as it is, to the last bit.
+    safe[:, 3:] = np.where(np.abs(length - 1.0) < QUATERNION_UNIT, safe[:, 3:], safe[:, 3:] / length)
+    rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # which makes -0.0 the plain 0.0 that a person expects to read
+    result: list[Pose | None] = []
+    for row, turn, good in zip(safe.tolist(), rpy.tolist(), known.tolist(), strict=True):
+        if good:
+            xyz_rpy: Vec6 = (row[0], row[1], row[2], turn[0], turn[1], turn[2])
+            quat_xyzw: Quaternion = (row[3], row[4], row[5], row[6])
+            result.append(Pose(xyz_rpy, quat_xyzw))
+        else:
+            result.append(None)
+    return result
+
+
+def _stated(values: list[float]) -> tuple[float, ...] | None:
+    """Return the values, None if one is NaN or there are none."""
+    return tuple(values) if values and all(value == value for value in values) else None
+
+
+def six_or_none(row: FloatArray) -> Vec6 | None:
+    """Return six numbers, None where one of them is NaN."""
+    values = row.tolist()
+    if any(value != value for value in values):
+        return None
+    return (values[0], values[1], values[2], values[3], values[4], values[5])
+
+
+def _columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
+    return tuple(
+        name if width == 1 else f"{name}[{i}]" for name, width in zip(joints, widths, strict=True) for i in range(width)
+    )

@@ -1,0 +1,127 @@
+"""What became of each thing that a state says, when it was put onto a robot or into a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+TOLERANCE = 1e-6
+"""How far two statements about one thing may lie apart and still be the same [m, rad, m/s, rad/s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreItem:
+    """What became of one thing.
+
+    Attributes:
+        kind: ``model``, ``description``, ``pose``, ``twist``, ``joint``, ``link``, ``links``, ``frame``, ``time``,
+            ``engine``.
+        model: the model that it belongs to; empty where it belongs to none.
+        name: of the joint, link, frame or engine; empty for what a model has one of.
+        done: whether it was taken, or derived from what else is stated.
+        detail: how; where it was not, why not.
+        derived: it follows from other things that are stated.
+
+    """
+
+    kind: str
+    model: str
+    name: str
+    done: bool
+    detail: str
+    derived: bool = False
+
+    @property
+    def subject(self) -> str:
+        """The thing in words: ``model 'rover': joint 'elbow'``."""
+        named = f"{self.kind} '{self.name}'" if self.name else _WORDS.get(self.kind, self.kind)
+        if not self.model:
+            return named
+        return f"model '{self.model}'" if self.kind == "model" else f"model '{self.model}': {named}"
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.detail}"
+
+
+_WORDS = {"links": "link poses"}
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What a restore did, per item.
+
+    Attributes:
+        items: one for each thing, in the state's order.
+        notes: what a person should know besides; nothing failed by it.
+        exact: the simulation continues bit for bit as the one that was captured.
+        applied: whether anything was changed; False for a dry run, and where all or nothing came to nothing.
+
+    """
+
+    items: tuple[RestoreItem, ...]
+    notes: tuple[str, ...] = ()
+    exact: bool = False
+    applied: bool = False
+
+    @property
+    def restored(self) -> tuple[RestoreItem, ...]:
+        """The items that were restored (or, where nothing was applied, that could be)."""
+        return tuple(item for item in self.items if item.done)
+
+    @property
+    def not_restored(self) -> tuple[RestoreItem, ...]:
+        """The items that were not restored."""
+        return tuple(item for item in self.items if not item.done)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that the state says was (or could be) restored."""
+        return not self.not_restored
+
+    @property
+    def message(self) -> str:
+        """In one line: what was not restored, or that all was; never empty."""
+        failed = self.not_restored
+        if not failed:
+            return "everything that is stated was restored" if self.applied else "everything that is stated can be"
+        others = f" (and {len(failed) - 1} more)" if failed[1:] else ""
+        if self.applied:
+            return f"restored in part; not restored: {failed[0]}{others}"
+        return f"nothing restored, because not everything could be: {failed[0]}{others}"
+
+
+class RestoreLog:
+    """Collects the items of a report, those of one model by default."""
+
+    def __init__(self, model: str = "") -> None:
+        self.model = model
+        self.items: list[RestoreItem] = []
+        self.notes: list[str] = []
+
+    def done(self, kind: str, name: str, detail: str, *, derived: bool = False) -> None:
+        """Add something restored."""
+        self.items.append(RestoreItem(kind, self.model, name, True, detail, derived))
+
+    def failed(self, kind: str, name: str, reason: str) -> None:
+        """Add something not restored."""
+        self.items.append(RestoreItem(kind, self.model, name, False, reason))
+
+    def note(self, text: str) -> None:
+        """Add a note, once."""
+        said = f"model '{self.model}': {text}" if self.model else text
+        if said not in self.notes:
+            self.notes.append(said)
+
+    def extend(self, items: Iterable[RestoreItem], notes: Iterable[str] = ()) -> None:
+        """Add items and notes that were made elsewhere."""
+        self.items += items
+        self.notes += [note for note in notes if note not in self.notes]
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing failed."""
+        return all(item.done for item in self.items)
+
+    def report(self, *, exact: bool = False, applied: bool = False) -> RestoreReport:
+        """Return the finished report."""
+        return RestoreReport(tuple(self.items), tuple(self.notes), exact, applied)

@@ -1,0 +1,193 @@
+"""A model_state on a robot: taken, derived or refused with the amount; expected values by scipy and plain matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+
+URDF = """<robot name="arm"><link name="base"/>
+<link name="upper"/><link name="lower"/><link name="finger"/><link name="thumb"/>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 1"/>
+ <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="elbow" type="prismatic"><parent link="upper"/><child link="lower"/><origin xyz="1 0 0"/>
+ <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+<joint name="grip" type="prismatic"><parent link="lower"/><child link="finger"/>
+ <axis xyz="0 1 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+<joint name="follow" type="prismatic"><parent link="lower"/><child link="thumb"/>
+ <axis xyz="0 1 0"/><limit lower="-1" upper="0" effort="1" velocity="1"/><mimic joint="grip" multiplier="-1"/></joint>
+</robot>"""
+
+
+def robot(kind: str = "") -> RobotModel:
+    srdf = None
+    if kind:
+        joint = f'<virtual_joint name="wj" type="{kind}" parent_frame="odom" child_link="base"/>'
+        srdf = f'<robot name="arm">{joint}</robot>'
+    return robot_from_text(URDF, srdf)
+
+
+def matrix(xyz_rpy: tuple[float, ...]) -> FloatArray:
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_euler("xyz", xyz_rpy[3:]).as_matrix()
+    T[:3, 3] = xyz_rpy[:3]
+    return T
+
+
+def applied(model: ModelState, of: RobotModel, *frames: Frame, base: Base | None = None) -> AppliedState:
+    return apply_model_state(model, resolve(WorldState(models=(model,), frames=frames)), of, base=base)
+
+
+def item(result: AppliedState, kind: str, name: str = "") -> str:
+    (found,) = [item for item in result.items if (item.kind, item.name) == (kind, name)]
+    return ("" if found.done else "refused: ") + found.detail
+
+
+ODOM = Frame("odom", "world", Pose((0.0,) * 6), (0.0,) * 6)
+
+
+def test_a_pose_in_another_frame_is_brought_into_the_virtual_joints() -> None:
+    map_frame = Frame("map", "world", Pose((7.0, 7.0, 0.0, 0.0, 0.0, 0.5)))
+    odom = Frame("odom", "world", Pose((1.0, 2.0, 0.0, 0.0, 0.0, -0.25)))
+    model = ModelState("arm", "map", Pose((1.0, 1.0, 0.0, 0.0, 0.0, 0.1)))
+    result = applied(model, robot("planar"), map_frame, odom)
+    expected = np.linalg.inv(matrix((1.0, 2.0, 0.0, 0.0, 0.0, -0.25))) @ (
+        matrix((7.0, 7.0, 0.0, 0.0, 0.0, 0.5)) @ matrix((1.0, 1.0, 0.0, 0.0, 0.0, 0.1))
+    )
+    assert result.base_positions is not None
+    np.testing.assert_allclose(result.base_positions[:2], expected[:2, 3], atol=1e-12)
+    assert result.base_positions[2] == pytest.approx(0.85, abs=1e-12)
+    np.testing.assert_allclose(result.positions[:3], result.base_positions)
+
+
+@pytest.mark.parametrize(
+    ("pose", "amount"), [((0.0, 0.0, 0.3, 0.0, 0.0, 0.0), "0.3 m"), ((0.0, 0.0, 0.0, 0.2, 0.0, 0.0), "0.2 rad")]
+)
+def test_a_planar_joint_refuses_what_leaves_its_plane_and_says_by_how_much(pose: Vec6, amount: str) -> None:
+    result = applied(ModelState("arm", "odom", Pose(pose)), robot("planar"), ODOM)
+    assert item(result, "pose").startswith("refused: ")
+    assert amount in item(result, "pose")
+    assert result.base_positions is None
+
+
+def test_a_fixed_base_refuses_another_place_and_a_motion() -> None:
+    model = ModelState("arm", "odom", Pose((9.0, 9.0, 9.0, 0.0, 0.0, 0.0)), (0.1,) * 6)
+    result = applied(model, robot("fixed"), ODOM)
+    assert f"{np.sqrt(3 * 81):.3g} m" in item(result, "pose")
+    assert item(result, "twist").startswith("refused: ")
+    here = applied(replace(model, pose=Pose((0.0,) * 6), twist=(0.0,) * 6), robot("fixed"), ODOM)
+    assert not here.refused
+
+
+def test_a_state_that_does_not_place_the_virtual_joints_frame_refuses_the_pose() -> None:
+    model = ModelState("arm", "map", Pose((0.0,) * 6))
+    result = applied(model, robot("planar"), Frame("map", "world", Pose((0.0,) * 6)))
+    assert item(result, "pose") == "refused: the state does not say where 'odom' is, in which the robot stands"
+    standing = resolve_with(WorldState(models=(model,), frames=(Frame("map"),)), (ODOM,))
+    assert not apply_model_state(model, standing, robot("planar")).refused
+
+
+def test_a_motion_relative_to_a_frame_that_moves_in_an_unknown_way_is_refused() -> None:
+    twist = (0.1, 0.2, 0.0, 0.0, 0.0, 0.3)
+    model = ModelState("arm", "map", Pose((0.0,) * 6), twist)
+    frames = (Frame("map", "odom", Pose((0.0,) * 6)), ODOM)
+    assert "is not stated" in item(applied(model, robot("planar"), *frames), "twist")
+    still = (replace(frames[0], twist=(0.0,) * 6), ODOM)
+    moving = applied(model, robot("planar"), *still)
+    assert moving.base_velocities is not None
+    np.testing.assert_allclose(moving.base_velocities, (0.1, 0.2, 0.3), atol=1e-15)
+    # Relative to the virtual joint's own frame it is known however that frame moves.
+    own = applied(replace(model, parent="odom"), robot("planar"), Frame("odom", "world", Pose((0.0,) * 6)))
+    assert own.base_velocities is not None
+
+
+def links_of(shoulder: float, elbow: float, grip: float) -> tuple[LinkState, ...]:
+    upper = matrix((0.0, 0.0, 1.0, 0.0, 0.0, shoulder))
+    lower = upper @ matrix((1.0 + elbow, 0.0, 0.0, 0.0, 0.0, 0.0))
+    finger = lower @ matrix((0.0, grip, 0.0, 0.0, 0.0, 0.0))
+
+    def state(name: str, T: FloatArray) -> LinkState:
+        rpy = Rotation.from_matrix(T[:3, :3]).as_euler("xyz")
+        x, y, z = T[:3, 3].tolist()
+        roll, pitch, yaw = rpy.tolist()
+        return LinkState(name, Pose((x, y, z, roll, pitch, yaw)))
+
+    return state("upper", upper), state("lower", lower), state("finger", finger)
+
+
+def test_joints_follow_from_links_alone_and_are_said_to() -> None:
+    result = applied(ModelState("arm", links=links_of(0.7, 0.25, 0.1)), robot())
+    space = {"shoulder": 0.7, "elbow": 0.25, "grip": 0.1, "follow": -0.1}
+    names = result.positions_of
+    assert names == set(space)
+    by_name = dict(zip(("shoulder", "elbow", "follow", "grip"), result.positions, strict=False))
+    assert sorted(result.positions.round(9).tolist()) == sorted(space.values()), by_name
+    assert not result.refused
+    assert all(entry.derived for entry in result.items if entry.kind == "joint")
+    assert result.kept == ()
+
+
+def test_links_that_no_joint_explains_are_refused_with_the_distance() -> None:
+    upper, lower, finger = links_of(0.7, 0.25, 0.1)
+    assert lower.pose is not None
+    off = replace(lower, pose=replace(lower.pose, xyz_rpy=(*lower.pose.xyz_rpy[:2], 1.5, *lower.pose.xyz_rpy[3:])))
+    result = applied(ModelState("arm", links=(upper, off, finger)), robot())
+    assert "0.5 m" in item(result, "joint", "elbow")
+    assert "elbow" in result.kept
+    assert any(entry.kind == "link" and entry.name == "lower" for entry in result.refused)
+
+
+def test_a_stated_joint_goes_before_links_that_disagree_and_these_are_refused() -> None:
+    model = ModelState("arm", links=links_of(0.7, 0.25, 0.1), joints=(JointState("elbow", (0.5,)),))
+    result = applied(model, robot())
+    assert item(result, "joint", "elbow") == "position set"
+    assert "0.25 m" in item(result, "link", "lower")
+
+
+def test_what_is_neither_stated_nor_follows_stays_and_is_listed() -> None:
+    model = ModelState("arm", joints=(JointState("shoulder", (0.3,), (0.1,)),))
+    present = np.array([0.0, 0.4, 0.0, 0.0])
+    result = apply_model_state(model, resolve(WorldState(models=(model,))), robot(), positions=present)
+    assert result.positions[1] == 0.4
+    assert set(result.kept) == {"elbow", "grip", "follow"}
+    assert np.isnan(result.velocities[1:]).all()
+    assert result.velocities[0] == 0.1
+    assert not result.refused
+
+
+@pytest.mark.parametrize(
+    ("joint", "words"),
+    [
+        (JointState("elbbow", (0.1,)), "did you mean 'elbow'?"),
+        (JointState("elbow", (0.1, 0.2)), "2 positions"),
+        (JointState("elbow", (1.5,)), "outside the limits 0 to 1"),
+        (JointState("elbow", velocities=(0.1, 0.2)), "2 velocities"),
+    ],
+)
+def test_a_joint_state_that_does_not_fit_is_refused_by_name(joint: JointState, words: str) -> None:
+    assert words in item(applied(ModelState("arm", joints=(joint,)), robot()), "joint", joint.name)
+
+
+def test_link_twists_without_the_joints_behind_them_are_refused() -> None:
+    model = ModelState("arm", links=(LinkState("finger", twist=(0.1,) * 6),))
+    result = applied(model, robot())
+    assert "twist cannot be made" in item(result, "link", "finger")
+
+
+def test_a_measured_mimic_joint_stays_where_it_was_measured() -> None:
+    joints = (JointState("grip", (0.2,)), JointState("follow", (-0.25,)))
+    result = applied(ModelState("arm", joints=joints), robot())
+    assert not result.refused
+    assert {0.2, -0.25} <= set(result.positions.tolist())
+    assert any("-0.05" in note for note in result.notes) or any("0.05" in note for note in result.notes)

@@ -1,0 +1,34 @@
+"""The rule of doc/usdf.md: what a parameter names, the virtual joint, TF, odometry, a fixed virtual joint, nothing."""
+
+from __future__ import annotations
+
+import itertools
+
+from robot_semantics.state.root_source import RootCandidate, RootSource, choose_root
+
+IN_ORDER = [
+    RootCandidate(RootSource.CHOSEN, "/my_odom", "odom"),
+    RootCandidate(RootSource.VIRTUAL_JOINT, "world_joint", "odom"),
+    RootCandidate(RootSource.TF, "/tf", "map"),
+    RootCandidate(RootSource.ODOMETRY, "/odom", "odom"),
+    RootCandidate(RootSource.FIXED, "world_joint", "world"),
+]
+
+
+def test_the_first_kind_that_is_there_is_believed_in_whatever_order_they_come() -> None:
+    for first, candidate in enumerate(IN_ORDER):
+        for some in itertools.permutations(IN_ORDER[first:]):
+            assert choose_root(some).chosen == candidate
+
+
+def test_two_of_one_kind_are_not_mixed_and_the_other_is_named() -> None:
+    one, other = (RootCandidate(RootSource.ODOMETRY, name, "odom") for name in ("/a/odom", "/b/odom"))
+    choice = choose_root([other, one])
+    assert choice.chosen == one
+    assert choice.complaint("r") == "'r' is where '/a/odom' says; passed over: '/b/odom'"
+
+
+def test_where_nobody_says_anything_that_is_reported() -> None:
+    choice = choose_root([])
+    assert choice.chosen is None
+    assert choice.complaint("r") == "nothing says where 'r' is: its pose is not stated"
