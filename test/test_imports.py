@@ -26,8 +26,8 @@ ROOMS: dict[str, set[str]] = {
     "convert": {"base", "transforms", "xml", "model", "usdf", "state"},
     "examples": {"base"},
     "collision": {"base", "transforms", "urdf", "model", "kinematics"},
-    "recording": {"base", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"},
-    "simulation": {"base", "transforms", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
+    "recording": {"base", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
+    "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "recording"},
     "ros": {
         *("base", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.cli.inputs import add_xacro_arguments, xacro_of
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="BAG", required=True, help="the folder to make")
     parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
     parser.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
+    add_xacro_arguments(parser)
     parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
@@ -88,9 +90,9 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
         if name in files["urdf"]:
-            urdf = description_text(Path(files["urdf"][name]))
+            urdf = description_text(Path(files["urdf"][name]), xacro_of(arguments))
         if name in files["srdf"]:
-            srdf = semantic_text(Path(files["srdf"][name]))
+            srdf = semantic_text(Path(files["srdf"][name]), xacro_of(arguments))
         if not urdf:
             result[name] = Described(None, "", srdf)
             continue

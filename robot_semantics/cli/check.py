@@ -132,7 +132,7 @@ class _Check:
                 Path(file),
                 strict=False,
                 implicit_links=self.arguments.implicit_links,
-                xacro_arguments=self.arguments.xacro_arguments,
+                xacro=inputs.xacro_of(self.arguments),
                 resolver=resolver,
                 diagnostics=self.diagnostics,
             )
@@ -145,7 +145,7 @@ class _Check:
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
         try:
             semantic = srdf_from_file(
-                file, self.diagnostics, xacro_arguments=self.arguments.xacro_arguments, find_package=self._find(file)
+                file, self.diagnostics, xacro=inputs.xacro_of(self.arguments), find_package=self._find(file)
             )
         except DescriptionError as error:
             self._extend(error)

@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     parser.add_argument("a", metavar="A.srdf", help="one SRDF")
     parser.add_argument("b", metavar="B.srdf", help="the other")
+    inputs.add_xacro_arguments(parser)
     inputs.add_json_argument(parser)
 
 
@@ -46,6 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _pairs(file: str, arguments: argparse.Namespace) -> dict[LinkPair, str]:
     diagnostics = Diagnostics()
-    semantic = srdf_from_file(file, diagnostics, xacro_arguments=arguments.xacro_arguments)
+    semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
     inputs.print_diagnostics(diagnostics)
     return {LinkPair.of(item.link1, item.link2): item.reason for item in semantic.disabled_collisions}

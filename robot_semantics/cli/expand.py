@@ -14,7 +14,7 @@ from lxml import etree
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.xml.xacro import ExpandedPlaces, read_document
+from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro; without it, no text is printed"
     )
     inputs.add_package_argument(parser)
+    inputs.add_xacro_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,12 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     path = Path(arguments.file)
     resolver = PackageResolver(arguments.package_path)
-    document = read_document(path, arguments.xacro_arguments, lambda name: str(resolver.package(name, path)))
+    document = read_document(path, inputs.xacro_of(arguments), lambda name: str(resolver.package(name, path)))
     text = document.places.text.decode()
     if isinstance(document.places, ExpandedPlaces):
         # xacro puts all in one line, and a message about the text names the line.
         etree.indent(document.root)
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
+    elif has_macros(document):
+        print(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
     sys.stdout.write(declared_utf8(text))
     if not text.endswith("\n"):
         sys.stdout.write("\n")

@@ -12,6 +12,7 @@ from typing import Any
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.xml.xacro_options import Xacro
 
 WARNINGS_OF_A_KIND = 3
 """How many warnings of one kind a command shows that is about something else; `check` shows all."""
@@ -32,6 +33,35 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
     add_package_argument(parser)
     add_implicit_links_argument(parser)
+    add_xacro_arguments(parser)
+
+
+def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how xacros are expanded; main takes their arguments, ``name:=value``, from anywhere on the line."""
+    default = Xacro()
+    parser.add_argument(
+        "--xacro", action="store_true", help="expand macros whatever the files given are called; runs what is in them"
+    )
+    parser.add_argument(
+        "--xacro-seconds",
+        type=float,
+        default=default.seconds,
+        metavar="S",
+        help=f"end the expansion of a xacro after S seconds ({default.seconds:g})",
+    )
+    parser.add_argument(
+        "--xacro-memory",
+        type=int,
+        default=default.megabytes,
+        metavar="MB",
+        help=f"let the expansion of a xacro take MB megabytes ({default.megabytes})",
+    )
+
+
+def xacro_of(arguments: argparse.Namespace) -> Xacro:
+    """Return how xacros are expanded as the arguments say."""
+    expand = True if arguments.xacro else None
+    return Xacro(expand, arguments.xacro_arguments, arguments.xacro_seconds, arguments.xacro_memory)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +103,7 @@ def load(arguments: argparse.Namespace) -> RobotModel:
         Path(arguments.srdf) if arguments.srdf else None,
         strict=False,
         implicit_links=arguments.implicit_links,
-        xacro_arguments=arguments.xacro_arguments,
+        xacro=xacro_of(arguments),
         resolver=PackageResolver(arguments.package_path),
         diagnostics=diagnostics,
     )

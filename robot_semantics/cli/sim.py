@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.cli.inputs import add_xacro_arguments, print_diagnostics, xacro_of
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -57,6 +57,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a package, or a folder of packages, that package:// may name; may be given several times",
     )
+    add_xacro_arguments(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -81,6 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
         diagnostics=diagnostics,
         timestep=arguments.timestep,
         ground=not arguments.no_ground,
+        xacro=xacro_of(arguments),
     )
     print_diagnostics(diagnostics)
     send_warnings_to(lambda text: print(f"note: MuJoCo: {text}", file=sys.stderr))

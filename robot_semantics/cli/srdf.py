@@ -82,6 +82,7 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_package_argument(parser)
     inputs.add_implicit_links_argument(parser)
+    inputs.add_xacro_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -182,7 +183,7 @@ def _robot(arguments: argparse.Namespace) -> RobotModel:
         arguments.urdf,
         strict=False,
         implicit_links=arguments.implicit_links,
-        xacro_arguments=arguments.xacro_arguments,
+        xacro=inputs.xacro_of(arguments),
         resolver=PackageResolver(arguments.package_path),
     )
 

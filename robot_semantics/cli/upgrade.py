@@ -33,11 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.urdf.reader import read_robot
     from robot_semantics.urdf.writer import write_urdf
     from robot_semantics.xml.reader import parse_xml, read_text
-    from robot_semantics.xml.xacro import is_xacro
+    from robot_semantics.xml.xacro import has_macros
 
     original = read_text(arguments.urdf)
     document = parse_xml(original, arguments.urdf, forgiving=True)
-    if is_xacro(document, arguments.urdf):
+    if has_macros(document) or Path(arguments.urdf).suffix == ".xacro":
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
     diagnostics = Diagnostics()
     robot = read_robot(document, diagnostics)

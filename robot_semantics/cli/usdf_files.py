@@ -39,6 +39,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-robots", action="store_true", help="do not read the robot files that the world state names"
     )
+    inputs.add_xacro_arguments(parser)
 
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +58,8 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
     if arguments.urdf is None:
         return None
     srdf = None if arguments.srdf is None else Path(arguments.srdf)
-    xacro_arguments = getattr(arguments, "xacro_arguments", None)
     urdf = Path(arguments.urdf)
-    return load_robot(urdf, srdf, strict=False, xacro_arguments=xacro_arguments, diagnostics=diagnostics)
+    return load_robot(urdf, srdf, strict=False, xacro=inputs.xacro_of(arguments), diagnostics=diagnostics)
 
 
 def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:

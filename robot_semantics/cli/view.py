@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.collision_geometry,
         arguments.strict,
         arguments.implicit_links,
-        arguments.xacro_arguments,
+        inputs.xacro_of(arguments),
     )
     diagnostics = Diagnostics()
     try:

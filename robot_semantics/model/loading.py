@@ -14,6 +14,7 @@ from robot_semantics.srdf.tree import Semantic
 from robot_semantics.urdf.reader import parse_urdf, read_robot
 from robot_semantics.urdf.tree import Robot
 from robot_semantics.xml.xacro import FindPackage, read_document
+from robot_semantics.xml.xacro_options import Xacro
 
 
 def load_robot(
@@ -22,12 +23,15 @@ def load_robot(
     *,
     strict: bool = True,
     implicit_links: bool = False,
+    xacro: Xacro | bool | None = None,
     xacro_arguments: Mapping[str, str] | None = None,
     resolver: PackageResolver | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> RobotModel:
     """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
 
+    A file called ``.xacro`` is expanded, any with ``xacro=True``, none with ``xacro=False``: expanding runs what is in
+    the file, so never do it to one that somebody else named. `xacro` may also be a `Xacro` with arguments and limits.
     `resolver` finds the packages that a xacro asks for. Problems are added to `diagnostics`, if given. With `strict`
     any error raises; without, parts in error are left out.
 
@@ -41,7 +45,8 @@ def load_robot(
     def find_package(asked_by: str | Path) -> FindPackage:
         return lambda name: str(packages.package(name, asked_by))
 
-    document = read_document(urdf_path, xacro_arguments, find_package(urdf_path), as_tree=False)
+    how = Xacro.of(xacro, xacro_arguments)
+    document = read_document(urdf_path, how, find_package(urdf_path), as_tree=False)
     robot = read_robot(document, own)
 
     def semantic() -> Semantic | None:
@@ -49,7 +54,7 @@ def load_robot(
             return None
         from robot_semantics.srdf.reader import srdf_from_file
 
-        return srdf_from_file(srdf_path, own, xacro_arguments=xacro_arguments, find_package=find_package(srdf_path))
+        return srdf_from_file(srdf_path, own, xacro=how, find_package=find_package(srdf_path))
 
     return _finish(robot, semantic, strict, implicit_links, own)
 

@@ -169,9 +169,9 @@ def _check(request: ExportRequest) -> None:
     check_words(request.times)
     for robot in request.robots:
         if robot.urdf is not None:
-            description_text(robot.urdf)
+            description_text(robot.urdf, robot.xacro)
         if robot.srdf is not None:
-            semantic_text(robot.srdf)
+            semantic_text(robot.srdf, robot.xacro)
     name = _format(request, 1)
     if request.out is not None and not request.dry_run:
         is_folder = name == "usdf" and _suffix(request) not in (".usdf", ".xml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
@@ -13,6 +13,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.message_types import JOINT_STATE
 from robot_semantics.recording.reading import Text
 from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.xml.xacro_options import Xacro
 
 DEFAULT_NAME = "robot"
 """What a robot without a description is called."""
@@ -32,6 +33,7 @@ class RobotRequest:
         urdf: file of its URDF; None: from its topic in the bag.
         srdf: file of its SRDF; None: from its topic in the bag.
         joint_states: topic of its joint states; None: ``joint_states`` in its namespace.
+        xacro: how the files are expanded, if they are xacros.
     """
 
     name: str | None = None
@@ -39,6 +41,7 @@ class RobotRequest:
     urdf: Path | None = None
     srdf: Path | None = None
     joint_states: str | None = None
+    xacro: Xacro = field(default_factory=Xacro)
 
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
@@ -126,10 +129,10 @@ def find_robot(
     urdf = _last_text(texts, request.topic("robot_description"), problems)
     srdf = _last_text(texts, request.topic("robot_description_semantic"), problems)
     model: RobotModel | None = None
-    srdf_text = semantic_text(request.srdf) if request.srdf else srdf.text if srdf else None
+    srdf_text = semantic_text(request.srdf, request.xacro) if request.srdf else srdf.text if srdf else None
     srdf_source = str(request.srdf) if request.srdf else f"<{request.topic('robot_description_semantic')}>"
     if request.urdf is not None:
-        text = description_text(request.urdf)
+        text = description_text(request.urdf, request.xacro)
         model = robot_from_text(
             text, srdf_text, strict=False, urdf_source=str(request.urdf), srdf_source=srdf_source, diagnostics=problems
         )
@@ -159,22 +162,22 @@ def find_robot(
     )
 
 
-def description_text(path: Path) -> str:
+def description_text(path: Path, xacro: Xacro | None = None) -> str:
     """Return a URDF file's text, of a xacro what it expands to.
 
     Raises:
         DescriptionError: it cannot be read, or gives no robot.
     """
-    return load_robot(path, strict=False).urdf.places.text.decode()
+    return load_robot(path, strict=False, xacro=xacro).urdf.places.text.decode()
 
 
-def semantic_text(path: Path) -> str:
+def semantic_text(path: Path, xacro: Xacro | None = None) -> str:
     """Return an SRDF file's text, of a xacro what it expands to.
 
     Raises:
         DescriptionError: it cannot be read, or is no SRDF.
     """
-    return srdf_from_file(path, Diagnostics()).places.text.decode()
+    return srdf_from_file(path, Diagnostics(), xacro=xacro).places.text.decode()
 
 
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:

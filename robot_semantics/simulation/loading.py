@@ -11,6 +11,7 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.xml.xacro_options import NO_XACRO, Xacro
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def world_from_state(
     diagnostics: Diagnostics | None = None,
     timestep: float = 0.002,
     ground: bool = True,
+    xacro: Xacro | None = None,
 ) -> WorldSpec:
     """Return the world of all models of `state`, described by its ``rs:description`` or by `overrides`.
 
@@ -57,6 +59,7 @@ def world_from_state(
         diagnostics: collects the problems of the descriptions.
         timestep: [s].
         ground: whether there is a floor.
+        xacro: how those of `overrides` that are xacros are expanded; what the state itself names never is.
 
     Raises:
         WorldSpecError: a model without description.
@@ -70,8 +73,9 @@ def world_from_state(
     for model in state.models:
         chosen = others.pop(model.name, None)
         relative_to = source if chosen is None else None
-        specs.append(_load(model.name, chosen or _stated(model), relative_to, found, strict, diagnostics))
-    specs += [_load(name, files, None, found, strict, diagnostics) for name, files in others.items()]
+        how = NO_XACRO if chosen is None else xacro
+        specs.append(_load(model.name, chosen or _stated(model), relative_to, found, strict, diagnostics, how))
+    specs += [_load(name, files, None, found, strict, diagnostics, xacro) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
 
 
@@ -88,10 +92,11 @@ def _load(
     resolver: PackageResolver,
     strict: bool,
     diagnostics: Diagnostics | None,
+    xacro: Xacro | None,
 ) -> ModelSpec:
     urdf = resolver.resolve(files.urdf, relative_to)
     srdf = None if files.srdf is None else resolver.resolve(files.srdf, relative_to)
-    robot = load_robot(urdf, srdf, strict=strict, diagnostics=diagnostics)
+    robot = load_robot(urdf, srdf, strict=strict, xacro=xacro, diagnostics=diagnostics)
     return ModelSpec(
         name,
         robot,

@@ -20,7 +20,8 @@ from robot_semantics.srdf import tree
 from robot_semantics.srdf.elements import HOMES, ROBOT, VIRTUAL_JOINT_TYPES, ElementSpec
 from robot_semantics.urdf.numbers import words
 from robot_semantics.xml.reader import XmlDocument, is_macro, parse_xml
-from robot_semantics.xml.xacro import FindPackage, read_document
+from robot_semantics.xml.xacro import FindPackage, read_document, report_expressions
+from robot_semantics.xml.xacro_options import Xacro
 
 _SPACE = " \t\n\v\f\r"
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -46,19 +47,21 @@ def srdf_from_file(
     path: str | Path,
     diagnostics: Diagnostics | None = None,
     *,
+    xacro: Xacro | bool | None = None,
     xacro_arguments: Mapping[str, str] | None = None,
     find_package: FindPackage | None = None,
 ) -> tree.Semantic:
-    """Read an SRDF file, plain or xacro; `find_package` answers a xacro's ``$(find name)``.
+    """Read an SRDF file, plain or xacro, as `load_robot` does; `find_package` answers a xacro's ``$(find name)``.
 
     Raises:
         DescriptionError: as `parse_srdf`, and when the file cannot be read.
     """
-    return _read(read_document(path, xacro_arguments, find_package), diagnostics)
+    return _read(read_document(path, Xacro.of(xacro, xacro_arguments), find_package), diagnostics)
 
 
 def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> tree.Semantic:
     found = Diagnostics()
+    report_expressions(document, found)
     semantic = _Reader(document, found).read()
     if diagnostics is None:
         found.raise_if_failed()

@@ -14,6 +14,7 @@ from robot_semantics.urdf.scanner import VERSIONS, Part, Scanner
 from robot_semantics.urdf.tree import Joint, Link, Material, Robot
 from robot_semantics.xml.no_collection import no_collection
 from robot_semantics.xml.reader import XmlDocument, read_text, scan_xml
+from robot_semantics.xml.xacro import report_expressions
 
 
 @no_collection()
@@ -67,6 +68,7 @@ def _read(scanner: Scanner) -> Robot:
         scanner.diagnostics.warning("odd-comment", message, place)
     for prefix, at in document.undeclared_prefixes.items():
         scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", at)
+    report_expressions(document, scanner.diagnostics)
     part = Part("robot", scanner.enter())
     scanner.attributes(part, "robot", 0, {"name": str, "version": str}, part.values)
     _read_version(scanner, part)

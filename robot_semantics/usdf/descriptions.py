@@ -18,6 +18,7 @@ from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writable import SOURCE
 from robot_semantics.xml.reader import SourceMap
+from robot_semantics.xml.xacro_options import NO_XACRO
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -71,7 +72,7 @@ def _load(model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, 
     try:
         urdf = find(model.description or "")
         srdf = None if model.semantic is None else find(model.semantic)
-        return load_robot(urdf, srdf, strict=False)
+        return load_robot(urdf, srdf, strict=False, xacro=NO_XACRO)
     except DescriptionError as error:
         reason = f"it has errors, the first: {error.diagnostics[0]}" if error.diagnostics else "it has errors"
     except (RobotSemanticsError, OSError) as error:

@@ -12,6 +12,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.robots import RobotRequest
 from robot_semantics.recording.times import TimeRequest
+from robot_semantics.xml.xacro_options import Xacro
 
 ENDINGS = (".bag", ".mcap", ".db3")
 MOST_MOMENTS = 300
@@ -27,7 +28,9 @@ def is_bag(path: Path) -> bool:
     return path.suffix in ENDINGS
 
 
-def series_of_bag(path: Path, urdf: Path | None, srdf: Path | None, problems: Diagnostics) -> Path:
+def series_of_bag(
+    path: Path, urdf: Path | None, srdf: Path | None, problems: Diagnostics, xacro: Xacro | None = None
+) -> Path:
     """Return a folder of world states of the recording at `path`; the robot is the given one, or the recording's own.
 
     Raises:
@@ -36,7 +39,8 @@ def series_of_bag(path: Path, urdf: Path | None, srdf: Path | None, problems: Di
     """
     folder = Path(tempfile.mkdtemp(prefix="robot_semantics_view_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    whole = ExportRequest((path,), None, robots=(RobotRequest(urdf=urdf, srdf=srdf),), dry_run=True)
+    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=xacro or Xacro())
+    whole = ExportRequest((path,), None, robots=(robot,), dry_run=True)
     # What is wrong with the recording is said once, by the second reading.
     recording = export(whole, Diagnostics()).recording
     seconds = (recording.end_ns - recording.start_ns) / 1e9

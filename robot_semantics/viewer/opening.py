@@ -29,6 +29,7 @@ from robot_semantics.viewer.parts import Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
+from robot_semantics.xml.xacro_options import Xacro
 
 
 class UnknownFileError(RobotSemanticsError):
@@ -53,13 +54,14 @@ class Opening:
         package_paths: folders of packages, for ``package://``.
         collision: show collision geometry instead of visuals.
         strict: refuse descriptions that have any problem.
+        xacro: how the files given are expanded, if they are xacros; what a world state names never is.
     """
 
     package_paths: tuple[str, ...] = ()
     collision: bool = False
     strict: bool = False
     implicit_links: bool = False
-    xacro_arguments: Mapping[str, str] = field(default_factory=dict)
+    xacro: Xacro = field(default_factory=Xacro)
 
 
 def kind_of(path: Path) -> Kind:
@@ -104,14 +106,14 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
             srdf,
             strict=False,
             implicit_links=opening.implicit_links,
-            xacro_arguments=dict(opening.xacro_arguments),
+            xacro=opening.xacro,
             diagnostics=found,
         )
         if opening.strict:
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)
     worlds = [
-        series_of_bag(path, urdf, srdf, diagnostics) if kind is Kind.BAG else path
+        series_of_bag(path, urdf, srdf, diagnostics, opening.xacro) if kind is Kind.BAG else path
         for kind, path in kinds
         if kind in (Kind.USDF, Kind.SERIES, Kind.BAG)
     ]

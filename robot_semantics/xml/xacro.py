@@ -1,41 +1,39 @@
 """xacro in: a file with macros to the XML document it stands for, with places in the files it was written in.
 
-The `xacro` package does the work. It forgets where elements come from; so each element gets an attribute with its file
-and number before the macros are carried out, and loses it afterwards.
+The `xacro` package does the work, in a process of its own (`robot_semantics.xml.xacro_child`) that is ended when it
+takes too long or too much memory: its expressions are Python and can do whatever the user can. So only what a user
+names is expanded, never a file that another document names. xacro forgets where elements come from; each element gets
+an attribute with its file and number before the macros are carried out, and loses it afterwards.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.dom import minidom
-from xml.parsers import expat
 
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.base.errors import DescriptionError
-from robot_semantics.xml.reader import (
-    SourceMap,
-    XmlDocument,
-    is_macro,
-    parse_xml,
-    read_text,
-    read_xml,
-    scan_xml,
-)
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_text, read_xml, scan_xml
+from robot_semantics.xml.xacro_child import MARK
+from robot_semantics.xml.xacro_options import Xacro
 
 FindPackage = Callable[[str], str]
 
-_MARK = "robot_semantics_came_from"
-_CLASS = re.compile(r"<class '[^']*'>:? ?")
-# xacro keeps its state in module variables.
-_LOCK = threading.Lock()
+_TAG_NAME = re.compile(rb"<([^\s/>]+)")
+_EXPRESSION = re.compile(r"\$[{(]")
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro_child import main; main()"
 
 
 class ExpandedPlaces(SourceMap):
@@ -57,123 +55,198 @@ class ExpandedPlaces(SourceMap):
         return Place(written.source, written.line, written.column, expanded.path)
 
 
-def is_xacro(document: XmlDocument, path: str | Path | None = None) -> bool:
-    """Tell whether a document has macros to be carried out: it is called ``.xacro`` or has an element of xacro's."""
-    if path is not None and Path(path).suffix == ".xacro":
-        return True
-    if b"xacro" not in document.places.text:
-        return False
-    # The tree, which need not have been made yet, is only looked at where a tag has a prefix at all.
-    prefixed = any(type(mark) is str and mark.startswith("{") for mark in document.events.marks)
-    return prefixed and any(map(is_macro, document.root.iter("*")))
+def has_macros(document: XmlDocument) -> bool:
+    """Tell whether a document has an element of xacro's."""
+    return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
+
+
+def report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn once about values that look like expressions of xacro's, which nobody has carried out."""
+    if b"${" not in document.places.text and b"$(" not in document.places.text:
+        return
+    found = [
+        (at, str(name))
+        for at, element in enumerate(document.root.iter("*"))
+        for name, value in element.attrib.items()
+        if _EXPRESSION.search(str(value))
+    ]
+    if found:
+        value = str(document.elements[found[0][0]].get(found[0][1]))
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        message = f"'{value}'{more} looks like xacro, which was not carried out; it is taken as it stands"
+        diagnostics.warning("xacro-not-expanded", message, document.places.place(*found[0]))
 
 
 def read_document(
-    path: str | Path,
-    arguments: Mapping[str, str] | None = None,
-    find_package: FindPackage | None = None,
-    *,
-    as_tree: bool = True,
+    path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None, *, as_tree: bool = True
 ) -> XmlDocument:
-    """Read an XML file; when it is a xacro, what it stands for. `as_tree`: its tree will be asked for, not its events.
+    """Read an XML file; when it is to be expanded, what it stands for. `as_tree`: its tree will be asked for.
 
     Raises:
-        DescriptionError: as `expand_xacro`.
+        DescriptionError: as `expand_xacro`; the file is called ``.xacro`` and must not be expanded.
     """
-    document = read_xml(path, forgiving=True) if as_tree else scan_xml(read_text(path), str(path))
-    return expand_xacro(path, arguments, find_package, document) if is_xacro(document, path) else document
+    how = xacro or Xacro()
+    by_name = Path(path).suffix == ".xacro"
+    if by_name if how.expand is None else how.expand:
+        return expand_xacro(path, how, find_package)
+    if by_name:
+        reason = "a xacro is expanded only where a user names it, as it can run anything: name what it expands to"
+        raise _refusal("xacro-not-expanded", reason, Place(str(path)))
+    return read_xml(path, forgiving=True) if as_tree else scan_xml(read_text(path), str(path))
 
 
-def expand_xacro(
-    path: str | Path,
-    arguments: Mapping[str, str] | None = None,
-    find_package: FindPackage | None = None,
-    document: XmlDocument | None = None,
-) -> XmlDocument:
+def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
     """Return the document that the xacro file at `path` stands for.
 
-    `arguments` are the values of its ``<xacro:arg>``; `find_package` answers ``$(find name)``, by default from the
-    ament index; `document` is the file as read before, for files that can be read only once.
+    `find_package` answers ``$(find name)``, by default from the ament index.
 
     Raises:
-        DescriptionError: a file cannot be read or is not well-formed, or a macro fails; the one diagnostic names the
-            file in question.
+        DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the one
+            diagnostic names the file in question.
     """
-    # Imported here: most robots are no xacro, and it brings yaml and more along.
-    import xacro
-    import xacro.substitution_args
+    how = xacro or Xacro()
+    expansion = _Expansion(str(path), find_package)
+    text = expansion.run(how)
+    return _without_marks(parse_xml(text, str(path), forgiving=True), expansion.files)
 
-    with _LOCK:
-        files: list[SourceMap] = []
-        with _patched(xacro, files, find_package, {} if document is None else {str(path): document}):
+
+class _Expansion:
+    """One run of the other process, and the answers to what it asks: files, marked, and packages."""
+
+    def __init__(self, path: str, find_package: FindPackage | None) -> None:
+        self.files: list[SourceMap] = []
+        self._path = path
+        self._find_package = find_package
+        self._refused: DescriptionError | None = None
+
+    def run(self, how: Xacro) -> str:
+        """Return the expanded text."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Of its own session: Ctrl-C comes here alone, and whatever it starts can be ended with it.
+            start_new_session=True,
+        )
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            _kill(process)
+
+        timer = threading.Timer(how.seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            result = self._talk(process, how)
+        finally:
+            timer.cancel()
+            _kill(process)
+            for pipe in (process.stdin, process.stdout):
+                # What was not sent to a process that has ended is of no use.
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]  # both are pipes
+            process.wait()
+        if "done" in result:
+            return str(result["done"])
+        if late.is_set() or process.returncode == -signal.SIGXCPU:
+            reason = f"not expanded after {how.seconds:g} s, the most that it may take: see --xacro-seconds"
+            raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
+        if result.get("memory"):
+            reason = f"it takes more than {how.megabytes} MB, the most that it may: see --xacro-memory"
+            raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
+        if "failed" not in result:
+            raise _refusal("xacro", f"xacro: it ended with code {process.returncode}", Place(self._path))
+        raise self._failure(result["failed"])
+
+    def _talk(self, process: subprocess.Popen[bytes], how: Xacro) -> dict[str, Any]:
+        """Answer what the process asks until it has a result; return that, empty if it ends without."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        message: dict[str, Any] = {
+            "path": self._path,
+            "arguments": dict(how.arguments),
+            "seconds": how.seconds,
+            "bytes": how.megabytes * 1_000_000,
+            "find": self._find_package is not None,
+        }
+        while True:
             try:
-                expanded: str = xacro.process_file(str(path), mappings=dict(arguments or {})).toxml()
-            except DescriptionError as error:
-                raise _included(xacro, error) from None
-            # Expressions are Python: whatever they raise is a problem of the document.
-            except Exception as error:  # noqa: BLE001
-                raise _refusal(xacro, path, error, files) from None
-    return _without_marks(parse_xml(expanded, str(path), forgiving=True), files)
+                process.stdin.write(json.dumps(message).encode() + b"\n")
+                process.stdin.flush()
+                line = process.stdout.readline()
+            except OSError:
+                return {}
+            asked: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {}
+            if "read" in asked:
+                message = self._read(str(asked["read"]))
+            elif "find" in asked:
+                message = self._find(str(asked["find"]))
+            else:
+                return asked
+
+    def _read(self, file: str) -> dict[str, Any]:
+        try:
+            document = read_xml(file, forgiving=True)
+        except DescriptionError as error:
+            self._refused = error
+            return {"refused": str(error), "unreadable": error.diagnostics[0].code == "unreadable"}
+        text = document.places.text
+        pieces = []
+        last = 0
+        for number, offset in enumerate(document.places.offsets):
+            name = _TAG_NAME.match(text, offset)
+            if name is None or name.group(1).startswith(b"xacro:"):
+                continue
+            pieces += [text[last : name.end()], f' {MARK}="{len(self.files)}:{number}"'.encode()]
+            last = name.end()
+        self.files.append(document.places)
+        marked = b"".join([*pieces, text[last:]]).decode()
+        return {"text": re.sub(r"^\s*<\?xml[^>]*\?>", "", marked), "file": len(self.files) - 1}
+
+    def _find(self, name: str) -> dict[str, Any]:
+        assert self._find_package is not None
+        try:
+            return {"folder": self._find_package(name)}
+        except (RobotSemanticsError, OSError) as error:
+            return {"refused": str(error)}
+
+    def _failure(self, failed: Mapping[str, Any]) -> DescriptionError:
+        stack = [name for name in failed["stack"] if name]
+        if failed["refused"] and self._refused is not None:
+            (problem,) = self._refused.diagnostics
+            files = [name for name in reversed(stack) if name != problem.place.source]
+            return DescriptionError([replace(problem, message=problem.message + _included(files))])
+        # The innermost macro stands in the file that defines it, whatever file is being read.
+        place = Place(failed["macro_file"] or (stack[-1] if stack else self._path), *failed["line_column"])
+        if failed["mark"]:
+            file, number = map(int, failed["mark"].split(":"))
+            place = self.files[file].place(number, failed["attribute"])
+        # A macro that calls itself is in itself a hundred times.
+        within = "".join(f", in macro '{name}'" for name in dict.fromkeys(failed["macros"]))
+        files = [name for name in dict.fromkeys(reversed(stack)) if name != place.source]
+        return _refusal("xacro", f"xacro: {failed['reason']}{within}{_included(files)}", place)
 
 
-@contextmanager
-def _patched(
-    xacro: Any, files: list[SourceMap], find_package: FindPackage | None, known: Mapping[str, XmlDocument]
-) -> Iterator[None]:
-    """Let xacro read through us, so that elements can be marked, and find packages as we do."""
-    substitution = xacro.substitution_args
-    kept = (xacro.parse, substitution._eval_find, substitution._eval_dict["find"])
-
-    def parse(inp: Any, filename: str | None = None) -> Any:
-        if inp is not None or filename is None:
-            return kept[0](inp, filename)
-        return _marked(known.get(filename) or read_xml(filename, forgiving=True), files)
-
-    def find(package: str) -> str:
-        return find_package(package) if find_package is not None else str(kept[1](package))
-
-    xacro.parse = parse
-    substitution._eval_find = substitution._eval_dict["find"] = find
-    try:
-        yield
-    finally:
-        xacro.parse, substitution._eval_find, substitution._eval_dict["find"] = kept
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
-def _marked(document: XmlDocument, files: list[SourceMap]) -> minidom.Document:
-    """Return a file's DOM with a mark on each element that is not xacro's own, and data on those that are."""
-    text = document.places.text
-    pieces = []
-    last = 0
-    for number, offset in enumerate(document.places.offsets):
-        name = re.compile(rb"<([^\s/>]+)").match(text, offset)
-        if name is None or name.group(1).startswith(b"xacro:"):
-            continue
-        pieces += [text[last : name.end()], f' {_MARK}="{len(files)}:{number}"'.encode()]
-        last = name.end()
-    files.append(document.places)
-    # `parse_xml` has let no entity pass, so there is nothing for this parser to expand.
-    marked = b"".join([*pieces, text[last:]])
-    dom = minidom.parseString(re.sub(rb"^\s*<\?xml[^>]*\?>", b"", marked))
-    for number, element in enumerate(dom.getElementsByTagName("*")):
-        if element.tagName.startswith("xacro:"):
-            element.setUserData(_MARK, (len(files) - 1, number), _Inherited())
-    return dom
+def _included(files: list[str]) -> str:
+    return "".join(f", included from {name}" for name in files)
 
 
-class _Inherited:
-    """Gives the copies of a node, as a macro's body gets, the data of the node."""
-
-    def handle(self, operation: int, key: str, data: object, source: Any, copy: Any) -> None:
-        """Be called by the DOM for every copy that it makes."""
-        if copy is not None:
-            copy.setUserData(key, data, self)
+def _refusal(code: str, message: str, place: Place) -> DescriptionError:
+    diagnostics = Diagnostics()
+    diagnostics.error(code, message, place)
+    return DescriptionError(diagnostics)
 
 
 def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument:
     origins: list[tuple[int, int] | None] = []
     for element in document.root.iter("*"):
-        mark = str(element.attrib.pop(_MARK, ""))
+        mark = str(element.attrib.pop(MARK, ""))
         if mark:
             file, number = mark.split(":")
             origins.append((int(file), int(number)))
@@ -184,67 +257,3 @@ def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument
     text = etree.tostring(document.root.getroottree(), encoding="utf-8")
     places = ExpandedPlaces(document.places.source, text, origins, files)
     return XmlDocument(document.root, places, document.undeclared_prefixes)
-
-
-def _included(xacro: Any, error: DescriptionError) -> DescriptionError:
-    """Return the error that refused a file, with the files that include it."""
-    (problem,) = error.diagnostics
-    stack = [name for name in xacro.filestack or [] if name and name != problem.place.source]
-    included = "".join(f", included from {name}" for name in reversed(stack))
-    return DescriptionError([replace(problem, message=problem.message + included)])
-
-
-def _refusal(xacro: Any, path: str | Path, error: Exception, files: list[SourceMap]) -> DescriptionError:
-    stack = [name for name in xacro.filestack or [] if name]
-    macros = list(reversed(xacro.macrostack or []))
-    # The innermost macro stands in the file that defines it, whatever file is being read.
-    file = next((str(macro.history[-1][-1]) for macro in macros if macro.history), str(stack[-1] if stack else path))
-    place = Place(file)
-    if isinstance(error, expat.ExpatError):
-        place = Place(file, error.lineno, error.offset + 1)
-    elif (found := _place_of(error, files)) is not None:
-        place = found
-    # A macro that calls itself is in itself a hundred times.
-    names = dict.fromkeys(macro.body.getAttribute("name") for macro in macros)
-    within = "".join(f", in macro '{name}'" for name in names)
-    included = "".join(f", included from {name}" for name in dict.fromkeys(reversed(stack)) if name != place.source)
-    diagnostics = Diagnostics()
-    diagnostics.error("xacro", f"xacro: {_reason(error)}{within}{included}", place)
-    return DescriptionError(diagnostics)
-
-
-def _reason(error: Exception) -> str:
-    """Return what an error says, in one line and once: xacro's own errors repeat those that they wrap."""
-    texts = dict.fromkeys(_CLASS.sub("", " ".join(text.split())) for text in _parts(error))
-    return " ".join(filter(None, texts)) or type(error).__name__
-
-
-def _parts(error: Exception) -> Iterator[str]:
-    """Yield what an error and those that it wraps say."""
-    if not (hasattr(error, "exc") and hasattr(error, "suffix")):
-        yield str(error)
-        return
-    for part in (*error.args, error.exc, error.suffix):
-        if isinstance(part, Exception):
-            yield from _parts(part)
-        elif part is not None:
-            yield str(part)
-
-
-def _place_of(error: Exception, files: list[SourceMap]) -> Place | None:
-    """Return where the element stands that xacro was at, the innermost of those that are known."""
-    found: Place | None = None
-    trace = error.__traceback__
-    while trace is not None:
-        frame, trace = trace.tb_frame, trace.tb_next
-        node = frame.f_locals.get("node") or frame.f_locals.get("elt")
-        # In `eval_all`, an element's attributes come before its children.
-        in_attribute = frame.f_code.co_name == "eval_all" and "next" not in frame.f_locals
-        attribute = frame.f_locals.get("name") if in_attribute else None
-        if isinstance(node, minidom.Text):
-            node, attribute = node.parentNode, None
-        if isinstance(node, minidom.Element):
-            mark = node.getUserData(_MARK) or node.getAttribute(_MARK).partition(":")[::2]
-            if all(mark) or isinstance(mark[0], int):
-                found = files[int(mark[0])].place(int(mark[1]), attribute)
-    return found

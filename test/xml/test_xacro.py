@@ -14,7 +14,8 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, ResourceNotFoundError
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.xml.reader import parse_xml
-from robot_semantics.xml.xacro import expand_xacro, is_xacro, read_document
+from robot_semantics.xml.xacro import expand_xacro, has_macros, read_document
+from robot_semantics.xml.xacro_options import Xacro
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 LEG = f"""<robot {NAMESPACE}>
@@ -68,7 +69,7 @@ def test_macros_includes_and_arguments_are_carried_out(walker: Path) -> None:
 def test_a_problem_names_the_file_that_it_was_written_in(walker: Path) -> None:
     walker.write_text(ROBOT)
     diagnostics = Diagnostics()
-    read_robot(expand_xacro(walker, {"mass": "heavy"}), diagnostics)
+    read_robot(expand_xacro(walker, Xacro(arguments={"mass": "heavy"})), diagnostics)
     leg = walker.parent / "parts" / "leg.xacro"
     assert [(p.place.source, (p.place.line, p.place.column), p.code, p.place.path) for p in diagnostics] == [
         (
@@ -151,7 +152,7 @@ def test_a_file_that_can_be_read_only_once_is_expanded(walker: Path, tmp_path: P
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(walker.read_bytes()), daemon=True)
     writer.start()
-    assert len(load_robot(pipe).links) == 3
+    assert len(load_robot(pipe, xacro=True).links) == 3
     writer.join(10)
 
 
@@ -221,16 +222,15 @@ def test_a_plain_file_is_not_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "path", "expected"),
+    ("text", "expected"),
     [
-        (f"<robot {NAMESPACE}><xacro:x/></robot>", None, True),
-        ('<robot xmlns:xacro="http://www.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
-        ('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:x/></robot>', "a.urdf", True),
-        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:x/></robot>', None, True),
-        (f"<robot {NAMESPACE}><link/></robot>", "a.urdf", False),
-        (f"<robot {NAMESPACE}><link/></robot>", "a.xacro", True),
-        ("<robot><!-- <xacro:x/> --></robot>", "a.urdf", False),
+        (f"<robot {NAMESPACE}><xacro:x/></robot>", True),
+        ('<robot xmlns:xacro="http://www.ros.org/xacro"><xacro:x/></robot>', True),
+        ('<robot xmlns:xacro="http://wiki.ros.org/xacro"><xacro:x/></robot>', True),
+        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:x/></robot>', True),
+        (f"<robot {NAMESPACE}><link/></robot>", False),
+        ("<robot><!-- <xacro:x/> --></robot>", False),
     ],
 )
-def test_a_xacro_is_told_by_its_elements_or_its_name(text: str, path: str | None, expected: bool) -> None:
-    assert is_xacro(parse_xml(text, "t"), path) is expected
+def test_macros_are_told_by_their_prefix(text: str, expected: bool) -> None:
+    assert has_macros(parse_xml(text, "t")) is expected

@@ -1,0 +1,250 @@
+"""The process that carries out the macros of one file for `robot_semantics.xml.xacro`, within its limits.
+
+It talks in lines of JSON: asks for files and packages on its standard output, reads the answers from its standard
+input, and says last what came out. It needs no more than xacro and Python's own library, and so starts quickly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+from xml.dom import minidom
+from xml.parsers import expat
+
+MARK = "robot_semantics_came_from"
+_CLASS = re.compile(r"<class '[^']*'>:? ?")
+_OF_AN_ELEMENT = ("eval_all", "grab_macro", "grab_property", "handle_macro_call", "process_include")
+_CHECKS = ("check_attrs", "reqd_attrs")
+
+
+class RefusedError(Exception):
+    """A file that could not be read by the other process, which knows why."""
+
+
+class Talk:
+    """The line to the other process."""
+
+    def __init__(self) -> None:
+        # Whatever an expression prints must not come between: it goes to standard error.
+        self._in: IO[str] = os.fdopen(os.dup(0), "r", encoding="utf-8")
+        self._out: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+
+    def hear(self) -> dict[str, Any]:
+        """Return the next message."""
+        line = self._in.readline()
+        if not line:
+            # The other process has ended, or has given up.
+            os._exit(0)
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def say(self, message: dict[str, Any]) -> None:
+        """Send a message."""
+        self._out.write(json.dumps(message) + "\n")
+        self._out.flush()
+
+    def ask(self, what: str, name: str) -> dict[str, Any]:
+        """Send a question; return the answer."""
+        self.say({what: name})
+        return self.hear()
+
+
+class Position:
+    """Which element xacro is at; where something fails, it stays there."""
+
+    def __init__(self, xacro: Any) -> None:
+        self.element: Any = None
+        self.around: Any = None
+        # The outermost text that is being evaluated.
+        self.text: Any = None
+        self._depth = 0
+        for name in _OF_AN_ELEMENT:
+            setattr(xacro, name, self._followed(getattr(xacro, name), whole=name == "eval_all"))
+        for name in _CHECKS:
+            setattr(xacro, name, self._noticed(getattr(xacro, name)))
+        xacro.eval_text = self._evaluating(xacro.eval_text)
+
+    def _followed(self, function: Callable[..., Any], whole: bool) -> Callable[..., Any]:
+        def follow(element: Any, *rest: Any, **options: Any) -> Any:
+            before = self.element, self.around
+            self.element = element
+            if whole:
+                self.around = element
+            result = function(element, *rest, **options)
+            self.element, self.around = before
+            return result
+
+        return follow
+
+    def _noticed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def notice(element: Any, *rest: Any) -> Any:
+            self.element = element
+            return function(element, *rest)
+
+        return notice
+
+    def _evaluating(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def evaluate(text: Any, symbols: Any) -> Any:
+            if not self._depth:
+                self.text = text
+            self._depth += 1
+            try:
+                value = function(text, symbols)
+            finally:
+                self._depth -= 1
+            if not self._depth:
+                self.text = None
+            return value
+
+        return evaluate
+
+    def found(self) -> tuple[str, str | None]:
+        """Return the mark of the element that xacro is at, and the attribute, if it is at one."""
+        element, around = self.element, self.around
+        if element is not around and around is not None and self._is_text_of(around):
+            element = around
+        while element is not None and not isinstance(element, minidom.Element):
+            element = element.parentNode
+        attribute = None
+        if element is not None and element is around:
+            attribute = next((name for name, value in element.attributes.items() if value == self.text), None)
+        mark = "" if element is None else element.getUserData(MARK) or element.getAttribute(MARK)
+        return mark, attribute
+
+    def _is_text_of(self, element: Any) -> bool:
+        return any(isinstance(node, minidom.Text) and node.data == self.text for node in element.childNodes)
+
+
+class _Inherited:
+    """Gives the copies of a node, as a macro's body gets, the data of the node."""
+
+    def handle(self, operation: int, key: str, data: object, source: Any, copy: Any) -> None:
+        """Be called by the DOM for every copy that it makes."""
+        if copy is not None:
+            copy.setUserData(key, data, self)
+
+
+def main() -> None:
+    """Carry out the macros of the file that the first message names."""
+    talk = Talk()
+    request = talk.hear()
+    import xacro
+    import xacro.substitution_args
+
+    position = Position(xacro)
+    _read_through(talk, xacro)
+    if request["find"]:
+        _find_through(talk, xacro.substitution_args)
+    _limit(request["seconds"], request["bytes"])
+    try:
+        result = {"done": xacro.process_file(request["path"], mappings=request["arguments"]).toxml()}
+    except BaseException as error:  # noqa: BLE001  # Expressions are Python: whatever they raise is a problem of the document.
+        _unlimit()
+        result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
+    talk.say(result)
+
+
+def _read_through(talk: Talk, xacro: Any) -> None:
+    """Have files read and their elements marked by the other process."""
+    own = xacro.parse
+
+    def parse(given: Any, filename: str | None = None) -> Any:
+        if given is not None or filename is None:
+            return own(given, filename)
+        answer = talk.ask("read", filename)
+        if "refused" in answer:
+            if not answer["unreadable"]:
+                raise RefusedError(answer["refused"])
+            # What an include says is optional may be missing; xacro takes such a file from its list itself.
+            xacro.filestack.pop()
+            raise xacro.XacroException(exc=_MissingError(answer["refused"]))
+        dom = minidom.parseString(answer["text"].encode())
+        for number, element in enumerate(dom.getElementsByTagName("*")):
+            if element.tagName.startswith("xacro:"):
+                element.setUserData(MARK, f"{answer['file']}:{number}", _Inherited())
+        return dom
+
+    xacro.parse = parse
+
+
+class _MissingError(OSError, RefusedError):
+    """A file that cannot be read at all."""
+
+
+def _find_through(talk: Talk, substitution: Any) -> None:
+    """Have packages found by the other process."""
+
+    def find(package: str) -> str:
+        answer = talk.ask("find", package)
+        if "refused" in answer:
+            raise LookupError(answer["refused"])
+        return str(answer["folder"])
+
+    substitution._eval_find = substitution._eval_dict["find"] = find
+
+
+def _limit(seconds: float, more_bytes: int) -> None:
+    """End this process when it has worked too long, should nobody else do; refuse memory beyond the limit."""
+    most = int(seconds) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    try:
+        own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        own = 0
+    resource.setrlimit(resource.RLIMIT_AS, (own + more_bytes, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def _unlimit() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def _failure(error: BaseException, xacro: Any, position: Position) -> dict[str, Any]:
+    macros = list(reversed(xacro.macrostack or []))
+    mark, attribute = position.found()
+    is_syntax = isinstance(error, expat.ExpatError)
+    return {
+        "reason": _reason(error),
+        "refused": _is_of(error, RefusedError),
+        "mark": "" if is_syntax else mark,
+        "attribute": attribute,
+        "line_column": [error.lineno, error.offset + 1] if isinstance(error, expat.ExpatError) else [],
+        "macros": [macro.body.getAttribute("name") for macro in macros],
+        "macro_file": next((str(macro.history[-1][-1]) for macro in macros if macro.history), None),
+        "stack": list(xacro.filestack or []),
+    }
+
+
+def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
+    """Tell whether an error, or one that it wraps, is of a kind."""
+    while error is not None:
+        if isinstance(error, kind):
+            return True
+        error = getattr(error, "exc", None)
+    return False
+
+
+def _reason(error: BaseException) -> str:
+    """Return what an error says, in one line and once: xacro's own errors repeat those that they wrap."""
+    texts = dict.fromkeys(_CLASS.sub("", " ".join(text.split())) for text in _parts(error))
+    return " ".join(filter(None, texts)) or type(error).__name__
+
+
+def _parts(error: BaseException) -> Iterator[str]:
+    """Yield what an error and those that it wraps say."""
+    if not (hasattr(error, "exc") and hasattr(error, "suffix")):
+        yield str(error)
+        return
+    for part in (*error.args, error.exc, error.suffix):
+        if isinstance(part, BaseException):
+            yield from _parts(part)
+        elif part is not None:
+            yield str(part)

@@ -1,0 +1,32 @@
+"""Whether and how macros are carried out, as a value that every reader of files takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Xacro:
+    """Whether and how a file's macros are carried out.
+
+    Attributes:
+        expand: True: they are; False: they are not, and a file called ``.xacro`` is refused; None: the name decides.
+        arguments: values of its ``<xacro:arg>``.
+        seconds: it is ended after this time [s].
+        megabytes: memory that it may take beyond what Python itself needs [MB].
+    """
+
+    expand: bool | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 60.0
+    megabytes: int = 1024
+
+    @classmethod
+    def of(cls, xacro: Xacro | bool | None, arguments: Mapping[str, str] | None = None) -> Xacro:
+        """Return the value for what a caller may give: a value, or only whether to expand, and the arguments."""
+        return xacro if isinstance(xacro, Xacro) else cls(xacro, arguments or {})
+
+
+NO_XACRO = Xacro(expand=False)
+"""For files that another document names: what is in them must not run."""
