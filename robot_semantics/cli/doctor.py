@@ -14,13 +14,16 @@ from robot_semantics.cli.inputs import add_json_argument, print_json
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("trimesh", "PIL", "collada"), "pictures and pages with mesh files"),
-    "mujoco": (("mujoco",), "simulation, bit-exact restarts"),
-    "collision": (("mujoco", "trimesh", "scipy"), "self-collision matrices"),
+    "mujoco": (("mujoco", "trimesh", "scipy", "collada"), "simulation, bit-exact restarts"),
+    "collision": (("mujoco", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
+    "decomposition": (("coacd",), "meshes as convex parts"),
     "bag": (("rosbags", "mcap"), "recordings"),
     "plot": (("matplotlib",), "plots of series"),
     "cluster": (("dask", "distributed"), "export on a cluster"),
     "fast": (("msgspec",), "faster world states"),
 }
+"""Of each extra the modules that its commands import, themselves or through another, and what they are for."""
+
 _DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada"}
 
 Row = tuple[str, str]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.xml.xacro_options import Xacro
 
@@ -139,3 +142,21 @@ def print_json(value: Any) -> None:
     except ValueError as error:
         raise RobotSemanticsError("a result is beyond 64-bit floats, so there is no JSON of it") from error
     sys.stdout.write(text + "\n")
+
+
+@contextmanager
+def ros_needed(purpose: str) -> Iterator[None]:
+    """Let what imports ROS 2 say what is missing: all of it, or a package that the workspace builds.
+
+    Raises:
+        MissingExtraError: there is no ROS 2.
+        RobotSemanticsError: there is, without our interfaces.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if importlib.util.find_spec("rclpy") is None:
+            raise MissingExtraError("rclpy", "ros", purpose) from error
+        raise RobotSemanticsError(
+            f"{purpose} needs the Python module '{error.name}': build the workspace, and source its setup file"
+        ) from error

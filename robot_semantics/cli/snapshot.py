@@ -6,8 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.cli.inputs import add_json_argument, print_json
+from robot_semantics.cli.inputs import add_json_argument, print_json, ros_needed
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -135,14 +134,11 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
     """Return the node's answer.
 
     Raises:
-        MissingExtraError: there is no ROS 2.
-        RobotSemanticsError: the node is not there, or (with `must_succeed`) says that it failed.
+        RobotSemanticsError: there is no ROS 2 or no such node, or (with `must_succeed`) it says that it failed.
 
     """
-    try:
+    with ros_needed("talking to a node"):
         from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
-    except ImportError as error:
-        raise MissingExtraError(error.name or "rclpy", "ros", "talking to a node") from error
     return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.cli import inputs
 
 if TYPE_CHECKING:
@@ -119,10 +118,8 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
 
 
 def _live(arguments: argparse.Namespace) -> int:
-    try:
+    with inputs.ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobot
-    except ImportError as error:
-        raise MissingExtraError(error.name or "rclpy", "ros", "following a node") from error
     from robot_semantics.viewer.server import PageServer, serve
 
     diagnostics = Diagnostics()

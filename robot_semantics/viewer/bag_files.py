@@ -9,9 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.export import ExportRequest, export
-from robot_semantics.recording.robots import RobotRequest
-from robot_semantics.recording.times import TimeRequest
 from robot_semantics.xml.xacro_options import Xacro
 
 ENDINGS = (".bag", ".mcap", ".db3")
@@ -34,9 +31,15 @@ def series_of_bag(
     """Return a folder of world states of the recording at `path`; the robot is the given one, or the recording's own.
 
     Raises:
+        MissingExtraError: the libraries that read recordings are not installed.
         RobotSemanticsError: nothing can be read of it, or there is nothing in it to show.
         OSError: it cannot be read.
     """
+    # Only who looks at a recording needs the extra that reads one.
+    from robot_semantics.recording.export import ExportRequest, export
+    from robot_semantics.recording.robots import RobotRequest
+    from robot_semantics.recording.times import TimeRequest
+
     folder = Path(tempfile.mkdtemp(prefix="robot_semantics_view_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=xacro or Xacro())

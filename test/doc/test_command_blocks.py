@@ -4,52 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from robot_semantics.examples import FOLDER
+from test.support.documents import DOCUMENTS, FENCE, ROOT, blocks, name, put_examples
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "doc").glob("**/*.md")])
-FENCE = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
 SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini"}
-
-
-class Block(NamedTuple):
-    """A fenced block: in which line it starts, its language and its text."""
-
-    line: int
-    language: str
-    text: str
-
-
-def blocks(document: Path) -> list[Block]:
-    text = document.read_text(encoding="utf-8")
-    return [
-        Block(text.count("\n", 0, match.start()) + 1, match["language"], match["text"])
-        for match in FENCE.finditer(text)
-    ]
-
-
-def name(document: Path) -> str:
-    return str(document.relative_to(ROOT))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_runnable_blocks_run_in_order(document: Path, tmp_path: Path) -> None:
     """All of a document in one folder, which has the example robots in it, also as robot and world."""
-    for file in FOLDER.iterdir():
-        if file.suffix in {".urdf", ".srdf", ".usdf"}:
-            shutil.copy(file, tmp_path)
-            if file.stem == "rover_arm":
-                # What documents call "robot" and "world".
-                shutil.copy(file, tmp_path / f"{'world' if file.suffix == '.usdf' else 'robot'}{file.suffix}")
+    put_examples(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     python = ""
     for block in blocks(document):

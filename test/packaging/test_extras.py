@@ -1,0 +1,164 @@
+"""Each extra alone is enough for its commands; a command without its extra says which module it lacks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from robot_semantics.cli.doctor import EXTRAS as EXTRAS_OF_DOCTOR
+from test.support.documents import DOCUMENTS, Block, blocks, name, put_examples
+from test.support.one_extra import NAME, brought_by, launcher
+
+# What a documented line needs; what no pattern matches needs nothing.
+NEEDS = {
+    r"collisions (generate|witness)|robot_semantics\.collision\.": {"collision"},
+    r"collisions generate .*--plot|robot_semantics plot": {"plot"},
+    r"view .*--png|viewer\.picture": {"view"},
+    r"robot_semantics sim|robot_semantics\.simulation\.": {"mujoco"},
+    r"robot_semantics (export|bag) ": {"bag"},
+}
+EXTRAS = (set[str](), {"view"}, {"mujoco"}, {"bag"}, {"plot"}, {"collision"}, {"collision", "plot"})
+
+# What the documents cannot run, because it takes files of the reader's own or does not end.
+FURTHER = {
+    "": ["view world.usdf --html world.html", "show robot.urdf --srdf robot.srdf --svg robot.svg"],
+    "view": ["view world.usdf --png world.png", "view robot.urdf robot.srdf --group arm --png arm.png"],
+    "bag": ["bag world.usdf -o recording", "export recording -o states", "view recording --html recording.html"],
+    "plot": ["plot world.usdf -o world.svg"],
+    "collision": ["collisions generate robot.urdf --srdf robot.srdf --update --sampler sobol"],
+}
+
+
+def needs(block: Block) -> set[str]:
+    if block.language not in ("bash", "python"):
+        return {"a reader"}
+    return {extra for pattern, extras in NEEDS.items() if re.search(pattern, block.text) for extra in extras}
+
+
+def called(extras: set[str]) -> str:
+    return "+".join(sorted(extras)) or "none"
+
+
+class Environment:
+    """A folder of examples where only what some extras bring can be imported."""
+
+    def __init__(self, extras: set[str], folder: Path) -> None:
+        self.bin = launcher(folder / "bin", *extras)
+        self.folder = folder / "files"
+        self.folder.mkdir()
+        put_examples(self.folder)
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, "PATH": f"{self.bin}{os.pathsep}{os.defpath}", "COLUMNS": "120"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+
+@pytest.mark.parametrize("extras", EXTRAS, ids=called)
+def test_what_the_documents_run_runs_with_the_extra_alone(extras: set[str], tmp_path: Path) -> None:
+    failed = []
+    for number, document in enumerate(DOCUMENTS):
+        own = [block for block in blocks(document) if needs(block) == extras]
+        environment = Environment(extras, tmp_path / str(number))
+        python = ""
+        for block in own:
+            if block.language == "python":
+                python += block.text
+                done = environment.run("python", "-c", python)
+            else:
+                done = environment.run("bash", "-euo", "pipefail", "-c", block.text)
+            if done.returncode:
+                failed.append(f"{name(document)}:{block.line}:\n{block.text}\n{done.stdout[-2000:]}")
+    assert not failed, "\n".join(failed)
+
+
+def test_every_documented_block_is_tried_with_some_extra() -> None:
+    every = [(name(document), block) for document in DOCUMENTS for block in blocks(document)]
+    runnable = [(where, block) for where, block in every if block.language in ("bash", "python")]
+    assert len(runnable) > 30
+    assert [f"{where}:{block.line}" for where, block in runnable if needs(block) not in EXTRAS] == []
+
+
+@pytest.mark.parametrize("extra", FURTHER)
+def test_what_the_documents_only_show_runs_with_the_extra_alone(extra: str, tmp_path: Path) -> None:
+    environment = Environment({extra} - {""}, tmp_path)
+    for command in FURTHER[extra]:
+        done = environment.run("robot_semantics", *command.split())
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "extra"),
+    [
+        ("view world.usdf --png world.png", "PIL", "view"),
+        ("view recording --html recording.html", "rosbags", "bag"),
+        ("view mesh.urdf --html mesh.html", "trimesh", "view"),
+        ("sim run world.usdf --steps 1 -o out.usdf", "mujoco", "mujoco"),
+        ("collisions generate robot.urdf -o out.srdf", "mujoco", "collision"),
+        ("plot world.usdf -o world.svg", "matplotlib", "plot"),
+        ("bag world.usdf -o out", "rosbags", "bag"),
+        ("export recording -o states", "rosbags", "bag"),
+        ("snapshot list", "rclpy", "ros"),
+        ("view --live", "rclpy", "ros"),
+    ],
+)
+def test_what_is_missing_is_named_with_its_extra(command: str, module: str, extra: str, tmp_path: Path) -> None:
+    environment = Environment(set(), tmp_path)
+    (environment.folder / "recording").mkdir()
+    (environment.folder / "recording" / "metadata.yaml").touch()
+    mesh = '<visual><geometry><mesh filename="a.stl"/></geometry></visual>'
+    (environment.folder / "mesh.urdf").write_text(f'<robot name="m"><link name="a">{mesh}</link></robot>')
+    (environment.folder / "a.stl").touch()
+    done = environment.run("robot_semantics", *command.split())
+    assert done.returncode == 1, done.stdout
+    assert f"needs the Python module '{module}'" in done.stdout
+    assert f"robot_semantics[{extra}]" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+@pytest.mark.parametrize("extras", EXTRAS, ids=called)
+def test_the_doctor_calls_whole_just_the_extras_that_are_there(extras: set[str], tmp_path: Path) -> None:
+    done = Environment(extras, tmp_path).run("robot_semantics", "doctor", "--no-ros", "--json")
+    assert done.returncode == 0, done.stdout
+    levels = {row["text"].partition(":")[0]: row["level"] for row in json.loads(done.stdout)}
+    whole = {extra for extra in EXTRAS_OF_DOCTOR if levels[extra] == "ok"}
+    there = brought_by(*extras)
+    # An extra may be whole because others bring all that it needs.
+    assert whole == {extra for extra in EXTRAS_OF_DOCTOR if brought_by(extra) <= there}
+
+
+def test_the_doctor_looks_for_every_module_that_an_extra_brings() -> None:
+    owners = importlib.metadata.packages_distributions()
+    required = [Requirement(text) for text in importlib.metadata.requires(NAME) or []]
+    for extra, (modules, _) in EXTRAS_OF_DOCTOR.items():
+        named = {
+            canonicalize_name(item.name)
+            for item in required
+            if item.marker is not None and item.marker.evaluate({"extra": extra})
+        }
+        brings = {canonicalize_name(owner) for module in modules for owner in owners[module]}
+        assert named <= brings <= brought_by(extra), extra
+
+
+def test_an_import_that_no_extra_brings_is_not_found(tmp_path: Path) -> None:
+    environment = Environment({"view"}, tmp_path)
+    assert environment.run("python", "-c", "import trimesh, PIL, numpy, lxml, robot_semantics").returncode == 0
+    for hidden in ("rosbags", "mujoco", "pytest", "matplotlib", "rclpy", "tf2_msgs", "robot_semantics_interfaces"):
+        done = environment.run("python", "-c", f"import {hidden}")
+        assert "ModuleNotFoundError" in done.stdout, hidden
