@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.simulation.magnitudes import LARGEST
 
 _PART = 100
 """Time steps after which `advance` can be interrupted, and looks whether the simulation holds."""
@@ -21,8 +22,6 @@ _DIVERGED = [
     )
 ]
 """MuJoCo's warnings after which it has reset the world by itself."""
-_HUGE = 1e10
-"""What MuJoCo takes for a sign of divergence (mjMAXVAL)."""
 
 
 def send_warnings_to(tell: Callable[[str], None]) -> None:
@@ -70,6 +69,6 @@ def advance(model: Any, data: Any, count: int) -> None:
             raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
         # MuJoCo looks only when the next step begins.
         values = np.concatenate((data.qpos, data.qvel))
-        if warnings[_DIVERGED].any() or not (np.abs(values) <= _HUGE).all():
+        if warnings[_DIVERGED].any() or not (np.abs(values) <= LARGEST).all():
             raise DivergedError(before, float(model.opt.timestep))
         count -= part

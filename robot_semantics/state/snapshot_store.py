@@ -66,8 +66,8 @@ class SnapshotStore:
         """Save a state and return its file.
 
         Raises:
-            SnapshotError: a name that is refused or taken, or a state too large.
-            OSError: the file cannot be written; what was there before is untouched.
+            SnapshotError: a name that is refused or taken, a state too large, or a file that cannot be written; what
+                was there before is untouched.
         """
         if name == LAST:
             raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
@@ -78,6 +78,8 @@ class SnapshotStore:
                 raise SnapshotError(f"there is a snapshot '{name}' already")
             if path.is_symlink():
                 raise SnapshotError(f"'{name}' is a symbolic link; it is not replaced")
+            if os.path.lexists(path) and not path.is_file():
+                raise SnapshotError(f"'{name}' is no file; it is not replaced")
             text = write_world(with_comment(with_relative_paths(state, path.parent), comment)).encode()
             if len(text) > self.max_bytes:
                 raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
@@ -98,11 +100,8 @@ class SnapshotStore:
                 raise SnapshotError("nothing has been saved yet")
             name = saved[-1]
         path = self.path(name)
-        with _reported():
-            try:
-                text = self._read(path)
-            except FileNotFoundError:
-                raise UnknownNameError("snapshot", name, self.saved_names()) from None
+        with self._reported_as_unknown(name):
+            text = self._read(path)
         return self.parse(text, str(path)), path
 
     def parse(self, text: str | bytes, source: str) -> WorldState:
@@ -120,15 +119,16 @@ class SnapshotStore:
         """Delete a snapshot.
 
         Raises:
-            SnapshotError: a name that is refused.
+            SnapshotError: a name that is refused, or of something that is no file.
             UnknownNameError: there is no such snapshot.
+            DescriptionError: a path leads to what is no USDF.
         """
         path = self.path(name)
-        with _reported():
-            try:
-                path.unlink()
-            except FileNotFoundError:
-                raise UnknownNameError("snapshot", name, self.saved_names()) from None
+        if path.parent != self.folder:
+            # What only a path leads to must be a snapshot by what is in it.
+            self.load(name)
+        with self._reported_as_unknown(name):
+            path.unlink()
 
     def saved_names(self) -> list[str]:
         """Return the names of the snapshots in the folder, oldest first."""
@@ -168,7 +168,16 @@ class SnapshotStore:
                 f"'{name}' is no name of a snapshot: letters, digits and _ . + - only"
                 + ("" if self.allow_paths else " (paths need the parameter allow_paths)")
             )
-        return self.folder / Path(name).expanduser()
+        with _reported():
+            return self.folder / Path(name).expanduser()
+
+    @contextmanager
+    def _reported_as_unknown(self, name: str) -> Iterator[None]:
+        with _reported():
+            try:
+                yield
+            except FileNotFoundError:
+                raise UnknownNameError("snapshot", name, self.saved_names()) from None
 
     def _read(self, path: Path) -> bytes:
         # A link could lead out of the folder; with paths allowed it may.
@@ -189,10 +198,11 @@ class SnapshotStore:
 
     def _by_age(self) -> list[tuple[int, str]]:
         found = []
-        try:
-            entries = list(os.scandir(self.folder))
-        except FileNotFoundError:
-            return []
+        with _reported():
+            try:
+                entries = list(os.scandir(self.folder))
+            except FileNotFoundError:
+                return []
         for entry in entries:
             name = entry.name.removesuffix(SUFFIX)
             if name != entry.name and _NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
@@ -224,7 +234,8 @@ def _reported() -> Iterator[None]:
     """Turn errors of the file system into the package's own, with the file's name."""
     try:
         yield
-    except FileNotFoundError:
-        raise
     except OSError as error:
         raise SnapshotError(f"{error.filename or 'the snapshot'}: {error.strerror or error}") from error
+    except RuntimeError as error:
+        # `expanduser`, of a user that the machine does not have.
+        raise SnapshotError(str(error)) from error

@@ -6,10 +6,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 
+from robot_semantics.base.throttle import Throttle
 from robot_semantics.state.joint_input import Reason, Refusal
-
-REPEAT_AFTER_S = 5.0
-"""A refusal of the same kind is logged again only after so long."""
 
 
 class Traffic:
@@ -40,7 +38,7 @@ class Traffic:
 
 
 class RefusalLog:
-    """Counts refused messages and logs each kind at most every `REPEAT_AFTER_S`."""
+    """Counts refused messages and logs each kind seldom."""
 
     def __init__(
         self,
@@ -50,20 +48,15 @@ class RefusalLog:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`publishers` gives the names of the nodes that publish on a topic."""
-        self._traffic, self._log, self._publishers, self._clock = traffic, log, publishers, clock
-        self._logged: dict[tuple[str, Reason], float] = {}
-        self._unlogged: Counter[tuple[str, Reason]] = Counter()
+        self._traffic, self._log, self._publishers = traffic, log, publishers
+        self._throttle = Throttle(clock=clock)
 
     def add(self, topic: str, refusal: Refusal) -> None:
         """Count one refused message and, if it is time, log it with the names of its possible senders."""
         self._traffic.refused[refusal.reason] += 1
-        kind = (topic, refusal.reason)
-        now = self._clock()
-        if now - self._logged.get(kind, -REPEAT_AFTER_S) < REPEAT_AFTER_S:
-            self._unlogged[kind] += 1
+        more = self._throttle.admit((topic, refusal.reason))
+        if more is None:
             return
-        self._logged[kind] = now
-        more = self._unlogged.pop(kind, 0)
         since = f" ({more} more of this kind since the last such report)" if more else ""
         sentence = f"refused a message on {topic} from {self._senders(topic)}: {refusal.message}{since}"
         self._log(sentence)

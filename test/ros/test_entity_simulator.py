@@ -15,9 +15,9 @@ pytest.importorskip("simulation_interfaces", reason="simulation_interfaces is no
 
 from geometry_msgs.msg import Pose, Twist
 from rclpy.executors import SingleThreadedExecutor
-from robot_semantics_interfaces.srv import RestoreSnapshot, SaveSnapshot
+from robot_semantics_interfaces.srv import RestoreSnapshot, SaveSnapshot, SetWorldState
 from sensor_msgs.msg import JointState
-from simulation_interfaces.msg import EntityState, Result
+from simulation_interfaces.msg import EntityState, Result, SimulatorFeatures
 from simulation_interfaces.srv import (
     GetEntitiesStates,
     GetSimulationState,
@@ -27,6 +27,7 @@ from simulation_interfaces.srv import (
 )
 
 from robot_semantics.examples import example
+from robot_semantics.ros.simulators import entity_simulator
 from robot_semantics.usdf.reader import read_world
 
 from .conftest import Client, NodeProcess, joint_state
@@ -236,3 +237,43 @@ def test_a_simulator_without_the_feature_is_not_asked(client: Client, server: Se
     assert not answer.success
     assert any("cannot set states of entities (feature 11)" in item for item in answer.not_restored)
     assert not server.calls
+
+
+class WholeStates:
+    """The service of version 1 of the interfaces: no flags, whatever is not given is set to zero."""
+
+    class Request:
+        __slots__ = ("entity", "state")
+
+        def __init__(self, entity: str, state: EntityState) -> None:
+            self.entity, self.state = entity, state
+
+        @classmethod
+        def get_fields_and_field_types(cls) -> dict[str, str]:
+            return dict.fromkeys(cls.__slots__, "")
+
+
+def test_version_1_of_the_interfaces_is_given_whole_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entity_simulator, "SetEntityState", WholeStates)
+    monkeypatch.setattr(entity_simulator.EntitySimulator, "_client", lambda _self, _kind, name: name)
+    here = entity((1.0, 2.0, 3.0), spin=0.5)
+    sent: list[WholeStates.Request] = []
+
+    async def answer(_self: Any, client: Any, request: Any, *, once: bool = False) -> Any:
+        if client == "get_simulator_features":
+            return GetSimulatorFeatures.Response(features=SimulatorFeatures(features=[10, 11]))
+        if client == "get_entities_states":
+            return GetEntitiesStates.Response(result=Result(result=1), entities=["ball"], states=[here])
+        sent.append(request)
+        return SetEntityState.Response(result=Result(result=1))
+
+    monkeypatch.setattr(entity_simulator.EntitySimulator, "_call", answer)
+    simulator = entity_simulator.EntitySimulator(None, "/gz", None)
+    for stated in ("<pose>5 6 7 0 0 0</pose>", "<twist>8 0 0 0 0 9</twist>"):
+        text = f'<world_state><model_state name="ball">{stated}</model_state></world_state>'
+        with pytest.raises(StopIteration) as end:
+            simulator.set(SetWorldState.Request(text=text)).send(None)
+        assert end.value.value.success, end.value.value.message
+    (posed, moved) = (request.state for request in sent)
+    assert (posed.pose.position.x, posed.twist.angular.z) == (5.0, 0.5)
+    assert (moved.pose.position.x, moved.twist.linear.x, moved.twist.angular.z) == (1.0, 8.0, 9.0)

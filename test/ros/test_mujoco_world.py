@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from collections.abc import Callable
@@ -213,10 +214,10 @@ def test_a_reset_brings_the_first_state_back(client: Client) -> None:
 
 
 def test_a_simulation_that_diverges_pauses_and_says_so(client: Client, world: NodeProcess) -> None:
-    moving = WorldState(models=(ModelState("block_1", twist=(1e15, 0.0, 0.0, 0.0, 0.0, 0.0)),))
+    moving = WorldState(models=(ModelState("block_1", twist=(9e9, 0.0, 0.0, 0.0, 0.0, 0.0)),))
     request = SetWorldState.Request(text=write_world(moving))
     assert client.call(SetWorldState, f"{NODE}/set_world_state", request).success
-    answer = client.call(Step, f"{NODE}/step", Step.Request(steps=10))
+    answer = client.call(Step, f"{NODE}/step", Step.Request(steps=1000))
     assert not answer.success
     assert "the simulation diverged" in answer.message
     assert client.call(SetWorldState, f"{NODE}/set_world_state", request).success
@@ -274,3 +275,38 @@ def test_a_broken_world_is_named_with_line_and_column(start: Callable[..., NodeP
     process = start(module=MODULE, world=str(tmp_path / "w.usdf"))
     assert process.wait() == 1
     assert "w.usdf:2:3: error: " in process.output
+
+
+def test_numbers_that_no_simulator_can_take_are_refused_and_it_goes_on(client: Client) -> None:
+    text = """<world_state><model_state name="rover_arm"><pose>0 0 {} 0 0 0</pose>
+      <joint_state name="elbow_joint"><positions>{}</positions></joint_state></model_state></world_state>"""
+    before = state(client).text
+    for numbers, where in (((1e300, 0.0), "/pose"), ((0.0, -1e300), "/positions")):
+        request = SetWorldState.Request(text=text.format(*numbers), partial=True)
+        answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)
+        assert not answer.success
+        assert where in answer.message
+        assert "1e+300" in answer.message
+    for number in (math.nan, math.inf, 1e300):
+        message = state(client).state
+        message.model_states[0].pose.position.z = number
+        answer = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(state=message))
+        assert not answer.success
+        assert "/pose" in answer.message
+        message = state(client).state
+        message.model_states[0].joint_states[0].positions = [number]
+        answer = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(state=message))
+        assert not answer.success
+        assert answer.message
+    twice = state(client).state
+    twice.model_states = [twice.model_states[0]] * 2
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(state=twice))
+    assert "rover_arm" in answer.message
+    empty = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request())
+    assert empty.success or empty.message
+    publisher = client.publisher(JointState, "joint_command")
+    publisher.publish(JointState(name=["elbow_joint"], position=[1e300]))
+    publisher.publish(JointState(name=["nobody"], position=[1.0]))
+    assert step(client, 10) > 0
+    assert client.call(Trigger, f"{NODE}/reset").success
+    assert state(client).text == before

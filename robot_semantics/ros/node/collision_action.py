@@ -7,7 +7,7 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from robot_semantics_interfaces.action import GenerateCollisionMatrix
 from robot_semantics_interfaces.msg import CollisionPair
 
@@ -34,13 +34,12 @@ class CollisionAction:
         self._slot = slot
         self._busy = threading.Lock()
         self._stop = threading.Event()
-        self._server = ActionServer(
-            slot.node,
+        self._server = slot.node.create_action_server(
             GenerateCollisionMatrix,
             f"~/{slot.topic('generate_collision_matrix')}",
             self._execute,
-            goal_callback=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
-            cancel_callback=lambda _handle: CancelResponse.ACCEPT,
+            goal=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
+            cancel=lambda _handle: CancelResponse.ACCEPT,
         )
 
     def destroy(self) -> None:
@@ -56,12 +55,12 @@ class CollisionAction:
             thread.start()
             while thread.is_alive():
                 await _Pause()
-        if work.cancelled:
+        if isinstance(work.error, _CancelledError):
             handle.canceled()
-        elif work.result.success:
-            handle.succeed()
+        elif work.error is not None:
+            raise work.error
         else:
-            handle.abort()
+            handle.succeed()
         return work.result
 
 
@@ -84,15 +83,16 @@ class _Work:
         self._description, self._handle, self._stop = description, handle, stop
         self._done = 0
         self.result = GenerateCollisionMatrix.Result()
-        self.cancelled = False
+        self.error: Exception | None = None
 
     def run(self) -> None:
-        """Fill the result; an error of this package is an unsuccessful one that says why."""
+        """Fill the result, or `error`, which is the executor's to answer."""
         try:
             self._run()
-        except RobotSemanticsError as error:
-            self.cancelled = isinstance(error, _CancelledError)
-            self.result.message = str(error)
+        except _CancelledError as error:
+            self.error, self.result.message = error, str(error)
+        except Exception as error:  # noqa: BLE001 - raised again in `_execute`
+            self.error = error
 
     def _run(self) -> None:
         # Imported here: a node that is never asked for a matrix does without MuJoCo, and starts sooner.

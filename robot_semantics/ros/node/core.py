@@ -8,15 +8,15 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from rclpy.clock import JumpThreshold
+from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
-from rclpy.node import Node
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.description import Description
 from robot_semantics.ros.node.group_services import GroupServices
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.looks import Looks
@@ -53,7 +53,7 @@ class Core:
 
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: GuardedNode) -> None:
         self.node = node
         self.lock = threading.RLock()
         self.slots: list[RobotSlot] = []
@@ -101,7 +101,9 @@ class Core:
         self._monitor = Monitor(self)
         self._unheard = UnheardRobots(self)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
-        self._jumps = node.get_clock().create_jump_callback(jump, post_callback=lambda _jump: self._on_clock_jump())
+        self._jumps = node.get_clock().create_jump_callback(
+            jump, post_callback=node.guarded(self._on_clock_jump, "clock")
+        )
         self._parts = [
             *(GroupServices(slot, self.lock, lambda: self.settings.state_tolerance) for slot in self.slots),
             *(CollisionAction(slot) for slot in self.slots),
@@ -229,7 +231,7 @@ class Core:
     def _on_description(self, slot: RobotSlot, text: dict[str, Any]) -> None:
         self._live.describe(slot, text)
 
-    def _on_clock_jump(self) -> None:
+    def _on_clock_jump(self, _jump: TimeJump) -> None:
         with self.lock:
             for slot in self.slots:
                 if slot.robot is not None:

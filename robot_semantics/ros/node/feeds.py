@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from nav_msgs.msg import Odometry
 from rclpy.callback_groups import CallbackGroup
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.message_loop import Listener
 from robot_semantics.ros.node.robot import Messages, Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import stamp_ns
@@ -29,12 +29,12 @@ _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
 
 
 class Feeds:
-    """Makes the listeners of one robot; `deliver` publishes, or logs as refused, what came of each message."""
+    """Makes the subscriptions of one robot; `deliver` publishes, or logs as refused, what came of each message."""
 
     def __init__(self, slot: RobotSlot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
         self._slot, self._group, self._now_ns, self._deliver = slot, group, now_ns, deliver
 
-    def listeners(self) -> list[Listener]:
+    def subscriptions(self) -> list[Subscription]:
         """Return what to listen to for the slot's present robot."""
         result = [self._listen(MultiDOFJointState, self._slot.topic("multi_dof_joint_states"), self._multi_dof)]
         robot = self._slot.robot
@@ -43,11 +43,11 @@ class Feeds:
             result.append(self._listen(Odometry, settings.topic, self._odometry))
         return result
 
-    def _listen(self, message_type: Any, topic: str, read: Read) -> Listener:
+    def _listen(self, message_type: Any, topic: str, read: Read) -> Subscription:
         def handle(message: Any) -> None:
             self._deliver(self._slot, topic, read, message)
 
-        subscription = self._slot.node.create_subscription(
+        return self._slot.node.create_subscription(
             message_type,
             topic,
             handle,
@@ -55,7 +55,6 @@ class Feeds:
             callback_group=self._group,
             qos_overriding_options=qos.overridable(),
         )
-        return Listener(subscription, handle)
 
     def _multi_dof(self, robot: Robot, message: MultiDOFJointState) -> list[Outcome]:
         names, count = message.joint_names, len(message.transforms)

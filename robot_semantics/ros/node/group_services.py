@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Mapping
+from functools import wraps
 from threading import RLock
 from typing import Any
 
@@ -13,7 +14,7 @@ from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import CollisionPair, EndEffector, GroupState, VirtualJoint
 from robot_semantics_interfaces.msg import Group as GroupMessage
 
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
@@ -45,7 +46,7 @@ class GroupServices:
             "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
         }
         self._services = [
-            slot.node.create_service(kind, f"~/{slot.topic(name)}", self._answering(answer))
+            slot.node.create_service(kind, f"~/{slot.topic(name)}", self._of_robot(answer))
             for name, (kind, answer) in table.items()
         ]
 
@@ -54,20 +55,16 @@ class GroupServices:
         for service in self._services:
             self._slot.node.destroy_service(service)
 
-    def _answering(self, answer: Answer) -> Callable[[Any, Any], Any]:
-        """Return a service callback; an error of this package is an unsuccessful answer that says why."""
+    def _of_robot(self, answer: Answer) -> Callable[[Any, Any], Any]:
+        """Return a service callback that answers for the present robot."""
 
+        @wraps(answer)
         def callback(request: Any, response: Any) -> Any:
             robot = self._slot.robot
-            try:
-                if robot is None:
-                    raise RobotSemanticsError(NO_ROBOT)
-                answer(robot, request, response)
-                response.success = True
-            except RobotSemanticsError as error:
-                response.success, response.message = False, str(error)
-                if isinstance(error, UnknownNameError) and hasattr(response, "nearest"):
-                    response.nearest = list(error.nearest)
+            if robot is None:
+                raise RobotSemanticsError(NO_ROBOT)
+            answer(robot, request, response)
+            response.success = True
             return response
 
         return callback

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
-from robot_semantics.ros.node.message_loop import Listener, MessageLoop, SetAside
+from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.root_from_tf import RootFromTf, StampedPose
 from robot_semantics.ros.node.slot import RobotSlot
@@ -32,25 +32,25 @@ class Inputs:
         self._core, self._node = core, core.node
         self._loops: list[MessageLoop] = []
         self._set_aside = SetAside()
-        self._listeners: list[Listener] = []
+        self._subscriptions: list[Subscription] = []
         self._heard: list[tuple[Source, str]] = []
         self._root_from_tf: dict[str, RootFromTf] = {}
 
     def start(self) -> None:
         """Listen, from now on, to what the present robots are fed from."""
         frequent = [self._joint_states(slot) for slot in self._core.slots]
-        others: list[Listener] = []
+        others: list[Subscription] = []
         for slot in self._core.slots:
-            others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).listeners()
+            others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).subscriptions()
             if slot.robot is not None and slot.robot.root_source is Source.TF:
                 source = RootFromTf(self._node, self._set_aside, lambda: self._core.outputs.frames)
                 self._root_from_tf[slot.prefix] = source
-                others += source.listeners()
+                others += source.subscriptions()
         self._heard = self._root_sources()
-        self._listeners = [*frequent, *others]
+        self._subscriptions = [*frequent, *others]
         # To wait for one subscription alone costs the least.
-        for together in (*([listener] for listener in frequent), others):
-            loop = MessageLoop(self._node.context, self._on_fault)
+        for together in (*([subscription] for subscription in frequent), others):
+            loop = MessageLoop(self._node.context)
             loop.start(together)
             self._loops.append(loop)
 
@@ -58,9 +58,9 @@ class Inputs:
         """Listen to nothing any more."""
         for loop in self._loops:
             loop.stop()
-        for listener in self._listeners:
-            self._node.destroy_subscription(listener.subscription)
-        self._loops, self._listeners, self._root_from_tf = [], [], {}
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        self._loops, self._subscriptions, self._root_from_tf = [], [], {}
 
     def robots_changed(self) -> None:
         """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""
@@ -86,7 +86,7 @@ class Inputs:
             if robot is not None
         ]
 
-    def _joint_states(self, slot: RobotSlot) -> Listener:
+    def _joint_states(self, slot: RobotSlot) -> Subscription:
         reader = JointStateReader()
         topic = slot.topic("joint_states")
         traffic, lock, now_ns, outputs = slot.traffic, self._core.lock, self._core.now_ns, self._core.outputs
@@ -113,7 +113,7 @@ class Inputs:
                 if robot is not None and robot.notices:
                     self._log_notices(slot, robot)
 
-        subscription = self._node.create_subscription(
+        return self._node.create_subscription(
             JointState,
             topic,
             handle,
@@ -122,7 +122,6 @@ class Inputs:
             raw=self._core.raw,
             qos_overriding_options=qos.overridable(),
         )
-        return Listener(subscription, handle)
 
     def _deliver(self, slot: RobotSlot, topic: str, read: Read, message: Any) -> None:
         """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
@@ -142,10 +141,6 @@ class Inputs:
         for notice in robot.notices:
             slot.report(notice)
         robot.notices.clear()
-
-    def _on_fault(self, error: Exception) -> None:
-        text = "".join(traceback.format_exception(error))
-        self._node.get_logger().error(f"a message could not be handled: {text}", throttle_duration_sec=5.0)
 
 
 def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData:

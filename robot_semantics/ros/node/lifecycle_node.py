@@ -6,24 +6,20 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node.core import Core
+from robot_semantics.ros.node.guarded_node import GuardedNode, guarded
 from robot_semantics.ros.node.plain_node import NAME, run
 
 
-class RobotSemanticsLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy is typed in part
+class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[misc]  # rclpy is typed in part
     """Configure parses, activate publishes, deactivate stops, cleanup forgets; parameters are read at configure."""
 
-    def __init__(self) -> None:
-        """Wait to be configured."""
-        super().__init__(NAME)
+    def __init__(self, **options: Any) -> None:
+        """Wait to be configured; `options` are rclpy's."""
+        super().__init__(NAME, **options)
         self.core = Core(self)
-        # rclpy lets a request for a transition that the state does not have end the whole node.
-        service = self._service_change_state
-        service.callback = self._refusing_impossible(service.callback)
 
     def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
         """Read the parameters and parse the descriptions; a bad one is logged and leaves the node unconfigured."""
@@ -50,24 +46,16 @@ class RobotSemanticsLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy
         self.core.shutdown()
         super().destroy_node()
 
-    def _refusing_impossible(self, change_state: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        def callback(request: Any, response: Any) -> Any:
-            try:
-                return change_state(request, response)
-            except rclpy_implementation.RCLError:
-                self.get_logger().error(f"there is no transition {request.transition.id} from the present state")
-                response.success = False
-                return response
-
-        return callback
-
     def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:
-        try:
+        def take() -> TransitionCallbackReturn:
             step()
-        except RobotSemanticsError as error:
-            self.get_logger().error(str(error))
+            return TransitionCallbackReturn.SUCCESS
+
+        def fail(error: Exception) -> TransitionCallbackReturn:
+            self.get_logger().error(self.explain("transition", error))
             return TransitionCallbackReturn.FAILURE
-        return TransitionCallbackReturn.SUCCESS
+
+        return guarded(take, fail)()
 
 
 def main(args: Sequence[str] | None = None) -> int:

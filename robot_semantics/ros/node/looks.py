@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
+
+from robot_semantics.ros.node.guarded_node import GuardedNode
 
 PERIOD_S = 1.0
 """The longest time between two looks."""
@@ -15,7 +16,7 @@ PERIOD_S = 1.0
 class Looks:
     """Calls functions once a period: on one timer, because a wake of the executor costs more than all of them."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self._looks: list[Callable[[], None]] = []
         # By the wall clock: what is wrong must be said above all when simulated time stands still.
@@ -25,7 +26,7 @@ class Looks:
     def set_period(self, period_s: float) -> None:
         """Look so often from now on; before that, never."""
         self._stop()
-        self._timer = self._node.create_timer(period_s, self._look, clock=self._clock)
+        self._timer = self._node.create_timer(period_s, self._look, clock=self._clock, what="look")
 
     def add(self, look: Callable[[], None]) -> None:
         """Call a function at every look, from the executor's thread."""

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.context import Context
@@ -27,13 +27,6 @@ _TAKEN_NS = 1_000_000
 _RUDE_NS = 10_000_000_000
 """How long [ns] then nobody is given way to."""
 _give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
-
-
-class Listener(NamedTuple):
-    """A subscription and what to do with each message: CDR bytes if the subscription is raw."""
-
-    subscription: Subscription
-    handle: Callable[[Any], None]
 
 
 class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]
@@ -52,29 +45,25 @@ class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]
 
 
 class MessageLoop:
-    """A thread that waits for messages and handles each as it comes; handlers must not wait for anything."""
+    """A thread that gives each message to its subscription's callback, which must neither wait nor raise anything."""
 
-    def __init__(self, context: Context, on_fault: Callable[[Exception], None], pace_s: float = 0.0) -> None:
-        """`on_fault` is told of any exception of a handler; the loop goes on with the next message.
-
-        With a pace the thread takes messages at most so often, many at a time: for topics where few are of interest.
-        """
+    def __init__(self, context: Context, pace_s: float = 0.0) -> None:
+        """With a pace the thread takes messages at most so often, many at a time: for topics where few matter."""
         self._context = context
-        self._on_fault = on_fault
         self._wake = rclpy_implementation.GuardCondition(context.handle)
         self._pace_s = pace_s
         self._stopping = False
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, listeners: Sequence[Listener]) -> None:
-        """Begin to take the messages of these subscriptions."""
+    def start(self, subscriptions: Sequence[Subscription]) -> None:
+        """Begin to take the messages of these subscriptions: CDR bytes where one is raw."""
         self.stop()
-        if not listeners:
+        if not subscriptions:
             return
         self._stopping = False
         self._stopped.clear()
-        self._thread = threading.Thread(target=self._run, args=(tuple(listeners),), name="messages", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(tuple(subscriptions),), name="messages", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -87,13 +76,13 @@ class MessageLoop:
         self._wake.trigger_guard_condition()
         thread.join()
 
-    def _run(self, listeners: tuple[Listener, ...]) -> None:
+    def _run(self, subscriptions: tuple[Subscription, ...]) -> None:
         context = self._context
         if context.handle is None:
             return
         takers = [
-            (listener.subscription.handle, listener.subscription.msg_type, listener.subscription.raw, listener.handle)
-            for listener in listeners
+            (subscription.handle, subscription.msg_type, subscription.raw, subscription.callback)
+            for subscription in subscriptions
         ]
         with ExitStack() as in_use:
             try:
@@ -148,11 +137,7 @@ class MessageLoop:
             flowing = False
             while (taken := take(message_type, raw)) is not None:
                 flowing = True
-                try:
-                    deliver(taken[0])
-                except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
-                    if not self._told(error):
-                        return
+                deliver(taken[0])
                 if self._stopping:
                     return  # type: ignore[unreachable]  # another thread sets it
             if not flowing and not self._context.ok():
@@ -177,17 +162,6 @@ class MessageLoop:
                     if taken is None:
                         break
                     came = True
-                    try:
-                        deliver(taken[0])
-                    except Exception as error:  # noqa: BLE001 - one bad message must not stop the others
-                        if not self._told(error):
-                            return
+                    deliver(taken[0])
             if not came and not self._context.ok():
                 return
-
-    def _told(self, error: Exception) -> bool:
-        # After a shutdown nothing can be published any more, and that is no fault.
-        if not self._context.ok():
-            return False
-        self._on_fault(error)
-        return True

@@ -65,7 +65,7 @@ class Monitor:
             self._stop_publishing()
         elif self._timer is None:
             self._publish()
-            self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock)
+            self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
     def _stop_publishing(self) -> None:
         if self._timer is not None:

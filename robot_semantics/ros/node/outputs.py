@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.robot import Messages, Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.ros.node.tf_authority import TfAuthority
@@ -27,7 +27,7 @@ class Outputs:
 
     """
 
-    def __init__(self, node: Node, *, raw: bool) -> None:
+    def __init__(self, node: GuardedNode, *, raw: bool) -> None:
         self._node, self._raw = node, raw
         options = qos.overridable()
         self._moving = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=options)

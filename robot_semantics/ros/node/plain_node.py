@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import rclpy
 from rclpy.exceptions import ParameterException
@@ -13,6 +14,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import Interrupts, spin
 
 NAME = "robot_semantics"
@@ -25,17 +27,17 @@ _ROS_ERRORS = (
 )
 
 
-class RobotSemanticsNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+class RobotSemanticsNode(GuardedNode):
     """The plain node: configured and active from its start."""
 
-    def __init__(self) -> None:
-        """Read the parameters and begin to publish.
+    def __init__(self, **options: Any) -> None:
+        """Read the parameters and begin to publish; `options` are rclpy's.
 
         Raises:
             RobotSemanticsError: a parameter means nothing, or a description gives no robot.
 
         """
-        super().__init__(NAME)
+        super().__init__(NAME, **options)
         self.core: Core | None = None
         try:
             # Imported here, where `run` handles a signal that comes meanwhile: the larger part of the start is imports.

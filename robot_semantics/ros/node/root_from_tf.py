@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from rclpy.callback_groups import CallbackGroup
-from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 from tf2_ros import Buffer, TransformException
 
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.message_loop import Listener
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.state.cdr import stamp_ns
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,12 +33,12 @@ class StampedPose(NamedTuple):
 class RootFromTf:
     """Listens to TF, all but the node's own messages, and looks one pose up when it is asked for."""
 
-    def __init__(self, node: Node, group: CallbackGroup, own_frames: Callable[[], frozenset[str]]) -> None:
+    def __init__(self, node: GuardedNode, group: CallbackGroup, own_frames: Callable[[], frozenset[str]]) -> None:
         """`own_frames` gives the child frames that the node itself publishes; their messages are passed over unread."""
         self._node, self._group, self._own_frames = node, group, own_frames
         self._buffer = Buffer()
 
-    def listeners(self) -> list[Listener]:
+    def subscriptions(self) -> list[Subscription]:
         """Return what to listen to."""
         return [self._listen("/tf", qos.TF, False), self._listen("/tf_static", qos.STATIC_LISTENER, True)]
 
@@ -52,7 +52,7 @@ class RootFromTf:
         values = [translation.x, translation.y, translation.z, rotation.x, rotation.y, rotation.z, rotation.w]
         return StampedPose(np.array(values, np.float64), stamp_ns(found.header.stamp))
 
-    def _listen(self, topic: str, profile: QoSProfile, static: bool) -> Listener:
+    def _listen(self, topic: str, profile: QoSProfile, static: bool) -> Subscription:
         put = self._buffer.set_transform_static if static else self._buffer.set_transform
 
         def handle(data: bytes) -> None:
@@ -62,10 +62,9 @@ class RootFromTf:
             for transform in deserialize_message(data, TFMessage).transforms:
                 put(transform, "tf")
 
-        subscription = self._node.create_subscription(
+        return self._node.create_subscription(
             TFMessage, topic, handle, qos.fresh(profile), callback_group=self._group, raw=True
         )
-        return Listener(subscription, handle)
 
 
 def first_child_frame(data: bytes) -> str:

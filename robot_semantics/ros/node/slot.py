@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rclpy.node import Node
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
 from robot_semantics.ros.node.description import Description, read_description
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.node.robot import Robot
 from robot_semantics.state.settings import RobotSettings
@@ -33,7 +33,7 @@ class RobotSlot:
     """
 
     def __init__(
-        self, node: Node, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
+        self, node: GuardedNode, prefix: str, raw: bool, shared: Mapping[str, Any] | None, on_description: OnDescription
     ) -> None:
         """Declare the parameters; `shared` are the values of the same ones without prefix, the defaults of these.
 

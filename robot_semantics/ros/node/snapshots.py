@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces import srv
 
-from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.ros.messages.world_messages import time_message
 from robot_semantics.ros.node.parameters import Parameter, ParameterError, declare
@@ -26,6 +26,7 @@ from robot_semantics.ros.node.snapshot_state import (
 )
 from robot_semantics.ros.node.world_frames import Standing, WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
+from robot_semantics.simulation.magnitudes import check_sizes
 from robot_semantics.state.samples import WorldSample
 from robot_semantics.state.snapshot_ages import ValueAge, with_ages
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
@@ -97,7 +98,7 @@ class Snapshots:
         node = self._node = core.node
         values = declare(node, TABLE)
         self._store = SnapshotStore(
-            Path(values["snapshots.directory"] or DEFAULT_FOLDER).expanduser(),
+            _folder(values["snapshots.directory"] or DEFAULT_FOLDER),
             allow_paths=values["snapshots.allow_paths"],
             max_bytes=int(values["snapshots.max_bytes"]),
         )
@@ -114,14 +115,14 @@ class Snapshots:
             (srv.DeleteSnapshot, "delete_snapshot", self._delete),
         )
         self._services = [
-            node.create_service(kind, f"~/{name}", self._answering(answer), callback_group=self._group)
+            node.create_service(kind, f"~/{name}", answer, callback_group=self._group)
             for kind, name, answer in services
         ]
         period = float(values["snapshots.autosave_period"])
         self._timer = None
         if period > 0.0:
             clock = Clock(clock_type=ClockType.STEADY_TIME)
-            self._timer = node.create_timer(period, self._autosave, self._group, clock)
+            self._timer = node.create_timer(period, self._autosave, self._group, clock, what="not saved automatically")
 
     def destroy(self) -> None:
         """Take everything away again."""
@@ -136,35 +137,23 @@ class Snapshots:
 
     # --- the services
 
-    def _answering(self, answer: Callable[[Any, Any], Awaitable[None]]) -> Callable[[Any, Any], Awaitable[Any]]:
-        """Return a service callback; an error of this package is an unsuccessful answer that says why."""
-
-        async def callback(request: Any, response: Any) -> Any:
-            try:
-                response.success = True
-                await answer(request, response)
-            except RobotSemanticsError as error:
-                response.success, response.message = False, str(error)
-                if isinstance(error, UnknownNameError) and hasattr(response, "nearest"):
-                    response.nearest = list(error.nearest)
-            return response
-
-        return callback
-
-    async def _save(self, request: Any, response: Any) -> None:
+    async def _save(self, request: Any, response: Any) -> Any:
         taken = await self._take()
         name = request.name or _name_by_time(taken.state)
         path = self._store.save(name, taken.state, request.comment, overwrite=request.overwrite)
         response.path, response.missing = str(path), list(taken.missing)
         response.stamp = time_message(taken.state.time_ns or 0)
+        response.success = True
+        return response
 
-    async def _restore(self, request: Any, response: Any) -> None:
+    async def _restore(self, request: Any, response: Any) -> Any:
         if bool(request.name) == bool(request.text):
             raise SnapshotError("give the name of a snapshot or a text, one of the two")
         if request.text:
             state = self._store.parse(request.text, "<text>")
         else:
             state, _ = self._store.load(request.name)
+        check_sizes(state)
         models = tuple(request.models)
         for model in models:
             if model not in {stated.name for stated in state.models}:
@@ -173,22 +162,24 @@ class Snapshots:
         await plan.carry_out()
         response.success, response.message = plan.success, plan.message
         response.restored, response.not_restored = plan.done, plan.failed
+        return response
 
-    async def _list(self, _request: Any, response: Any) -> None:
+    async def _list(self, _request: Any, response: Any) -> Any:
         for info in self._store.infos():
             response.names.append(info.name)
             response.comments.append(info.comment)
             response.stamps.append(_stamp(info.time_ns))
+        response.success = True
+        return response
 
-    async def _delete(self, request: Any, _response: Any) -> None:
+    async def _delete(self, request: Any, response: Any) -> Any:
         self._store.delete(request.name)
+        response.success = True
+        return response
 
     async def _autosave(self) -> None:
-        try:
-            taken = await self._take()
-            self._store.autosave(taken.state, self._keep)
-        except RobotSemanticsError as error:
-            self._node.get_logger().warning(f"not saved automatically: {error}", throttle_duration_sec=60.0)
+        taken = await self._take()
+        self._store.autosave(taken.state, self._keep)
 
     # --- the world
 
@@ -329,6 +320,8 @@ class _Plan:
             self.done += [f"node: {item}" for item in value.done]
         self.snapshots.forget_frames()
         self.success = bool(self.done)
+        if not self.success:
+            self._refuse()
 
     async def _push(self, clients: list[RemoteSimulator], *, dry_run: bool) -> bool:
         """Push the state to the simulators; return whether each took it."""
@@ -348,6 +341,8 @@ class _Plan:
             taken = taken and answer.success
             self.done += [f"{subject}: {item}" for item in answer.set]
             self.failed += [f"{subject}: {item}" for item in answer.not_set]
+            if not answer.success and not answer.not_set:
+                self.failed.append(f"{subject}: {answer.message or 'refused'}")
             self.done += [f"{subject}: {note}" for note in answer.notes]
             if answer.exact:
                 self.done.append(f"{subject}: exact, it continues bit for bit")
@@ -356,9 +351,16 @@ class _Plan:
     def _refuse(self) -> None:
         self.done = []
         self.success = False
-        first, *more = self.failed or ["a simulator refused"]
+        first, *more = self.failed or ["it states nothing that a robot here has"]
         others = f" (and {len(more)} more)" if more else ""
         self.message = f"nothing restored, because not everything could be: {first}{others}"
+
+
+def _folder(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ParameterError(f"parameter 'snapshots.directory' must be a folder, not '{name}': {error}") from None
 
 
 def _standing(sample: WorldSample) -> Standing:

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import UNKNOWN_NODE, node_name
 
 _WATCH_S = 3.0
@@ -31,7 +31,9 @@ class TfAuthority:
 
     """
 
-    def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]], report: Callable[[str], None]) -> None:
+    def __init__(
+        self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], report: Callable[[str], None]
+    ) -> None:
         self._node, self._own_frames, self._report = node, own_frames, report
         self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
         self._subscriptions: list[Any] = []

@@ -22,7 +22,7 @@ class UnheardRobots:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._sent_ns: dict[str, int] = {}
-        self._timer: Any = core.node.create_timer(PERIOD_S, self.send)
+        self._timer: Any = core.node.create_timer(PERIOD_S, self.send, what="robots without messages")
         self._timer.cancel()
 
     def start(self) -> None:

@@ -10,14 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
-from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.looks import Looks
-from robot_semantics.ros.node.message_loop import Listener, MessageLoop, SetAside
+from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.root_from_tf import first_child_frame
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.transforms import compose, matrix_from_pose
@@ -40,7 +41,7 @@ class _Heard(NamedTuple):
 class WorldFrames:
     """Listens to /tf and /tf_static, all but the node's own messages, and keeps the newest transform of each frame."""
 
-    def __init__(self, node: Node, own_frames: Callable[[], frozenset[str]], looks: Looks) -> None:
+    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], looks: Looks) -> None:
         """`own_frames` gives the child frames that the node itself publishes."""
         self._node = node
         self._moving_topic = node.resolve_topic_name("/tf")
@@ -48,9 +49,9 @@ class WorldFrames:
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
         self._group = SetAside()
-        self._loop = MessageLoop(node.context, lambda error: node.get_logger().error(f"TF: {error}"), _PACE_S)
-        self._listeners = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
-        self._loop.start(self._listeners)
+        self._loop = MessageLoop(node.context, _PACE_S)
+        self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
+        self._loop.start(self._subscriptions)
         # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
         self._looks, self._alone = looks, True
         looks.add(self._look_for_others)
@@ -60,15 +61,14 @@ class WorldFrames:
         if self._alone:
             self._looks.remove(self._look_for_others)
         self._loop.stop()
-        for listener in self._listeners:
-            self._node.destroy_subscription(listener.subscription)
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
 
-    def _listen(self, topic: str, profile: QoSProfile, *, static: bool) -> Listener:
+    def _listen(self, topic: str, profile: QoSProfile, *, static: bool) -> Subscription:
         take = partial(self._take, static)
-        subscription = self._node.create_subscription(
+        return self._node.create_subscription(
             TFMessage, topic, take, qos.fresh(profile), callback_group=self._group, raw=True
         )
-        return Listener(subscription, take)
 
     def _look_for_others(self) -> None:
         if self._node.count_publishers(self._moving_topic) <= 1:
@@ -76,8 +76,8 @@ class WorldFrames:
         self._looks.remove(self._look_for_others)
         self._alone = False
         self._loop.stop()
-        self._listeners.append(self._listen("/tf", qos.TF, static=False))
-        self._loop.start(self._listeners)
+        self._subscriptions.append(self._listen("/tf", qos.TF, static=False))
+        self._loop.start(self._subscriptions)
 
     def forget(self) -> None:
         """Forget all frames, as after a jump of the clock."""

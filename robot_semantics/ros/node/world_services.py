@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics_interfaces.srv import GetWorldState
 
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.world_of_robots import world_state
@@ -35,7 +34,7 @@ class WorldServices:
             self._core.node.destroy_timer(self._timer)
             self._timer = None
         if frequency_hz > 0.0:
-            self._timer = self._core.node.create_timer(1.0 / frequency_hz, self._publish)
+            self._timer = self._core.node.create_timer(1.0 / frequency_hz, self._publish, what="world state")
 
     def destroy(self) -> None:
         """Take topic and service away."""
@@ -54,15 +53,10 @@ class WorldServices:
             self._publisher.publish(world_to_message(world_state(sample)))
 
     def _get_world_state(self, request: Any, response: Any) -> Any:
-        try:
-            state = world_state(self._core.coherent_state(request.models))
-            response.state = world_to_message(state)
-            response.text = write_world(state)
-            response.success = True
-        except UnknownNameError as error:
-            response.success, response.message, response.nearest = False, str(error), list(error.nearest)
-        except RobotSemanticsError as error:
-            response.success, response.message = False, str(error)
+        state = world_state(self._core.coherent_state(request.models))
+        response.state = world_to_message(state)
+        response.text = write_world(state)
+        response.success = True
         return response
 
 

@@ -7,6 +7,7 @@ from the node's own topics. Imported only where the interfaces are installed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -36,6 +37,13 @@ _GET, _SET = SimulatorFeatures.ENTITY_STATE_GETTING, SimulatorFeatures.ENTITY_ST
 _PAUSE = SimulatorFeatures.SIMULATION_STATE_PAUSE
 
 
+class _Order(NamedTuple):
+    """A request to set one entity, and what of it is stated."""
+
+    request: SetEntityState.Request
+    stated: str
+
+
 class EntitySimulator(RemoteSimulator):
     """One simulator; features are asked for before each use, because plugins come and go."""
 
@@ -47,6 +55,8 @@ class EntitySimulator(RemoteSimulator):
         self._set_state = self._client(SetEntityState, "set_entity_state")
         self._get_simulation = self._client(GetSimulationState, "get_simulation_state")
         self._set_simulation = self._client(SetSimulationState, "set_simulation_state")
+        # Before version 2 a request says pose and twist together, always.
+        self._sets_parts = "set_pose" in SetEntityState.Request.get_fields_and_field_types()
 
     async def get(self) -> str:
         """Return all entities as models, with their poses and twists, as USDF text.
@@ -101,9 +111,10 @@ class EntitySimulator(RemoteSimulator):
         present: Mapping[str, EntityState],
         request: SetWorldState.Request,
         response: SetWorldState.Response,
-    ) -> list[SetEntityState.Request]:
+    ) -> list[_Order]:
         """Return the requests that a state asks for, and say in the response what they set and what has no place."""
         plan = []
+        standing = {} if self._sets_parts else place_all(_world(self.name, present))
         for model in state.models:
             if request.models and model.name not in request.models:
                 continue
@@ -123,36 +134,54 @@ class EntitySimulator(RemoteSimulator):
             moves = model.twist is not None and placed[model.name].twist is not None
             if model.twist is not None and not moves:
                 response.not_set.append(f"{subject}: twist: the motion of its parent '{model.parent}' is not stated")
-            plan.append(_request(model, placed[model.name], moves=moves))
-            response.set.append(f"{subject}: {'pose and twist' if moves else 'pose'} set")
+            poses = model.pose is not None
+            stated = " and ".join([*["pose"] * poses, *["twist"] * moves])
+            if not stated:
+                continue
+            plan.append(_Order(self._request(model.name, placed, standing, poses=poses, moves=moves), stated))
+            response.set.append(f"{subject}: {stated} set")
         return plan
 
     async def _carry_out(
         self,
-        plan: list[SetEntityState.Request],
+        plan: list[_Order],
         before: Mapping[str, EntityState],
         request: SetWorldState.Request,
         response: SetWorldState.Response,
     ) -> None:
         response.set = []
-        done: list[SetEntityState.Request] = []
-        for item in plan:
-            result = (await self._call(self._set_state, item, once=True)).result
-            subject = f"model '{item.entity}'"
+        done: list[str] = []
+        for order in plan:
+            result = (await self._call(self._set_state, order.request, once=True)).result
+            subject = f"model '{order.request.entity}'"
             if result.result == Result.RESULT_OK:
-                done.append(item)
-                response.set.append(f"{subject}: {'pose and twist' if item.set_twist else 'pose'} set")
+                done.append(order.request.entity)
+                response.set.append(f"{subject}: {order.stated} set")
                 continue
             response.not_set.append(f"{subject}: {result.error_message or f'refused with code {result.result}'}")
             if not request.partial:
-                for earlier in done:
-                    undo = SetEntityState.Request(
-                        entity=earlier.entity, state=before[earlier.entity], set_pose=True, set_twist=True
-                    )
+                for entity in done:
+                    undo = self._setting(entity, before[entity], poses=True, moves=True)
                     await self._call(self._set_state, undo, once=True)
                 response.success, response.set = False, []
                 response.message = f"nothing set: {response.not_set[-1]}"
                 return
+
+    def _request(
+        self, name: str, placed: Mapping[str, Motion], standing: Mapping[str, Motion], *, poses: bool, moves: bool
+    ) -> SetEntityState.Request:
+        """Return the request for an entity; where it is, `standing`, fills in what it must say and nobody states."""
+        state = EntityState()
+        state.header.frame_id = WORLD
+        state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed)[name].T))
+        twist = (placed if moves else standing or placed)[name].twist
+        if twist is not None and (moves or standing):
+            state.twist = twist_message(twist.tolist())
+        return self._setting(name, state, poses=poses, moves=moves)
+
+    def _setting(self, name: str, state: EntityState, *, poses: bool, moves: bool) -> SetEntityState.Request:
+        flags = {"set_pose": poses, "set_twist": moves} if self._sets_parts else {}
+        return SetEntityState.Request(entity=name, state=state, **flags)
 
     async def _probe(self, *needed: int) -> frozenset[int]:
         """Return the simulator's features.
@@ -195,15 +224,6 @@ class EntitySimulator(RemoteSimulator):
         already = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
         if result.result not in (Result.RESULT_OK, already):
             raise SimulatorError(f"simulator '{self.name}' does not change its state: {result.error_message}")
-
-
-def _request(model: ModelState, placed: Motion, *, moves: bool) -> SetEntityState.Request:
-    request = SetEntityState.Request(entity=model.name, set_pose=model.pose is not None, set_twist=moves)
-    request.state.header.frame_id = WORLD
-    request.state.pose = pose_message(pose_from_matrix(placed.T))
-    if moves and placed.twist is not None:
-        request.state.twist = twist_message(placed.twist.tolist())
-    return request
 
 
 def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:

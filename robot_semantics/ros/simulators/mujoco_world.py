@@ -18,14 +18,13 @@ from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.logging import get_logger
-from rclpy.node import Node
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.world_messages import (
     pose_message,
@@ -34,9 +33,11 @@ from robot_semantics.ros.messages.world_messages import (
     world_from_message,
     world_to_message,
 )
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import Interrupts
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
+from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_servos import ControlMode
@@ -44,7 +45,7 @@ from robot_semantics.simulation.mujoco_stepping import SimulationError, send_war
 from robot_semantics.simulation.simulator import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
+from robot_semantics.usdf.writer import check_writable, write_world
 
 NODE_NAME = "mujoco_world"
 QUEUE = 10
@@ -73,7 +74,7 @@ class _Outlet(NamedTuple):
     base_state: Any
 
 
-class MujocoWorld(Node):  # type: ignore[misc]
+class MujocoWorld(GuardedNode):
     """The node; `run` does its work until the context is shut down."""
 
     def __init__(self, **arguments: Any) -> None:
@@ -261,42 +262,37 @@ class MujocoWorld(Node):  # type: ignore[misc]
             )
             if len(values)
         ]
-        try:
-            if len(given) != 1 or len(given[0][1]) != len(message.name):
-                raise RobotSemanticsError(
-                    "a command has a name list and one list of as many positions, velocities or efforts"
-                )
-            mode, values = given[0]
-            self.simulator.command(model, mode, dict(zip(message.name, values, strict=True)))
-        except RobotSemanticsError as error:
-            self.get_logger().warning(f"command for '{model}' not taken: {error}", throttle_duration_sec=1.0)
+        if len(given) != 1 or len(given[0][1]) != len(message.name):
+            raise RobotSemanticsError(
+                "a command has a name list and one list of as many positions, velocities or efforts"
+            )
+        mode, values = given[0]
+        check_numbers(f"a command for '{model}'", values)
+        self.simulator.command(model, mode, dict(zip(message.name, values, strict=True)))
 
     def _get_world_state(self, request: Any, response: Any) -> Any:
-        try:
-            state = self.simulator.capture(list(request.models) or None)
-        except UnknownNameError as error:
-            response.message, response.nearest = str(error), list(error.nearest)
-            return response
+        state = self.simulator.capture(list(request.models) or None)
         response.state, response.text = world_to_message(state), write_world(state)
         response.success = True
         return response
 
     def _set_world_state(self, request: Any, response: Any) -> Any:
-        try:
-            if len(request.text) > self.settings.max_text_bytes:
-                raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
-            state = parse_world(request.text, "<text>") if request.text else world_from_message(request.state)
-            time_message(state.time_ns or 0)  # refuses what the clock could not say
-        except RobotSemanticsError as error:
-            response.message = str(error)
-            return response
+        if len(request.text) > self.settings.max_text_bytes:
+            raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
+        state = parse_world(request.text, "<text>") if request.text else world_from_message(request.state)
+        # What no text could say, a message may not either.
+        check_writable(state)
+        check_sizes(state)
+        time_message(state.time_ns or 0)  # refuses what the clock could not say
         report = self.simulator.restore(
             state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
         )
         if not request.dry_run:
             self._log_report("set_world_state", report)
         response.success = report.applied or (request.dry_run and (request.partial or report.complete))
-        response.message, response.exact = "" if response.success else report.message, report.exact
+        response.exact = report.exact
+        if not response.success:
+            response.message = report.message or "nothing restored: it states nothing that this world has"
         response.set = [str(item) for item in report.restored] if response.success else []
         response.not_set = [str(item) for item in report.not_restored]
         response.notes = list(report.notes)

@@ -1,0 +1,176 @@
+"""A node that no callback can end: what a service, an action, a timer or a topic raises is answered or logged."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.throttle import Throttle
+
+Answer = Callable[..., Any]
+
+_EXPECTED = (RobotSemanticsError, rclpy_implementation.RCLError)
+"""Errors whose text says all; of any other the traceback is wanted."""
+
+
+def guarded(callback: Answer, instead: Answer) -> Answer:
+    """Return `callback` with `instead(error, *arguments)` for its result where it raises anything."""
+    if inspect.iscoroutinefunction(callback):
+
+        @wraps(callback)
+        async def call_later(*arguments: Any) -> Any:
+            try:
+                return await callback(*arguments)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
+                return instead(error, *arguments)
+
+        return call_later
+
+    @wraps(callback)
+    def call(*arguments: Any) -> Any:
+        try:
+            return callback(*arguments)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the node
+            return instead(error, *arguments)
+
+    return call
+
+
+class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+    """Guards every callback when it is registered, those of rclpy's own services too.
+
+    A service that fails answers with `success` false, a `message`, and the `nearest` names where one was unknown; an
+    action aborts with the same in its result; a change of parameters is refused; of a timer or a topic it is logged.
+    An error that is none of this package's is logged with its traceback.
+    """
+
+    def __init__(self, name: str, **options: Any) -> None:
+        """Make the node; `options` are rclpy's."""
+        self._reports = Throttle()
+        self._guarded_callbacks: dict[Answer, Answer] = {}
+        super().__init__(name, **options)
+        for service in self.services:
+            # Those that rclpy makes by itself, without `create_service`.
+            if not is_guarded(service.callback):
+                service.callback = self._guarded_service(service.callback, service.srv_name)
+
+    def report(self, what: str, error: Exception) -> str:
+        """Log an error, each kind seldom: this package's own as a warning, any other with its traceback; return why."""
+        text = _reason(error)
+        # After a shutdown nothing can be published any more, and that is no fault.
+        more = self._reports.admit((what, type(error))) if self.context.ok() else None
+        if more is not None:
+            since = f" ({more} more of this kind since the last such report)" if more else ""
+            if isinstance(error, _EXPECTED):
+                self.get_logger().warning(f"{what}: {text}{since}")
+            else:
+                trace = "".join(traceback.format_exception(error)).rstrip()
+                self.get_logger().error(f"{what}: {text}{since}\n{trace}")
+        return text
+
+    def explain(self, what: str, error: Exception) -> str:
+        """Return why something was not done, never empty; logged is only what no callback should raise."""
+        return _reason(error) if isinstance(error, RobotSemanticsError) else self.report(what, error)
+
+    def guarded(self, callback: Answer, what: str) -> Answer:
+        """Return a callback that answers nothing; whatever it raises is logged."""
+
+        def instead(error: Exception, *_: Any) -> None:
+            self.report(what, error)
+
+        return guarded(callback, instead)
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Answer, **options: Any) -> Any:
+        """Offer a service; see rclpy."""
+        return super().create_service(srv_type, srv_name, self._guarded_service(callback, srv_name), **options)
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Answer, qos_profile: Any, **options: Any) -> Any:
+        """Listen to a topic; see rclpy."""
+        return super().create_subscription(
+            msg_type, topic, self.guarded(callback, f"topic {topic}"), qos_profile, **options
+        )
+
+    def create_timer(
+        self, timer_period_sec: float, callback: Answer, *arguments: Any, what: str = "timer", **options: Any
+    ) -> Any:
+        """Call a function again and again; see rclpy. `what` names it in the log."""
+        return super().create_timer(timer_period_sec, self.guarded(callback, what), *arguments, **options)
+
+    def create_action_server(self, kind: Any, name: str, execute: Answer, goal: Answer, cancel: Answer) -> ActionServer:
+        """Offer an action: whether a `goal` is taken, whether it may be cancelled, and its execution."""
+
+        def abort(error: Exception, handle: Any) -> Any:
+            result = kind.Result(success=False, message=self.explain(f"action {name}", error))
+            handle.abort()
+            return result
+
+        def refuse(answer: Any) -> Answer:
+            def instead(error: Exception, _subject: Any) -> Any:
+                self.explain(f"action {name}", error)
+                return answer
+
+            return instead
+
+        return ActionServer(
+            self,
+            kind,
+            name,
+            guarded(execute, abort),
+            goal_callback=guarded(goal, refuse(GoalResponse.REJECT)),
+            cancel_callback=guarded(cancel, refuse(CancelResponse.REJECT)),
+        )
+
+    def add_on_set_parameters_callback(self, callback: Answer) -> None:
+        """Have changes of parameters checked; see rclpy."""
+
+        def refuse(error: Exception, _changes: Any) -> SetParametersResult:
+            return SetParametersResult(successful=False, reason=self.explain("parameters", error))
+
+        super().add_on_set_parameters_callback(self._guarded_callbacks.setdefault(callback, guarded(callback, refuse)))
+
+    def remove_on_set_parameters_callback(self, callback: Answer) -> None:
+        """Check no more; see rclpy."""
+        super().remove_on_set_parameters_callback(self._guarded_callbacks.pop(callback))
+
+    def add_post_set_parameters_callback(self, callback: Answer) -> None:
+        """Be told of changed parameters; see rclpy."""
+        guard = self._guarded_callbacks.setdefault(callback, self.guarded(callback, "parameters"))
+        super().add_post_set_parameters_callback(guard)
+
+    def remove_post_set_parameters_callback(self, callback: Answer) -> None:
+        """Be told no more; see rclpy."""
+        super().remove_post_set_parameters_callback(self._guarded_callbacks.pop(callback))
+
+    def _guarded_service(self, callback: Answer, name: str) -> Answer:
+        def refuse(error: Exception, _request: Any, response: Any) -> Any:
+            # What the callback has written so far is half an answer.
+            refusal = type(response)()
+            if hasattr(refusal, "message"):
+                refusal.message = self.explain(f"service {name}", error)
+            else:
+                self.report(f"service {name}", error)
+            if hasattr(refusal, "nearest") and isinstance(error, UnknownNameError):
+                refusal.nearest = list(error.nearest)
+            return refusal
+
+        return guarded(callback, refuse)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _EXPECTED):
+        return str(error) or type(error).__name__
+    return f"internal error: {type(error).__name__}: {error}"
+
+
+def is_guarded(callback: Answer) -> bool:
+    """Tell whether a callback has been guarded."""
+    return hasattr(callback, "__wrapped__")

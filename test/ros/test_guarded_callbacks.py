@@ -1,0 +1,216 @@
+"""No callback ends a node: each one of each node, found by looking at the node, raises what nobody expects."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.event_handler import EventHandler
+from rclpy.parameter import Parameter
+
+from robot_semantics.examples import example
+from robot_semantics.ros.node.guarded_node import GuardedNode, is_guarded
+from robot_semantics.ros.node.lifecycle_node import RobotSemanticsLifecycleNode
+from robot_semantics.ros.node.plain_node import RobotSemanticsNode
+
+pytestmark = pytest.mark.ros
+
+FAULT = "a planted fault"
+ROBOT = {
+    "robot_description": example("rover_arm.urdf").read_text(),
+    "robot_description_semantic": example("rover_arm.srdf").read_text(),
+    "robot_description_semantic_topic": "another_semantic",
+    "virtual_joints.base_joint.source": "odometry",
+    "snapshots.autosave_period": 3600.0,
+}
+
+
+class PlantedError(Exception):
+    """No error of the package, nor of rclpy."""
+
+
+class Faulty(GuardedNode):
+    """Whatever the node registers raises as soon as `raises` is set."""
+
+    raises = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.planted: dict[Any, Any] = {}
+        super().__init__(*arguments, **options)
+
+    def _planted(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        def check() -> None:
+            if self.raises:
+                raise PlantedError(FAULT)
+
+        async def later(*arguments: Any) -> Any:
+            check()
+            return await callback(*arguments)
+
+        def now(argument: Any = None, *more: Any) -> Any:
+            check()
+            return callback(argument, *more)
+
+        return later if inspect.iscoroutinefunction(callback) else now
+
+    def create_service(self, srv_type: Any, srv_name: str, callback: Any, **options: Any) -> Any:
+        return super().create_service(srv_type, srv_name, self._planted(callback), **options)
+
+    def create_subscription(self, msg_type: Any, topic: str, callback: Any, qos_profile: Any, **options: Any) -> Any:
+        return super().create_subscription(msg_type, topic, self._planted(callback), qos_profile, **options)
+
+    def create_timer(self, timer_period_sec: float, callback: Any, *arguments: Any, **options: Any) -> Any:
+        return super().create_timer(timer_period_sec, self._planted(callback), *arguments, **options)
+
+    def create_action_server(self, kind: Any, name: str, execute: Any, goal: Any, cancel: Any) -> Any:
+        return super().create_action_server(kind, name, *map(self._planted, (execute, goal, cancel)))
+
+    def add_on_set_parameters_callback(self, callback: Any) -> None:
+        self.planted[callback] = self._planted(callback)
+        super().add_on_set_parameters_callback(self.planted[callback])
+
+    def remove_on_set_parameters_callback(self, callback: Any) -> None:
+        super().remove_on_set_parameters_callback(self.planted[callback])
+
+    def add_post_set_parameters_callback(self, callback: Any) -> None:
+        self.planted[callback] = self._planted(callback)
+        super().add_post_set_parameters_callback(self.planted[callback])
+
+    def remove_post_set_parameters_callback(self, callback: Any) -> None:
+        super().remove_post_set_parameters_callback(self.planted[callback])
+
+
+class FaultyPlainNode(Faulty, RobotSemanticsNode):
+    pass
+
+
+class FaultyLifecycleNode(Faulty, RobotSemanticsLifecycleNode):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.trigger_configure()
+        self.trigger_activate()
+
+
+def faulty_mujoco_world(**options: Any) -> Faulty:
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
+    from robot_semantics.ros.simulators.mujoco_world import MujocoWorld
+
+    class FaultyMujocoWorld(Faulty, MujocoWorld):
+        pass
+
+    return FaultyMujocoWorld(**options)
+
+
+NODES: dict[str, tuple[Callable[..., Faulty], dict[str, Any]]] = {
+    "plain": (FaultyPlainNode, ROBOT),
+    "lifecycle": (FaultyLifecycleNode, ROBOT),
+    "mujoco_world": (faulty_mujoco_world, {"world": str(example("rover_arm.usdf")), "start_paused": True}),
+}
+
+
+@pytest.fixture(params=NODES)
+def node(request: pytest.FixtureRequest, domain: int) -> Iterator[Faulty]:
+    make, parameters = NODES[request.param]
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain, args=[])
+    node = make(
+        context=context, parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()]
+    )
+    yield node
+    node.raises = False
+    node.destroy_node()
+    context.try_shutdown()
+
+
+def called(callback: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the executor would be given."""
+    result = callback(*arguments)
+    if not inspect.iscoroutine(result):
+        return result
+    try:
+        result.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits for something")
+
+
+def test_every_service_answers_what_went_wrong(node: Faulty) -> None:
+    services = list(node.services)
+    assert len(services) >= 11
+    node.raises = True
+    for service in services:
+        assert is_guarded(service.callback), service.srv_name
+        if not inspect.unwrap(service.callback).__qualname__.startswith("Faulty"):
+            continue  # rclpy's own, made without `create_service`
+        answer = called(service.callback, service.srv_type.Request(), service.srv_type.Response())
+        assert isinstance(answer, service.srv_type.Response), service.srv_name
+        if hasattr(answer, "success"):
+            assert not answer.success
+            assert FAULT in answer.message, service.srv_name
+
+
+def test_no_topic_timer_or_guard_condition_raises(node: Faulty) -> None:
+    entities = [*node.subscriptions, *node.timers, *node.guards]
+    assert entities
+    node.raises = True
+    for entity in entities:
+        assert is_guarded(entity.callback), entity
+        called(entity.callback, *([None] if entity in node.subscriptions else []))
+
+
+def test_every_action_refuses_or_aborts(node: Faulty) -> None:
+    class Handle:
+        aborted = False
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    node.raises = True
+    for server in node.waitables:
+        if isinstance(server, EventHandler):
+            # rclpy's own, which logs that somebody's quality of service does not fit.
+            assert server.callback.__module__ == "rclpy.event_handler"
+            continue
+        assert isinstance(server, ActionServer), server
+        assert called(server._goal_callback, None) == GoalResponse.REJECT
+        assert called(server._cancel_callback, None) == CancelResponse.REJECT
+        handle = Handle()
+        result = called(server._execute_callback, handle)
+        assert handle.aborted
+        assert not result.success
+        assert FAULT in result.message
+
+
+def test_a_change_of_parameters_is_refused_and_what_follows_one_is_logged(node: Faulty) -> None:
+    node.raises = True
+    checks, followers = node._on_set_parameters_callbacks, node._post_set_parameters_callbacks
+    for callback in checks:
+        answer = called(callback, [])
+        assert not answer.successful
+        assert FAULT in answer.reason
+    for callback in followers:
+        assert is_guarded(callback)
+        called(callback, [])
+    assert checks
+    assert bool(followers) == hasattr(node, "core")
+
+
+def test_a_refusal_carries_the_nearest_names_and_leaves_out_what_was_half_written(node: Faulty) -> None:
+    from robot_semantics_interfaces.srv import FindGroups
+
+    from robot_semantics.base.errors import UnknownNameError
+
+    def half(_request: Any, response: Any) -> Any:
+        response.groups = ["half"]
+        raise UnknownNameError("group", "arn", ["arm", "hand"])
+
+    service = node.create_service(FindGroups, "half", half)
+    answer = called(service.callback, FindGroups.Request(), FindGroups.Response())
+    assert not answer.success
+    assert not answer.groups
+    assert answer.message == "unknown group 'arn'; did you mean 'arm'?"
+    assert answer.nearest == ["arm"]
