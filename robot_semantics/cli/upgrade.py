@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     resolve_urdf(robot, diagnostics)
     diagnostics.raise_if_failed()
     print_diagnostics(diagnostics)
-    if any(problem.code == "older-dialect" for problem in diagnostics):
+    if robot.rewritten:
         new = write_urdf(robot)
         data = new.encode()
     else:

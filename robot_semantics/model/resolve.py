@@ -52,6 +52,10 @@ def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool
     mimics = resolve_mimics(robot, {joint.name: by_name[joint.name] for joint in robot.joints}, types, diagnostics)
     if tree is None or not known:
         return None
+    declared = {link.name for link in robot.links}
+    implied = tuple(link for name, link in tree.links.items() if name not in declared)
+    if implied:
+        robot = replace(robot, content=(*robot.content, *implied), rewritten=True)
     return RobotModel(robot.name, _joints(tree, types, mimics), _links(tree, bad_inertials), robot)
 
 

@@ -207,6 +207,13 @@ class RobotModel:
         """Names of all joints, in model order, the root joint first."""
         return tuple(joint.name for joint in self.joints)
 
+    @cached_property
+    def urdf_text(self) -> str:
+        """The URDF for other readers: of an older dialect the upgraded text, whose link frames are this model's."""
+        from robot_semantics.urdf.writer import current_text
+
+        return current_text(self.urdf)
+
     def joint(self, name: str) -> JointModel:
         """Return the joint called `name`.
 

@@ -157,18 +157,18 @@ def find_robot(
         _prefix(request, (name,) if model is None else model.link_names, frames),
         request.urdf if model is not None else None,
         request.srdf,
-        None if model is None else model.urdf.places.text.decode(),
+        None if model is None else model.urdf_text,
         None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
     )
 
 
 def description_text(path: Path, xacro: Xacro | None = None) -> str:
-    """Return a URDF file's text, of a xacro what it expands to.
+    """Return a URDF file's text in the current form, of a xacro what it expands to.
 
     Raises:
         DescriptionError: it cannot be read, or gives no robot.
     """
-    return load_robot(path, strict=False, xacro=xacro).urdf.places.text.decode()
+    return load_robot(path, strict=False, xacro=xacro).urdf_text
 
 
 def semantic_text(path: Path, xacro: Xacro | None = None) -> str:

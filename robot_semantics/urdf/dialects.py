@@ -15,7 +15,14 @@ from typing import TypeVar
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.transforms import invert, matrix_from_xyz_quat, matrix_from_xyz_rpy, rpy_from_matrix
+from robot_semantics.transforms import (
+    invert,
+    matrix_from_xyz_quat,
+    matrix_from_xyz_rpy,
+    quat_angle,
+    quat_from_matrix,
+    rpy_from_matrix,
+)
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Collision, Inertial, Joint, Link, Origin, Robot, Visual
 
@@ -27,6 +34,7 @@ Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
 def move_link_frames(robot: Robot, child_origins: Mapping[str, Origin], diagnostics: Diagnostics) -> Robot:
     """Return `robot` with the frame of each link in `child_origins` moved to that pose in its old frame.
 
+    One warning says which frames move, and how far; whatever uses the robot has the moved ones.
     Foreign elements that speak of such a link are kept as they are, with a warning: what they mean is not known here.
     """
     moves = {link: invert(matrix_of(origin)) for link, origin in child_origins.items()}
@@ -41,8 +49,16 @@ def move_link_frames(robot: Robot, child_origins: Mapping[str, Origin], diagnost
         else item
         for item in robot.content
     )
+    moved = ", ".join(f"'{link}' by {_distance(T_J_C)}" for link, T_J_C in moves.items())
+    message = f"link frames move onto those of their joints, as the current form has them: {moved}"
+    diagnostics.warning("link-frames-moved", message, robot.places.place(robot.at))
     _warn_of_foreign(robot, frozenset(moves), diagnostics)
     return replace(robot, content=content)
+
+
+def _distance(T: FloatArray) -> str:
+    angle = quat_angle(quat_from_matrix(T[:3, :3]), (0.0, 0.0, 0.0, 1.0))
+    return f"{np.linalg.norm(T[:3, 3]):.6g} m and {angle:.6g} rad"
 
 
 def _warn_of_foreign(robot: Robot, moved: frozenset[str], diagnostics: Diagnostics) -> None:

@@ -140,7 +140,7 @@ def _old_texture(scanner: Scanner, part: Part) -> bool:
     values, at, good = scanner.leaf(part, _NAME, "texture", ("name",))
     if not good or "material" in part.values:
         return False
-    scanner.warning("older-dialect", "<texture> in <visual> is the original proposal's form of <material>", at)
+    scanner.in_older_dialect("<texture> in <visual> is the original proposal's form of <material>", at)
     part.values["material"] = Material(values["name"], at=at)
     part.order.append("material")
     return False

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from robot_semantics.urdf.geometry import origin_child, read_origin
 from robot_semantics.urdf.numbers import not_negative, number, vec3
-from robot_semantics.urdf.scanner import Attributes, Child, Part, Scanner
+from robot_semantics.urdf.scanner import Attributes, Child, Later, Part, Scanner
 from robot_semantics.urdf.tree import (
     Calibration,
     Dynamics,
@@ -86,7 +86,7 @@ def read_joint(scanner: Scanner) -> Joint | None:
         scanner.error("mixed-dialects", message, part.at)
         scanner.complete = False
         return joint
-    scanner.warning("older-dialect", _OLDER.format("two-origin"), part.at)
+    scanner.in_older_dialect(_OLDER.format("two-origin"), part.at)
     if joint is not None and child.origin is not None:
         scanner.child_origins[joint.child] = child.origin
     return joint
@@ -103,19 +103,36 @@ def scan_nested_joint(scanner: Scanner) -> Part:
     return scanner.composite(_JOINT_ATTRIBUTES, _NESTED)
 
 
-def read_nested_joint(scanner: Scanner, part: Part, child: str, link_parent: LinkEnd | None) -> Joint | None:
-    """Make the joint inside link `child`, whose parent may be stated in the link instead of in the joint."""
-    scanner.warning("older-dialect", _OLDER.format("original"), part.at)
+def read_nested_joint(
+    scanner: Scanner, part: Part, child: str, link_parent: LinkEnd | None, link_origin: Later | None
+) -> Joint | None:
+    """Make the joint inside link `child`.
+
+    Its parent may be stated in the link instead of in the joint, and so may its frame in the parent.
+    """
+    scanner.in_older_dialect(_OLDER.format("original"), part.at)
     parent: LinkEnd | None = part.values.pop("parent", None)
     if parent is None and "parent" not in part.seen:
         parent = link_parent
         if parent is None:
             scanner.error("missing-element", "<joint> has no <parent>", part.at)
+    if link_origin is not None and parent is not None:
+        parent = _with_origin(scanner, part, parent, link_origin)
     T_C_J: Origin | None = part.values.pop("origin", None)
     joint = _make(scanner, part, parent, child, part.at)
     if joint is not None and T_C_J is not None:
         scanner.child_origins[joint.child] = T_C_J
     return joint
+
+
+def _with_origin(scanner: Scanner, part: Part, parent: LinkEnd, link_origin: Later) -> LinkEnd:
+    """Return `parent` with the joint frame that the `<origin>` of the link states."""
+    if parent.origin is not None:
+        message = "the joint frame in the parent link is stated twice: by this <origin> and by the one in <parent>"
+        scanner.error("mixed-dialects", message, link_origin.next)
+        return parent._replace(good=False)
+    origin = scanner.read_later(link_origin, lambda: read_origin(scanner, part, "parent/origin"))
+    return parent._replace(origin=origin, good=parent.good and origin is not None)
 
 
 def read_link_end(scanner: Scanner, part: Part, *, old: bool = True) -> LinkEnd:

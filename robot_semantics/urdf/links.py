@@ -33,8 +33,15 @@ def read_link(scanner: Scanner) -> tuple[Link | None, list[Joint]]:
     if "parent" in part.values:
         _keep_unused_parent(scanner, part, part.values["parent"])
     nested: list[Joint] = []
-    for joint_part in part.values.get("joint", ()):
-        joint = read_nested_joint(scanner, joint_part, name or "", part.values.get("parent"))
+    joint_parts: list[Part] = part.values.get("joint", [])
+    origin = part.values.get("origin")
+    if origin is not None:
+        if joint_parts:
+            del part.extras[origin.extra]
+        else:
+            scanner.warn_of_unknown("origin", origin.next, "link", CURRENT)
+    for joint_part in joint_parts:
+        joint = read_nested_joint(scanner, joint_part, name or "", part.values.get("parent"), origin)
         if joint is not None:
             nested.append(joint)
     if name is None:
@@ -137,6 +144,13 @@ def _parent(scanner: Scanner, part: Part) -> bool:
     return False
 
 
+def _origin(scanner: Scanner, part: Part) -> bool:
+    # Today's link has none. Beside a joint in the link it is the joint's frame in the parent link.
+    part.values["origin"] = scanner.keep_for_later(part)
+    return False
+
+
+CURRENT = ("inertial", "visual", "collision")
 _INERTIAL: dict[str, Child] = {"origin": origin_child, "mass": _mass, "inertia": _inertia}
 _LINK: dict[str, Child] = {
     "inertial": _inertial,
@@ -144,5 +158,6 @@ _LINK: dict[str, Child] = {
     "collision": _collision,
     "joint": _joint,
     "parent": _parent,
+    "origin": _origin,
 }
 _REPEATED = frozenset({"visual", "collision", "joint"})

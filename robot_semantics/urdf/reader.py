@@ -96,6 +96,7 @@ def _read(scanner: Scanner) -> Robot:
         # Those of the root, and those further down that verbatim parts need: they move to the root.
         tuple(sorted(scanner.namespaces.items())),
         scanner.complete,
+        scanner.older,
         document.events.prolog,
         document.events.epilog,
         document.places,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from lxml import etree
 
@@ -12,6 +12,8 @@ from robot_semantics.urdf.numbers import shown
 from robot_semantics.urdf.tree import Extra, Origin
 from robot_semantics.xml.events import SAFE_DEPTH, Remark, Stray
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument, is_macro
+
+Result = TypeVar("Result")
 
 Version = tuple[int, int]
 Attributes = Mapping[str, Callable[[str], Any]]
@@ -40,6 +42,14 @@ FOREIGN_TAGS = frozenset(
 
 SUGGESTED_TAGS = ("gazebo", "ros2_control", "sensor", "transmission")
 """Those of them that a misspelt tag may be meant to be."""
+
+
+class Later(NamedTuple):
+    """Where an element stands that is read when its parent has been: in the events, and in what the parent keeps."""
+
+    here: int
+    next: int
+    extra: int
 
 
 class Part:
@@ -95,6 +105,7 @@ class Scanner:
         complete: whether every link and joint so far can stand in a tree with its motion known.
         namespaces: prefix and URI of the declarations that verbatim parts need.
         child_origins: of joints in an older dialect, by child link: the joint frame in that link's frame.
+        older: whether anything so far is in an older dialect.
     """
 
     def __init__(self, document: XmlDocument, diagnostics: Diagnostics) -> None:
@@ -109,6 +120,7 @@ class Scanner:
         self.next = 0
         self.complete = True
         self.child_origins: dict[str, Origin] = {}
+        self.older = False
         own = {prefix: uri for prefix, uri in events.namespaces.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
         self.namespaces: dict[str, str] = own
         self._declared_below = document.places.text.count(b"xmlns") > len(own)
@@ -147,6 +159,11 @@ class Scanner:
         self.diagnostics.warning(
             code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid)
         )
+
+    def in_older_dialect(self, message: str, at: int) -> None:
+        """Warn of what is read from an older dialect and written in the current form."""
+        self.older = True
+        self.warning("older-dialect", message, at)
 
     def composite(
         self, attributes: Attributes, children: Mapping[str, Child], repeated: frozenset[str] = frozenset()
@@ -266,9 +283,12 @@ class Scanner:
             message = f"<xacro:{tag.rpartition('}')[2]}> is a macro that was not carried out; it is kept but not used"
             self.warning("xacro-not-expanded", message, at)
         elif not tag.startswith("{") and tag not in FOREIGN_TAGS:
-            holder = within.rpartition("/")[2] or part.tag
-            message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
-            self.warning("unknown-tag", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
+            self.warn_of_unknown(tag, at, within.rpartition("/")[2] or part.tag, valid)
+
+    def warn_of_unknown(self, tag: str, at: int, holder: str, valid: Iterable[str]) -> None:
+        """Warn of an element that `holder` does not have."""
+        message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
+        self.warning("unknown-tag", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
 
     def keep_duplicate(self, part: Part, within: str = "", what: str = "", position: int | None = None) -> None:
         """Keep an element verbatim that may stand only once in `part`, and has stood there already.
@@ -280,6 +300,20 @@ class Scanner:
         holder, thing = within or part.tag, what or f"<{tag}>"
         message = f"<{holder}> has more than one {thing}; the first counts, this one is kept but not used"
         self.warning("duplicate-element", message, at)
+
+    def keep_for_later(self, part: Part) -> Later:
+        """Keep an element verbatim of which only the end of `part` tells what it is."""
+        later = Later(self.here, self.next, len(part.extras))
+        self._keep_element(part, str(self.marks[self.here]), "", None)
+        return later
+
+    def read_later(self, later: Later, read: Callable[[], Result]) -> Result:
+        """Read an element that has been kept for later."""
+        back = self.here, self.next
+        self.here, self.next = later.here, later.next
+        result = read()
+        self.here, self.next = back
+        return result
 
     def skip(self) -> None:
         """Go behind the end of the element that has been come to."""

@@ -279,6 +279,8 @@ class Robot:
         namespaces: prefix and URI of the namespaces declared on the root element; the default one's prefix is "".
         places: where the elements stand in the text.
         extras: comments and foreign elements at robot level.
+        rewritten: whether the tree is not what the text says word for word: it was brought to the current form, or
+            links were added that only joints name.
         complete: whether every link and joint of the text could be read; if not, there is no tree to be had from it.
         prolog: comments and processing instructions before the root element, verbatim.
         epilog: those after it.
@@ -290,6 +292,7 @@ class Robot:
     extras: tuple[Extra, ...] = ()
     namespaces: tuple[tuple[str, str], ...] = ()
     complete: bool = field(default=True, compare=False)
+    rewritten: bool = field(default=False, compare=False)
     prolog: tuple[str, ...] = ()
     epilog: tuple[str, ...] = ()
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)

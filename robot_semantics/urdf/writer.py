@@ -80,6 +80,15 @@ def save_urdf(robot: Robot, path: str | Path) -> None:
     save_text(write_urdf(robot), path)
 
 
+def current_text(robot: Robot) -> str:
+    """Return the text that says what the tree says: the robot's own, or another where the tree was rewritten.
+
+    Raises:
+        RobotSemanticsError: as `write_urdf`.
+    """
+    return robot.places.text.decode() if robot.places.text and not robot.rewritten else write_urdf(robot)
+
+
 def number_text(value: float) -> str:
     """Return the shortest text that reads back to the same 64-bit float.
 

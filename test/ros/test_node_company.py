@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
@@ -100,6 +101,22 @@ def test_robots_that_share_a_frame_are_told_to_take_prefixes(client: Client, sta
     )
     node.wait_for_output("the models 'one' and 'other' both have the frame 'flag': give each a frame_prefix")
     assert node.output.count("give each a frame_prefix") == 1
+
+
+def test_of_an_older_dialect_the_upgraded_text_is_published_which_has_the_frames_on_tf(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    old = """<robot name="old"><link name="base"/><link name="box"><parent name="base"/><origin xyz="1 0 0"/>
+      <joint name="j" type="fixed"><origin xyz="0 0 1"/></joint>
+      <visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>"""
+    node = start(robot_description=old, **in_namespace("old"))
+    fixed, texts = client.collect(TFMessage, "/old/tf_static"), client.collect(String, "/old/robot_description")
+    client.until(lambda: fixed and texts, "the frames and the description")
+    assert fixed[-1].transforms[0].transform.translation.x == 1.0
+    link = ElementTree.fromstring(texts[-1].data).find("link[@name='box']/visual/origin")
+    assert link is not None
+    assert link.get("xyz") == "0 0 -1"
+    node.wait_for_output("link frames move onto those of their joints, as the current form has them: 'box' by 1 m")
 
 
 def test_typed_messages_say_the_same(client: Client, start: Callable[..., NodeProcess]) -> None:

@@ -22,12 +22,14 @@ from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.cli.main import main
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.urdf.reader import parse_urdf
-from robot_semantics.urdf.writer import write_urdf
+from robot_semantics.urdf.writer import current_text, write_urdf
 
 Matrix = npt.NDArray[np.float64]
 Six = tuple[float, float, float, float, float, float]
 
 CURRENT, ORIGINAL, PARENT_IN_LINK, TWO_ORIGINS = "current", "original", "parent in link", "two origins"
+ORIGIN_IN_LINK, BOTH_IN_LINK = "parent in joint and its origin in link", "parent and its origin in link"
+IN_LINK = (ORIGINAL, PARENT_IN_LINK, ORIGIN_IN_LINK, BOTH_IN_LINK)
 FRAMES = ("visual", "collision", "inertial")
 NO_FRAMES: dict[str, Six | None] = dict.fromkeys(FRAMES)
 
@@ -119,7 +121,7 @@ def old_text(links: list[OldLink]) -> str:
     lines = ['<robot name="r">']
     for index, link in enumerate(links):
         joint = [] if index == 0 else joint_text(index, link)
-        inside = joint if link.dialect in (ORIGINAL, PARENT_IN_LINK) else []
+        inside = joint if link.dialect in IN_LINK else []
         lines.append(f'<link name="l{index}">')
         lines += inside
         geometry = '<geometry><box size="1 1 1"/></geometry>'
@@ -149,6 +151,11 @@ def joint_text(index: int, link: OldLink) -> list[str]:
     if link.dialect == TWO_ORIGINS:
         parent = f'<parent link="l{link.parent}">{origin(link.T_P_J)}</parent>'
         return [f'{start}{parent}<child link="l{index}">{origin(link.T_C_J)}</child>{rest}']
+    alone, moved = f'<parent name="l{link.parent}"/>', origin(link.T_P_J)
+    if link.dialect == ORIGIN_IN_LINK:
+        return [moved, start + origin(link.T_C_J) + alone + rest]
+    if link.dialect == BOTH_IN_LINK:
+        return [start + origin(link.T_C_J) + rest, alone, moved]
     parent = f'<parent name="l{link.parent}">{origin(link.T_P_J)}</parent>'
     if link.dialect == ORIGINAL:
         return [start + origin(link.T_C_J) + parent + rest]
@@ -168,7 +175,7 @@ def robots(draw: st.DrawFn) -> list[OldLink]:
         axis = draw(st.sampled_from([(1.0, 0.0, 0.0), (0.0, -2.0, 0.0), (0.3, 0.4, -1.2)]))
         links.append(
             OldLink(
-                draw(st.sampled_from([CURRENT, ORIGINAL, PARENT_IN_LINK, TWO_ORIGINS])) if index else CURRENT,
+                draw(st.sampled_from([CURRENT, *IN_LINK, TWO_ORIGINS])) if index else CURRENT,
                 kind,
                 draw(st.integers(0, max(index - 1, 0))),
                 draw(sixes),
@@ -209,6 +216,50 @@ def test_joints_in_an_older_form_are_each_warned_of() -> None:
     parse_urdf(old_text(links), diagnostics=diagnostics)
     assert [problem.code for problem in diagnostics] == ["older-dialect"] * 3
     assert {problem.severity for problem in diagnostics} == {Severity.WARNING}
+
+
+def test_the_origin_in_an_old_link_is_the_joint_frame_in_the_parent_link() -> None:
+    text = """<robot name="r"><link name="P"/><link name="C"><!-- 1 -->
+      <origin xyz="1 2 3"><!-- 2 --></origin><parent name="P"/><!-- 3 -->
+      <joint name="J" type="continuous"><origin xyz="0 0 1" rpy="0 0 1.5"/></joint></link></robot>"""
+    diagnostics = Diagnostics()
+    robot = parse_urdf(text, diagnostics=diagnostics)
+    assert [joint.origin and joint.origin.xyz for joint in robot.joints] == [(1, 2, 3)]
+    assert [problem.code for problem in diagnostics] == ["link-frames-moved", "older-dialect"]
+    moved = "link frames move onto those of their joints, as the current form has them: 'C' by 1 m and 1.5 rad"
+    assert next(iter(diagnostics)).message == moved
+    written = "".join(write_urdf(robot).split())
+    assert '<linkname="C"><!--1--><!--3--></link>' in written
+    assert '<originxyz="123"><!--2--></origin><parentlink="P"/><childlink="C"/>' in written
+
+
+def test_an_origin_in_a_link_without_a_joint_in_it_is_kept_but_means_nothing() -> None:
+    text = '<robot name="r"><link name="P"><!-- 1 --><origin xyz="1 2 x"/><visual/><!-- 2 --></link></robot>'
+    diagnostics = Diagnostics()
+    robot = parse_urdf(text.replace("<visual/>", ""), diagnostics=diagnostics)
+    assert [(problem.code, problem.place.column) for problem in diagnostics] == [
+        ("unknown-tag", text.index("<origin") + 1)
+    ]
+    assert '<!--1--><originxyz="12x"/><!--2-->' in "".join(write_urdf(robot).split())
+
+
+@pytest.mark.parametrize("where", ["link", "joint"])
+def test_a_joint_frame_that_is_stated_twice_is_an_error(where: str) -> None:
+    parent = '<parent name="p"><origin xyz="1 0 0"/></parent>'
+    inside, beside = (parent, "") if where == "joint" else ("", parent)
+    text = f"""<robot name="r"><link name="p"/><link name="c">
+      <origin/><joint name="j" type="fixed">{inside}</joint>{beside}</link></robot>"""
+    diagnostics = Diagnostics()
+    robot = parse_urdf(text, diagnostics=diagnostics)
+    (problem,) = diagnostics.errors
+    assert (problem.code, problem.place.line, problem.place.column) == ("mixed-dialects", 2, 7)
+    assert resolve_urdf(robot, diagnostics) is None
+
+
+def test_the_text_in_the_current_form_is_its_own_unless_it_was_rewritten() -> None:
+    current = '<robot name="r"><link  name="P"/></robot>'
+    assert current_text(parse_urdf(current)) == current
+    assert current_text(parse_urdf(OLD)) == NEW
 
 
 OLD = """<robot name="r">

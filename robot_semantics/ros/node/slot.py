@@ -152,7 +152,10 @@ class RobotSlot:
         """Send the texts to their latched topics."""
         if self.description is None:
             return
-        texts = {"robot_description": self.description.urdf, "robot_description_semantic": self.description.srdf}
+        texts = {
+            "robot_description": self.description.model.urdf_text,
+            "robot_description_semantic": self.description.srdf,
+        }
         for name, publisher in self._latched.items():
             if texts[name]:
                 publisher.publish(String(data=texts[name]))
