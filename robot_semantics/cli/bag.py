@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_xacro_arguments, xacro_of
 from robot_semantics.cli.progress import print_all
 
@@ -16,16 +17,9 @@ if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import Described
     from robot_semantics.recording.series_input import Loaded
 
-EPILOG = """\
-examples:
-  robot_semantics bag states/ -o replay                    of the folder that `export --every` wrote
-  robot_semantics bag a.usdf b.usdf -o replay --urdf robot.urdf
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.epilog = EPILOG
     parser.add_argument("states", metavar="STATES", nargs="+", help="USDF files, or a series: folder, .npz or .jsonl")
     parser.add_argument("-o", "--output", metavar="BAG", required=True, help="the folder to make")
     parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
@@ -107,3 +101,10 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
         else:
             result[name] = Described(model, urdf, srdf)
     return result
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics bag world.usdf -o recording --force",),
+)

@@ -12,6 +12,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, check_meshes
@@ -191,3 +192,13 @@ def _print(found: Sequence[Diagnostic], files: Sequence[str]) -> None:
         return
     parts = [f"{count} {severity.value}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
     print(f"{', '.join(parts)}")
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics check robot.urdf robot.srdf",
+        "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",
+    ),
+)

@@ -6,6 +6,7 @@ import argparse
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.cli.command import Command
 from robot_semantics.collision.audit import AuditRow, Finding, audit
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -62,3 +63,11 @@ def _configuration(row: AuditRow, space: JointSpace) -> str:
     witness = witness_json(row.evidence.deepest if row.evidence else None, space)
     positions = witness["positions"].items() if witness else ()
     return " ".join(f"{name}={value:.4g}" for name, value in positions)
+
+
+COMMAND = Command(
+    "audit the pairs of an SRDF: those that collide all the same, and more",
+    add_arguments,
+    run,
+    examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
+)

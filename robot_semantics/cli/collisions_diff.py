@@ -7,6 +7,7 @@ import argparse
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.srdf.reader import srdf_from_file
 
 
@@ -50,3 +51,11 @@ def _pairs(file: str, arguments: argparse.Namespace) -> dict[LinkPair, str]:
     semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
     inputs.print_diagnostics(diagnostics)
     return {LinkPair.of(item.link1, item.link2): item.reason for item in semantic.disabled_collisions}
+
+
+COMMAND = Command(
+    "compare the pairs of two SRDFs",
+    add_arguments,
+    run,
+    examples=("robot_semantics collisions diff robot.srdf robot.srdf",),
+)

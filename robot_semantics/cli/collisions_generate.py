@@ -12,6 +12,7 @@ from robot_semantics.base.files import save_bytes, save_text
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.cli.command import Command
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
@@ -112,3 +113,11 @@ def _print(matrix: CollisionMatrix, robot: RobotModel, output: Path) -> None:
         if len(rare) > RARE_SHOWN:
             print(f"  and {len(rare) - RARE_SHOWN} more")
     print(f"written: {output}", file=sys.stderr)
+
+
+COMMAND = Command(
+    "sample a robot's configurations and write the pairs that need no checking",
+    add_arguments,
+    run,
+    examples=("robot_semantics collisions generate robot.urdf --srdf robot.srdf -o new.srdf --samples 500",),
+)

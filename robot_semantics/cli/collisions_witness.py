@@ -12,6 +12,7 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.cli.command import Command
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -72,3 +73,11 @@ def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, grou
         values = " ".join(repr(float(value)) for value in q[space.joint_positions[joint]])
         print(f"  <joint name={quoteattr(joint)} value={quoteattr(values)}/>")
     print("</group_state>")
+
+
+COMMAND = Command(
+    "find a configuration in which two links collide",
+    add_arguments,
+    run,
+    examples=("robot_semantics collisions witness robot.urdf base_link palm_link",),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.table import Table
 
 
 def console_for_output() -> Console:
@@ -13,3 +14,20 @@ def console_for_output() -> Console:
 
     terminal = console()
     return terminal if terminal.is_terminal else console(10_000)
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """Return an empty table; where it has to fold, it folds a cell rather than cut it."""
+    made = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        show_header=bool(columns),
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    return made

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from robot_semantics import __version__
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, print_json
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -79,3 +80,10 @@ def _version(module: str) -> str:
         return importlib.metadata.version(_DISTRIBUTIONS.get(module, module))
     except importlib.metadata.PackageNotFoundError:
         return "(version unknown)"
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics doctor",),
+)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
+from robot_semantics.cli.command import Command
 from robot_semantics.examples import FOLDER
 
 
@@ -29,3 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
         save_text(content, path)
         print(path)
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics example .",),
+)

@@ -13,6 +13,7 @@ from lxml import etree
 
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document
 
@@ -44,3 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not text.endswith("\n"):
         sys.stdout.write("\n")
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics expand robot.urdf",),
+)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, add_xacro_arguments, print_json, xacro_of
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError
@@ -20,18 +21,9 @@ if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
     from robot_semantics.recording.robots import RobotRequest
 
-EPILOG = """\
-examples:
-  robot_semantics export run.mcap -o end.usdf                          the world at the end
-  robot_semantics export rosbag2_folder --at 12.5 -o t.usdf            12.5 s after the first message
-  robot_semantics export run.mcap --every 0.1 -o states/               a folder of USDF files and an index
-  robot_semantics export run.bag --at-topic /joint_states -o run.npz   arrays, one row a message
-"""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.epilog = EPILOG
     parser.add_argument(
         "bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag; several are one"
     )
@@ -246,6 +238,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     from robot_semantics.cli.main import main as run_command
 
     return run_command(["export", *(sys.argv[1:] if argv is None else argv)])
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics export recording/ --urdf robot.urdf --srdf robot.srdf --every 0.1 -o states/",
+        "robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",
+    ),
+)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import dataclasses
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 
@@ -15,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_positional=True)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("name", metavar="NAME", nargs="?", help="the groups that have the link or joint of this name")
+    what.add_argument(
+        "name", metavar="LINK|JOINT", nargs="?", help="the groups that have the link or joint of this name"
+    )
     what.add_argument("--link", metavar="LINK", help="the groups that have the link")
     what.add_argument("--joint", metavar="JOINT", help="the groups that have the joint")
     what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="whether the pair is checked for collision")
@@ -79,3 +82,13 @@ def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
     reason = f" (reason: {status.reason})" if status.reason else ""
     print("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics find robot.urdf robot.srdf palm_link",
+        "robot_semantics find robot.urdf robot.srdf --pair palm_link base_link",
+    ),
+)

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.words import numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -90,3 +91,10 @@ def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: Joi
                 f"which puts it at {followed[index]:.6g}, not {value:.6g}",
                 file=sys.stderr,
             )
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/reach --positions lift_joint=0.1",),
+)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from rich.table import Table
-
 from robot_semantics.cli import inputs
-from robot_semantics.cli.console import console_for_output
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.console import console_for_output, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_positional=True)
-    parser.add_argument("name", metavar="NAME", help="name of the group")
+    parser.add_argument("name", metavar="GROUP", help="name of the group")
     inputs.add_json_argument(parser)
 
 
@@ -26,9 +25,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         inputs.print_json(members)
         return 0
-    table = Table(title=f"group {group.name}", show_header=False, box=None, title_justify="left", pad_edge=False)
+    members_table = table(title=f"group {group.name}")
     for name, value in members.items():
         shown = "\n".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
-        table.add_row(name.replace("_", " "), shown or "-")
-    console_for_output().print(table)
+        members_table.add_row(name.replace("_", " "), shown or "-")
+    console_for_output().print(members_table)
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics group robot.urdf robot.srdf arm",),
+)

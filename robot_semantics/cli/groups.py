@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.console import console_for_output, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,12 +21,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         inputs.print_json(list(groups))
         return 0
-    rows = [("GROUP", "JOINTS", "ACTIVE", "STATES", "CHAIN")]
+    made = table("group", "joints", "active", "states", "chain")
     for group in groups.values():
         chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
-        joints, active, states = (str(len(names)) for names in (group.joints, group.active_joints, group.states))
-        rows.append((group.name, joints, active, states, chain))
-    width = max(len(row[0]) for row in rows)
-    for name, joints, active, states, chain in rows:
-        print(f"{name:<{width}}  {joints:>6}  {active:>6}  {states:>6}  {chain}".rstrip())
+        counts = (len(group.joints), len(group.active_joints), len(group.states))
+        made.add_row(group.name, *map(str, counts), chain)
+    console_for_output().print(made)
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics groups robot.urdf robot.srdf --json",),
+)

@@ -9,12 +9,12 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NoReturn
 
 from robot_semantics import __version__
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.cli.examples import epilog
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.words import UsageError
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
@@ -25,45 +25,29 @@ EXIT_CODES = """exit codes of all commands:
 'robot_semantics COMMAND --help' says more, with examples."""
 
 
-class Command(NamedTuple):
-    """A sub-command: the module that implements it and the line that `--help` shows."""
-
-    module: str
-    summary: str
-
-
-class CommandModule(Protocol):
-    """What a command's module offers."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's arguments."""
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do the work and return the exit code."""
-
-
-COMMANDS: dict[str, Command] = {
-    "check": Command("check", "check URDF, SRDF and USDF files and report every problem with its place"),
-    "show": Command("show", "show a robot: links, joints, groups, states, end effectors"),
-    "fk": Command("fk", "compute the pose of every link in the root link's frame"),
-    "group": Command("group", "show one group with everything derived"),
-    "groups": Command("groups", "list the groups of a robot"),
-    "states": Command("states", "list named states, or find those that given positions are in"),
-    "find": Command("find", "find the groups of a link or joint, collision pairs, end effectors, passive joints"),
-    "srdf": Command("srdf", "write an SRDF: new, add, remove, rename, in place and checked"),
-    "expand": Command("expand", "print a description as text, a xacro with its macros carried out"),
-    "upgrade": Command("upgrade", "bring a URDF in one of the two older forms to the current one"),
-    "collisions": Command("collisions", "generate, audit and compare self-collision matrices"),
-    "export": Command("export", "make world states from recordings: rosbag2, mcap, ROS 1 bags"),
-    "bag": Command("bag", "make a recording (rosbag2, mcap) from world states"),
-    "view": Command("view", "see robots, worlds and series: on a page, or as a picture without a display"),
-    "plot": Command("plot", "draw joint positions, velocities and base path of a series"),
-    "sim": Command("sim", "simulate a world, and continue it bit for bit from its file"),
-    "snapshot": Command("snapshot", "save, restore, list and delete snapshots of a running node"),
-    "doctor": Command("doctor", "look at this machine and the running robots, and say what is wrong"),
-    "example": Command("example", "write the files of an example robot, to try everything with"),
-    "completion": Command("completion", "print what a shell needs to complete this command"),
-    "usdf": Command("usdf", "work with world states: show, check, resolve, diff, merge, convert and more"),
+# Each command is the module of its name, whose COMMAND says the rest; only the chosen one is imported.
+COMMANDS: dict[str, str] = {
+    "check": "check URDF, SRDF and USDF files and report every problem with its place",
+    "show": "show a robot: links, joints, groups, states, end effectors",
+    "fk": "compute the pose of every link in the root link's frame",
+    "group": "show one group with everything derived",
+    "groups": "list the groups of a robot",
+    "states": "list named states, or find those that given positions are in",
+    "find": "find the groups of a link or joint, collision pairs, end effectors, passive joints",
+    "srdf": "write an SRDF: new, add, remove, rename, in place and checked",
+    "expand": "print a description as text, a xacro with its macros carried out",
+    "upgrade": "bring a URDF in one of the two older forms to the current one",
+    "collisions": "generate, audit and compare self-collision matrices",
+    "export": "make world states from recordings: rosbag2, mcap, ROS 1 bags",
+    "bag": "make a recording (rosbag2, mcap) from world states",
+    "view": "see robots, worlds and series: on a page, or as a picture without a display",
+    "plot": "draw joint positions, velocities and base path of a series",
+    "sim": "simulate a world, and continue it bit for bit from its file",
+    "snapshot": "save, restore, list and delete snapshots of a running node",
+    "doctor": "look at this machine and the running robots, and say what is wrong",
+    "example": "write the files of an example robot, to try everything with",
+    "completion": "print what a shell needs to complete this command",
+    "usdf": "work with world states: show, check, resolve, diff, merge, convert and more",
 }
 
 
@@ -75,14 +59,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal that cannot show an arrow shows its code, and the rest.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
+        if "_ARGCOMPLETE" in os.environ:
+            # A shell asks what may come next; the answer ends the process.
+            completion = importlib.import_module("robot_semantics.cli.completion")
+            completion.complete(_parser(completion.chosen_command()))
         parser = _parser(next((word for word in plain if not word.startswith("-")), None))
         arguments = parser.parse_args(plain)
         arguments.xacro_arguments = xacro_arguments
         if arguments.command is None:
             parser.print_help()
             return EXIT_USAGE
-        module: CommandModule = arguments.module
-        return module.run(arguments)
+        code: int = arguments.perform(arguments)
+        return code
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
             print(diagnostic, file=sys.stderr)
@@ -130,29 +118,17 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        sub = commands.add_parser(
-            name,
-            help=command.summary,
-            description=command.summary,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary)
         if name == chosen:
-            module = importlib.import_module(f"robot_semantics.cli.{command.module}")
-            module.add_arguments(sub)
-            _add_examples(sub, name)
-            sub.set_defaults(module=module)
+            command_of(name).declare(sub)
     return parser
 
 
-def _add_examples(parser: argparse.ArgumentParser, name: str) -> None:
-    """Let a command's help, and that of each of its operations, end with examples."""
-    parser.epilog = "\n\n".join(text for text in (parser.epilog, epilog(name)) if text)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    for action in parser._actions:  # argparse has no other way to them.
-        if isinstance(action, argparse._SubParsersAction):
-            for operation, sub in action.choices.items():
-                _add_examples(sub, f"{name} {operation}")
+def command_of(name: str) -> Command:
+    """Return a command by its name; this imports the module that does its work."""
+    command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
+    return command
 
 
 if __name__ == "__main__":

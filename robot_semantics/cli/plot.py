@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_xacro_arguments, xacro_of
 from robot_semantics.cli.progress import print_all
 
@@ -49,3 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
         print_all(problems)
     print(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
     return 1 if problems.failed() else 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",),
+)

@@ -14,7 +14,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.console import console_for_output
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
@@ -47,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     console = console_for_output()
     console.print(_tree(model))
-    for table in _tables(model):
-        if table.row_count:
+    for part in _tables(model):
+        if part.row_count:
             console.print()
-            console.print(table)
+            console.print(part)
     return 0
 
 
@@ -141,7 +142,7 @@ def _joint_text(joint: JointModel, link: str) -> Text:
 
 def _tables(model: RobotModel) -> list[Table]:
     semantics = model.semantics
-    groups = _table("group", "chain", "joints", "sub-groups")
+    groups = table("group", "chain", "joints", "sub-groups")
     for group in semantics.groups.values():
         chain = f"{group.base_link} → {group.tip_link}" if group.is_chain else "no"
         groups.add_row(
@@ -150,14 +151,14 @@ def _tables(model: RobotModel) -> list[Table]:
             f"{len(group.joints)} ({len(group.active_joints)} active)",
             ", ".join(group.subgroups),
         )
-    states = _table("state", "values")
+    states = table("state", "values")
     for state in semantics.states.values():
         values = ", ".join(f"{joint}={' '.join(f'{v:g}' for v in vs)}" for joint, vs in state.joints.items())
         states.add_row(f"{state.group}/{state.name}", values)
-    end_effectors = _table("end effector", "group", "parent link", "parent group")
+    end_effectors = table("end effector", "group", "parent link", "parent group")
     for item in semantics.end_effectors.values():
         end_effectors.add_row(item.name, item.group, item.parent_link, item.parent_group)
-    pairs = _table("collision pairs not checked", "reason")
+    pairs = table("collision pairs not checked", "reason")
     reasons: dict[str, int] = {}
     for reason in semantics.disabled_collisions.values():
         reasons[reason or "(none given)"] = reasons.get(reason or "(none given)", 0) + 1
@@ -166,8 +167,11 @@ def _tables(model: RobotModel) -> list[Table]:
     return [groups, states, end_effectors, pairs]
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics show robot.urdf --srdf robot.srdf",
+        "robot_semantics show robot.urdf --srdf robot.srdf --svg robot.svg",
+    ),
+)

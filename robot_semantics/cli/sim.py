@@ -9,30 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_xacro_arguments, print_diagnostics, xacro_of
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the operations."""
-    operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
-    summary = "simulate a world for a number of steps and write its state; continues bit for bit where the file allows"
-    run_parser = operations.add_parser("run", help=summary, description=summary)
-    _add_run_arguments(run_parser)
-    run_parser.set_defaults(perform=_run)
-    summary = "print the path of an example file that ships with the package"
-    example_parser = operations.add_parser("example", help=summary, description=summary)
-    example_parser.add_argument(
-        "name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="by default the world"
-    )
-    example_parser.set_defaults(perform=_example)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do the operation."""
-    code: int = arguments.perform(arguments)
-    return code
 
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,3 +111,26 @@ def _count(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"the number of steps must not be negative: {value}")
     return value
+
+
+def _add_example_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="by default the world")
+
+
+COMMAND = Command(
+    operations={
+        "run": Command(
+            "simulate a world for a number of steps and write its state; continues bit for bit where the file allows",
+            _add_run_arguments,
+            _run,
+            examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),
+        ),
+        "example": Command(
+            "print the path of an example file that ships with the package",
+            _add_example_arguments,
+            _example,
+            examples=("robot_semantics sim example",),
+        ),
+    },
+    examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),
+)

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from typing import Any
 
+from robot_semantics.cli.command import Command, no_arguments
 from robot_semantics.cli.inputs import add_json_argument, print_json, ros_needed
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the operations."""
-    operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
-    for name, (summary, declare, perform) in _OPERATIONS.items():
-        sub = operations.add_parser(name, help=summary, description=summary)
-        declare(sub)
-        sub.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
-        sub.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for it (10)")
-        add_json_argument(sub)
-        sub.set_defaults(perform=perform)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do the operation."""
-    code: int = arguments.perform(arguments)
-    return code
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,10 +78,6 @@ def _text_of(path: str) -> str:
     return read_document(path).places.text.decode()
 
 
-def _no_arguments(_parser: argparse.ArgumentParser) -> None:
-    pass
-
-
 def _list(arguments: argparse.Namespace) -> int:
     answer = _call(arguments, "list")
     rows = [
@@ -122,14 +102,6 @@ def _delete(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-_OPERATIONS: dict[str, Any] = {
-    "save": ("save the state of the whole world", _save_arguments, _save),
-    "restore": ("put simulators and the node back into a saved state", _restore_arguments, _restore),
-    "list": ("list the saved snapshots, oldest first", _no_arguments, _list),
-    "delete": ("delete a snapshot", _delete_arguments, _delete),
-}
-
-
 def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool = True, **request: Any) -> Any:
     """Return the node's answer.
 
@@ -144,3 +116,54 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, (bool, str)) else list(value)
+
+
+def _operation(
+    summary: str,
+    arguments: Callable[[argparse.ArgumentParser], None],
+    run: Callable[[argparse.Namespace], int],
+    examples: tuple[str, ...],
+) -> Command:
+    """Return an operation, with the arguments that all of them have."""
+
+    def declare(parser: argparse.ArgumentParser) -> None:
+        arguments(parser)
+        parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
+        parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for it (10)")
+        add_json_argument(parser)
+
+    return Command(summary, declare, run, examples=examples)
+
+
+COMMAND = Command(
+    operations={
+        "save": _operation(
+            "save the state of the whole world",
+            _save_arguments,
+            _save,
+            ("robot_semantics snapshot save before_lunch --comment 'all stowed'",),
+        ),
+        "restore": _operation(
+            "put simulators and the node back into a saved state",
+            _restore_arguments,
+            _restore,
+            ("robot_semantics snapshot restore before_lunch --dry-run",),
+        ),
+        "list": _operation(
+            "list the saved snapshots, oldest first",
+            no_arguments,
+            _list,
+            ("robot_semantics snapshot list",),
+        ),
+        "delete": _operation(
+            "delete a snapshot",
+            _delete_arguments,
+            _delete,
+            ("robot_semantics snapshot delete before_lunch",),
+        ),
+    },
+    examples=(
+        "robot_semantics snapshot save before_lunch",
+        "robot_semantics snapshot restore before_lunch",
+    ),
+)

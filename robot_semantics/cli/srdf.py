@@ -11,6 +11,7 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.cli.words import UsageError, pair_of
 from robot_semantics.model.authoring import check_change
@@ -26,23 +27,21 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 """What can be renamed."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+def _new_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
+    parser.add_argument("-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
+    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    _add_robot_arguments(parser)
+    add_part_arguments(parser)
 
-    new = actions.add_parser("new", help="make an SRDF for a robot", description="Make an SRDF for a robot.")
-    new.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
-    new.add_argument("-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
-    new.add_argument("--force", action="store_true", help="overwrite the file if it is there")
-    _add_robot_arguments(new)
-    add_part_arguments(new)
 
-    add = actions.add_parser("add", help="add parts to an SRDF", description="Add parts to an SRDF, in place.")
-    _add_file_arguments(add)
-    add_part_arguments(add)
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_file_arguments(parser)
+    add_part_arguments(parser)
 
-    remove = actions.add_parser("remove", help="remove parts", description="Remove parts of an SRDF, in place.")
-    _add_file_arguments(remove)
+
+def _remove_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_file_arguments(parser)
     for option, metavar in (
         ("--virtual-joint", "NAME"),
         ("--passive-joint", "JOINT"),
@@ -50,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--state", "GROUP/NAME"),
         ("--end-effector", "NAME"),
     ):
-        remove.add_argument(option, metavar=metavar, action="append", default=[], help="remove it; may be repeated")
-    remove.add_argument(
+        parser.add_argument(option, metavar=metavar, action="append", default=[], help="remove it; may be repeated")
+    parser.add_argument(
         "--disable-collisions",
         nargs=2,
         metavar=("LINK1", "LINK2"),
@@ -60,16 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="no longer disable the pair",
     )
 
-    rename = actions.add_parser(
-        "rename",
-        help="rename a thing and every reference to it",
-        description="Rename a thing and every reference to it, in place. A state is GROUP/NAME; its new name is NAME.",
-    )
-    _add_file_arguments(rename)
-    rename.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-    rename.add_argument("old", metavar="OLD", help="the name it has")
-    rename.add_argument("new", metavar="NEW", help="the name it gets")
-    rename.add_argument("--in-urdf", action="store_true", help="rename the link or joint in the file of --urdf as well")
+
+def _rename_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_file_arguments(parser)
+    parser.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("old", metavar="OLD", help="the name it has")
+    parser.add_argument("new", metavar="NEW", help="the name it gets")
+    parser.add_argument("--in-urdf", action="store_true", help="rename the link or joint in the file of --urdf as well")
 
 
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,11 +79,6 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_package_argument(parser)
     inputs.add_implicit_links_argument(parser)
     inputs.add_xacro_arguments(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Change the text, check it, and write it if the change makes no error."""
-    return _ACTIONS[arguments.action](arguments)
 
 
 def _new(arguments: argparse.Namespace) -> int:
@@ -188,4 +179,43 @@ def _robot(arguments: argparse.Namespace) -> RobotModel:
     )
 
 
-_ACTIONS = {"new": _new, "add": _add, "remove": _remove, "rename": _rename}
+COMMAND = Command(
+    operations={
+        "new": Command(
+            "make an SRDF for a robot",
+            _new_arguments,
+            _new,
+            examples=(
+                "robot_semantics srdf new robot.urdf -o new.srdf --virtual-joint fixed --chain a=base_link..wrist_link",
+                "robot_semantics srdf new robot.urdf --joints hand=left_finger_joint --end-effector e=hand,wrist_link",
+            ),
+        ),
+        "add": Command(
+            "add parts to an SRDF, in place",
+            _add_arguments,
+            _add,
+            examples=(
+                "robot_semantics srdf add robot.srdf --urdf robot.urdf --state arm/low lift_joint=0 -o more.srdf",
+            ),
+        ),
+        "remove": Command(
+            "remove parts of an SRDF, in place",
+            _remove_arguments,
+            _remove,
+            examples=("robot_semantics srdf remove robot.srdf --urdf robot.urdf --state arm/reach -o less.srdf",),
+        ),
+        "rename": Command(
+            "rename a thing and every reference to it, in place; a state is GROUP/NAME, its new name is NAME",
+            _rename_arguments,
+            _rename,
+            examples=(
+                "robot_semantics srdf rename robot.srdf group arm limb --urdf robot.urdf -o limb.srdf",
+                "robot_semantics srdf rename rover_arm.srdf joint elbow_joint elbow --urdf rover_arm.urdf --in-urdf",
+            ),
+        ),
+    },
+    examples=(
+        "robot_semantics srdf new robot.urdf -o a.srdf --chain arm=base_link..wrist_link --state arm/up lift_joint=0",
+        "robot_semantics srdf rename a.srdf state arm/up rest --urdf robot.urdf",
+    ),
+)

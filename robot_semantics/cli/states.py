@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.words import UsageError, numbers_by_name
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
@@ -94,3 +95,13 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
         for match in matches:
             print(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
     return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics states robot.urdf robot.srdf arm",
+        "robot_semantics states robot.urdf robot.srdf gripper --positions left_finger_joint=0.04",
+    ),
+)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import print_diagnostics
 
 
@@ -64,3 +65,10 @@ def _diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
     """Yield a unified diff that `patch` takes, whether the texts end with a line end or not."""
     for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics upgrade robot.urdf --diff",),
+)

@@ -2,43 +2,76 @@
 
 from __future__ import annotations
 
-import argparse
-from types import ModuleType
-from typing import NamedTuple
-
 from robot_semantics.cli import usdf_combine, usdf_convert, usdf_diff, usdf_edit, usdf_resolve, usdf_views
+from robot_semantics.cli.command import Command
 
-
-class Operation(NamedTuple):
-    """An operation: the module that has it as ``add_NAME_arguments`` and ``run_NAME``, and its line of ``--help``."""
-
-    module: ModuleType
-    summary: str
-
-
-OPERATIONS: dict[str, Operation] = {
-    "check": Operation(usdf_views, "check world states, also against the robots they are about"),
-    "show": Operation(usdf_views, "show what a world state says"),
-    "resolve": Operation(usdf_resolve, "say where everything is and how it moves, seen from any frame"),
-    "diff": Operation(usdf_diff, "compare two world states; exit code 1 where they differ"),
-    "merge": Operation(usdf_combine, "put several world states into one"),
-    "split": Operation(usdf_combine, "write one world state for each model"),
-    "interpolate": Operation(usdf_combine, "make the world state between two others"),
-    "convert": Operation(usdf_convert, "convert from and to JSON, SDFormat and MuJoCo keyframes"),
-    "edit": Operation(usdf_edit, "set poses, joints or named states; the links follow"),
-}
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the operations."""
-    operations = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
-    for name, operation in OPERATIONS.items():
-        sub = operations.add_parser(name, help=operation.summary, description=operation.summary)
-        getattr(operation.module, f"add_{name}_arguments")(sub)
-        sub.set_defaults(perform=getattr(operation.module, f"run_{name}"))
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Do the operation."""
-    code: int = arguments.perform(arguments)
-    return code
+COMMAND = Command(
+    operations={
+        "check": Command(
+            "check world states, also against the robots they are about",
+            usdf_views.add_check_arguments,
+            usdf_views.run_check,
+            examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
+        ),
+        "show": Command(
+            "show what a world state says",
+            usdf_views.add_show_arguments,
+            usdf_views.run_show,
+            examples=("robot_semantics usdf show world.usdf --json",),
+        ),
+        "resolve": Command(
+            "say where everything is and how it moves, seen from any frame",
+            usdf_resolve.add_resolve_arguments,
+            usdf_resolve.run_resolve,
+            examples=(
+                "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
+                "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",
+            ),
+        ),
+        "diff": Command(
+            "compare two world states; exit code 1 where they differ",
+            usdf_diff.add_diff_arguments,
+            usdf_diff.run_diff,
+            examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
+        ),
+        "merge": Command(
+            "put several world states into one",
+            usdf_combine.add_merge_arguments,
+            usdf_combine.run_merge,
+            examples=("robot_semantics usdf merge world.usdf world.usdf --prefix a_ --prefix b_ -o both.usdf",),
+        ),
+        "split": Command(
+            "write one world state for each model",
+            usdf_combine.add_split_arguments,
+            usdf_combine.run_split,
+            examples=("robot_semantics usdf split world.usdf -o models",),
+        ),
+        "interpolate": Command(
+            "make the world state between two others",
+            usdf_combine.add_interpolate_arguments,
+            usdf_combine.run_interpolate,
+            examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
+        ),
+        "convert": Command(
+            "convert from and to JSON, SDFormat and MuJoCo keyframes",
+            usdf_convert.add_convert_arguments,
+            usdf_convert.run_convert,
+            examples=("robot_semantics usdf convert world.usdf -o world.json",),
+        ),
+        "edit": Command(
+            "set poses, joints or named states; the links follow",
+            usdf_edit.add_edit_arguments,
+            usdf_edit.run_edit,
+            examples=(
+                "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
+                "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",
+                "robot_semantics usdf edit world.usdf --state rover_arm arm/reach -o reaching.usdf",
+            ),
+        ),
+    },
+    examples=(
+        "robot_semantics usdf resolve world.usdf",
+        "robot_semantics usdf diff world.usdf world.usdf",
+        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o changed.usdf",
+    ),
+)

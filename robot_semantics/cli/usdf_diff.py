@@ -8,7 +8,7 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs, usdf_files, usdf_views
-from robot_semantics.cli.console import console_for_output
+from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.words import UsageError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
@@ -60,7 +60,7 @@ def run_diff(arguments: argparse.Namespace) -> int:
         print("no difference")
         return 0
     title = f"{len(found)} difference{'s' if len(found) > 1 else ''}"
-    made = usdf_views.table(title, "what", "kind", "distance", arguments.first, arguments.second)
+    made = table("what", "kind", "distance", arguments.first, arguments.second, title=title)
     for difference in found:
         made.add_row(*_cells(difference))
     console_for_output().print(made)

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs, usdf_files, usdf_views
-from robot_semantics.cli.console import console_for_output
+from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.robot import complete
@@ -41,7 +41,7 @@ def run_resolve(arguments: argparse.Namespace) -> int:
         inputs.print_json({"relative_to": arguments.relative_to, "bodies": rows})
         return 0
     title = f"seen from {arguments.relative_to}"
-    made = usdf_views.table(title, "name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]")
+    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)
     for row in rows:
         made.add_row(
             row["name"],

@@ -11,7 +11,7 @@ from rich.table import Table
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.console import console_for_output
+from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.usdf.check import check_world_file
 from robot_semantics.usdf.numbers import shortest
@@ -63,19 +63,11 @@ def run_show(arguments: argparse.Namespace) -> int:
         return 0
     console = console_for_output()
     console.print(_headline(state))
-    for table in _tables(state):
-        if table.row_count:
+    for part in _tables(state):
+        if part.row_count:
             console.print()
-            console.print(table)
+            console.print(part)
     return 0
-
-
-def table(title: str, *columns: str) -> Table:
-    """Return a table in the style of all tables here."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", title_style="bold")
-    for column in columns:
-        made.add_column(column, no_wrap=True)
-    return made
 
 
 def _count(items: Sequence[object], word: str) -> str:
@@ -91,15 +83,17 @@ def _headline(state: WorldState) -> str:
 
 def _tables(state: WorldState) -> list[Table]:
     columns = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
-    bodies = table("models and frames", *columns)
+    bodies = table(*columns, title="models and frames")
     for body in state.bodies:
         bodies.add_row(*_placed(body))
     tables = [bodies]
     for model in state.models:
-        links = table(f"links of {model.name}", "name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")
+        links = table(
+            "name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]", title=f"links of {model.name}"
+        )
         for link in model.links:
             links.add_row(link.name, *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
-        joints = table(f"joints of {model.name}", "name", "positions", "velocities", "torques")
+        joints = table("name", "positions", "velocities", "torques", title=f"joints of {model.name}")
         for joint in model.joints:
             joints.add_row(joint.name, numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques))
         tables += [links, joints]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
@@ -135,3 +136,15 @@ def _size(text: str) -> tuple[int, int]:
     if not match or not all(16 <= int(side) <= 8192 for side in match.groups()):
         raise argparse.ArgumentTypeError(f"'{text}' is no WIDTHxHEIGHT from 16x16 to 8192x8192")
     return int(match[1]), int(match[2])
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=(
+        "robot_semantics view robot.urdf robot.srdf",
+        "robot_semantics view robot.urdf robot.srdf --group arm --state arm/reach --png arm.png",
+        "robot_semantics view world.usdf --html world.html",
+        "robot_semantics view --live",
+    ),
+)

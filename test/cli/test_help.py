@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.cli.completion import script
-from robot_semantics.cli.examples import EXAMPLES, OPERATIONS
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.completion import SHELLS
 from robot_semantics.examples import FOLDER
 
 # What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
 NOT_RUN = ("snapshot ", "view --live", "view robot.urdf robot.srdf\n", "export ", "plot ", "completion ", "doctor")
-ALL = [(command, line) for command, lines in (EXAMPLES | OPERATIONS).items() for line in lines]
+
+
+def records() -> Iterator[tuple[str, Command]]:
+    """Yield every command and operation by its words."""
+    for name in command_line.COMMANDS:
+        command = command_line.command_of(name)
+        yield name, command
+        yield from ((f"{name} {operation}", inner) for operation, inner in command.operations.items())
+
+
+ALL = [(words, line) for words, command in records() for line in command.examples]
 
 
 @pytest.fixture
@@ -31,38 +44,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_command_has_examples_and_shows_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert set(EXAMPLES) == set(command_line.COMMANDS)
-    for command, lines in EXAMPLES.items():
-        with pytest.raises(SystemExit) as stop:
-            command_line.main([command, "--help"])
-        assert stop.value.code == 0
-        text = capsys.readouterr().out
-        assert lines
-        for line in lines:
-            assert f"  {line}\n" in text
-            assert line.startswith(f"robot_semantics {command} ") or line == f"robot_semantics {command}"
-
-
-def operations(command: str) -> list[str]:
-    """Return the operations of a command, as its parser knows them."""
-    chosen = command_line._parser(command)._actions[-1].choices[command]  # type: ignore[index]
-    found = [action.choices for action in chosen._actions if action.dest in ("action", "operation")]
-    return [f"{command} {name}" for choices in found for name in choices or ()]
-
-
-def test_every_operation_has_examples_and_shows_them(capsys: pytest.CaptureFixture[str]) -> None:
-    known = [operation for command in command_line.COMMANDS for operation in operations(command)]
-    assert len(known) > 15
-    assert set(known) == set(OPERATIONS)
-    for operation in known:
-        with pytest.raises(SystemExit) as stop:
-            command_line.main([*operation.split(), "--help"])
-        assert stop.value.code == 0
-        text = capsys.readouterr().out
-        for line in OPERATIONS[operation]:
-            assert f"  {line}\n" in text
-            assert line.startswith(f"robot_semantics {operation} ") or line == f"robot_semantics {operation}"
+@pytest.mark.parametrize(("words", "command"), list(records()), ids=[words for words, _ in records()])
+def test_every_command_and_operation_has_examples_and_shows_them(
+    words: str, command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command_line.main([*words.split(), "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert command.examples
+    assert (command.run is None) == bool(command.operations)
+    for line in command.examples:
+        assert f"  {line}\n" in text
+        assert line.startswith(f"robot_semantics {words} ") or line == f"robot_semantics {words}"
 
 
 def test_the_help_says_what_the_exit_codes_mean(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,47 +77,59 @@ def test_examples_are_understood_and_run(
     if any(f"{' '.join(words)}\n".startswith(start) for start in NOT_RUN):
         return
     if "a.srdf" in words and "rename" in words:
-        first = EXAMPLES["srdf"][0]
+        first = command_line.command_of("srdf").examples[0]
         assert command_line.main(shlex.split(first)[1:]) == 0
     code = command_line.main(words)
     # An audit that finds something ends with 1.
     assert code == 0 or (code == 1 and words[:2] == ["collisions", "check"]), capsys.readouterr().err
 
 
-def completed(folder: Path, *words: str) -> list[str]:
-    """Return what bash offers for the last of the words."""
-    code = (
-        script("bash")
-        + f"""
-COMP_WORDS=(robot_semantics {" ".join(shlex.quote(word) for word in words)})
-COMP_CWORD={len(words)}
-_robot_semantics
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-    )
-    done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True, cwd=folder)
-    assert done.stderr == ""
-    return done.stdout.split()
+def completed(folder: Path, line: str) -> list[str]:
+    """Return what a shell is told that may follow the line, as argcomplete answers it."""
+    answers = folder / "answers"
+    environment = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\v",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answers),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    program = [sys.executable, "-m", "robot_semantics.cli.main"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return [word.rstrip() for word in answers.read_text().split("\v") if word]
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
-def test_bash_completes_commands_operations_options_choices_and_files(tmp_path: Path) -> None:
-    (tmp_path / "robot.urdf").touch()
-    assert set(completed(tmp_path, "")) == {*command_line.COMMANDS, "--help", "--version"}
-    assert completed(tmp_path, "gr") == ["group", "groups"]
-    assert "resolve" in completed(tmp_path, "usdf", "")
-    assert completed(tmp_path, "snapshot", "re") == ["restore"]
-    assert completed(tmp_path, "view", "--pn") == ["--png"]
-    assert completed(tmp_path, "snapshot", "restore", "--dry") == ["--dry-run"]
-    assert completed(tmp_path, "show", "rob") == ["robot.urdf"]
-    assert completed(tmp_path, "export", "--format", "") == ["usdf", "jsonl", "npz", "csv"]
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [
+        ("robot_semantics gr", {"group", "groups"}),
+        ("robot_semantics usdf res", {"resolve"}),
+        ("robot_semantics snapshot re", {"restore"}),
+        ("robot_semantics view --pn", {"--png"}),
+        ("robot_semantics snapshot restore --dry", {"--dry-run"}),
+        ("robot_semantics export --format ", {"usdf", "jsonl", "npz", "csv"}),
+        ("robot_semantics group robot.urdf robot.srdf ", {"arm", "gripper"}),
+        ("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/", {"arm/reach"}),
+        ("robot_semantics find robot.urdf robot.srdf palm", {"palm_link"}),
+        ("robot_semantics group missing.urdf robot.srdf ", set()),
+    ],
+)
+def test_completion_knows_commands_options_choices_and_names_out_of_the_files_given(
+    folder: Path, line: str, some: set[str]
+) -> None:
+    found = completed(folder, line)
+    assert some <= set(found)
+    if not some:
+        assert "arm" not in found
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_every_command_and_its_syntax_is_right(shell: str) -> None:
-    text = script(shell)
-    for command in command_line.COMMANDS:
-        assert command in text
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_code_for_each_shell_has_the_right_syntax(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["completion", shell]) == 0
+    text = capsys.readouterr().out
+    assert "robot_semantics" in text
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=text, text=True, check=True)
 

@@ -1,0 +1,45 @@
+"""What a command is, at every level of the command line: its arguments and what it does, or the operations it has."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+def no_arguments(_parser: argparse.ArgumentParser) -> None:
+    """Declare no arguments."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line, or one of the operations of such a command.
+
+    Attributes:
+        help: one line that says what it does; the commands' own stand in `robot_semantics.cli.main`, which shows them
+            without importing what does the work.
+        arguments: declares its arguments.
+        run: does the work and returns the exit code; None where it has operations instead.
+        operations: its operations by name.
+        examples: command lines that its help ends with; tests run them in a folder with the example robot's files.
+    """
+
+    help: str = ""
+    arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
+    run: Callable[[argparse.Namespace], int] | None = None
+    operations: Mapping[str, Command] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        """Let `parser` read this command: afterwards the attribute `perform` of what it has read does the work."""
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        self.arguments(parser)
+        lines = "\n".join(f"  {line}" for line in self.examples)
+        title = "examples" if len(self.examples) > 1 else "example"
+        parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)
+        if self.run is not None:
+            parser.set_defaults(perform=self.run)
+            return
+        choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
+        for name, operation in self.operations.items():
+            operation.declare(choices.add_parser(name, help=operation.help, description=operation.help))
