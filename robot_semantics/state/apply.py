@@ -160,7 +160,6 @@ class _Application:
         twist, rates = self._twist(None if xyz_quat is None else xyz_quat)
         for joint in self.model.joints:
             self._joint(joint)
-        self._follow_leaders()
         self._derive_joints()
         compare_links(
             self.model, self.kinematics.measured, self.q, self.v, self.positions_of, self.velocities_of, self.log
@@ -266,6 +265,10 @@ class _Application:
         twist = self.world.relative_twists((model.name,), base.frame)[0]
         if model.parent == base.frame:
             twist = np.array(model.twist)
+        elif model.pose is None:
+            reason = f"its pose is not stated, and so how it moves against '{base.frame}' is not"
+            self.log.failed("twist", "", reason)
+            return None, None
         if np.isnan(twist).any():
             reason = f"how '{model.parent}' moves against '{base.frame}' is not stated"
             self.log.failed("twist", "", reason)
@@ -343,40 +346,18 @@ class _Application:
             return None
         return f"the position {positions[0]:.6g} lies outside the limits {lower:.6g} to {upper:.6g}"
 
-    def _follow_leaders(self) -> None:
-        """Put mimic joints of which nothing is stated where their leaders take them; note those that are elsewhere."""
-        stated_p, stated_v = frozenset(self.positions_of), frozenset(self.velocities_of)
-        there = self.space.with_mimics(self.q)
-        moving = self.space.with_mimic_velocities(np.nan_to_num(self.v, nan=0.0))
-        followed = []
-        for joint in self.space.joints:
-            leader = None if joint.mimic is None else joint.mimic.joint
-            own = self.space.joint_positions[joint.name]
-            if leader in stated_p and joint.name not in stated_p:
-                self.q[own] = there[own]
-                self.positions_of.add(joint.name)
-                followed.append(joint.name)
-            elif leader in stated_p and (off := float(np.abs(self.q[own] - there[own]).max())) > TOLERANCE:
-                self.log.note(f"'{joint.name}' is {off:.3g} away from where '{leader}' takes it")
-            if leader in stated_v and joint.name not in stated_v:
-                rates = self.space.joint_velocities[joint.name]
-                self.v[rates] = moving[rates]
-                self.velocities_of.add(joint.name)
-        if followed:
-            self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
-
     def _derive_joints(self) -> None:
-        """Take from the poses and twists of links the joints that are not stated."""
-        if not any(link.pose or link.twist for link in self.model.links):
-            return
+        """Take the joints that are not stated from those that are and from the poses and twists of links."""
+        stated = frozenset(self.positions_of)
         fitting = [joint for joint in self.model.joints if joint.name in self.positions_of | self.velocities_of]
         model = ModelState(self.model.name, links=self.model.links, joints=tuple(fitting))
         recovered, reasons = recover_joints(model, self.robot)
-        for stated in recovered.joints:
-            if stated.name not in self.space.joint_positions:
+        followed = []
+        for told in recovered.joints:
+            if told.name not in self.space.joint_positions:
                 continue
-            joint, found = self.robot.joint(stated.name), []
-            position, velocity = stated_positions(joint, stated), stated_velocities(joint, stated)
+            joint, found = self.robot.joint(told.name), []
+            position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
             if position is not None and joint.name not in self.positions_of:
                 self.q[self.space.joint_positions[joint.name]] = position
                 self.positions_of.add(joint.name)
@@ -385,12 +366,28 @@ class _Application:
                 self.v[self.space.joint_velocities[joint.name]] = velocity
                 self.velocities_of.add(joint.name)
                 found.append("velocity")
-            if found:
-                detail = f"{' and '.join(found)} derived from what is stated of its links"
+            if found and joint.mimic is not None and joint.mimic.joint in stated:
+                followed.append(joint.name)
+            elif found:
+                detail = f"{' and '.join(found)} derived from what is stated of other joints and links"
                 self.log.done("joint", joint.name, detail, derived=True)
+        if followed:
+            self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
         for name, reason in reasons.items():
             if name not in self.positions_of and "no nearer" in reason:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}")
+        self._say_measured_mimics(stated)
+
+    def _say_measured_mimics(self, stated: frozenset[str]) -> None:
+        """Note the mimic joints that are stated elsewhere than their leaders take them."""
+        there = self.space.with_mimics(self.q)
+        for joint in self.space.joints:
+            if joint.mimic is None or not {joint.name, joint.mimic.joint} <= stated:
+                continue
+            own = self.space.joint_positions[joint.name]
+            off = float(np.abs(self.q[own] - there[own]).max())
+            if off > TOLERANCE:
+                self.log.note(f"'{joint.name}' is {off:.3g} away from where '{joint.mimic.joint}' takes it")
 
 
 def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:

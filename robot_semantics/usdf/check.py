@@ -115,7 +115,7 @@ class _ModelCheck:
         self._found = diagnostics
         self._places = places
         self._path = path_of(state)
-        self._kinematics = ForwardKinematics(robot)
+        self._kinematics = ForwardKinematics(robot).measured
 
     def run(self) -> None:
         """Make every check."""

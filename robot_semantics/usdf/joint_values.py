@@ -5,7 +5,7 @@ A state's six-number position of a floating joint becomes the seven of joint spa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ class JointValues:
     Attributes:
         q: (size,) positions; those of joints not in `positions_of` are neutral.
         v: (velocity_size,) velocities; those of joints not in `velocities_of` are zero.
-        positions_of: joints whose position is known: stated, or a mimic joint whose leader's is.
+        positions_of: joints whose position is known: stated, or by the leader or a follower whose position is.
         velocities_of: joints whose velocity is known likewise.
     """
 
@@ -69,7 +69,8 @@ def stated_velocities(joint: JointModel, state: JointState) -> FloatArray | None
 def joint_values(state: ModelState, space: JointSpace) -> JointValues:
     """Return the joint-space variables that `state` gives; what does not fit the robot is passed over.
 
-    Mimic joints follow their leaders, whatever is stated of them.
+    A mimic joint that is stated is where it is stated; one that is not follows its leader, and a leader that is not
+    stated is where the joint that mimics it says.
     """
     q, v = np.array(space.neutral()), np.zeros(space.velocity_size)
     positions_of, velocities_of = set[str](), set[str]()
@@ -85,18 +86,33 @@ def joint_values(state: ModelState, space: JointSpace) -> JointValues:
         if velocity is not None:
             v[space.joint_velocities[joint.name]] = velocity
             velocities_of.add(joint.name)
-    return JointValues(
-        space.with_mimics(q),
-        space.with_mimic_velocities(v),
-        _with_followers(space, positions_of),
-        _with_followers(space, velocities_of),
-    )
+    follow(space, q, space.joint_positions, positions_of, offsets=True)
+    follow(space, v, space.joint_velocities, velocities_of, offsets=False)
+    return JointValues(q, v, frozenset(positions_of), frozenset(velocities_of))
 
 
-def _with_followers(space: JointSpace, known: Collection[str]) -> frozenset[str]:
-    """Return the joints known when mimic joints are known by their leaders alone."""
-    leaders = {joint.name: joint.name if joint.mimic is None else joint.mimic.joint for joint in space.joints}
-    return frozenset(name for name, leader in leaders.items() if leader in known)
+def follow(
+    space: JointSpace, values: FloatArray, where: Mapping[str, slice], known: set[str], *, offsets: bool
+) -> None:
+    """Let leaders follow the joints that mimic them, then mimic joints their leaders, where only one of them is known.
+
+    Args:
+        space: the joint space.
+        values: positions or velocities, changed in place.
+        where: the place of each joint's values in them.
+        known: joints whose values are known; those that follow are added.
+        offsets: they are positions, which a mimic joint's offset is part of.
+
+    """
+    mimics = [(joint.name, joint.mimic) for joint in space.joints if joint.mimic is not None]
+    for name, mimic in mimics:
+        if name in known and mimic.joint not in known and mimic.multiplier != 0.0 and len(values[where[name]]) == 1:
+            values[where[mimic.joint]] = (values[where[name]] - offsets * mimic.offset) / mimic.multiplier
+            known.add(mimic.joint)
+    for name, mimic in mimics:
+        if name not in known and mimic.joint in known:
+            values[where[name]] = mimic.multiplier * values[where[mimic.joint]] + offsets * mimic.offset
+            known.add(name)
 
 
 def joint_states(

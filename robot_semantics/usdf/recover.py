@@ -17,7 +17,7 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, transport_twist
-from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_values
+from robot_semantics.usdf.joint_values import FloatArray, JointValues, follow, joint_values
 from robot_semantics.usdf.poses import pose_matrices, pose_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState
 
@@ -42,7 +42,7 @@ def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
     """Return (size,) the joint-space positions of a robot from its state [rad, m].
 
     What joint states say wins; the other joints are recovered from the poses of their links, a moving virtual joint
-    from the pose of the model. Mimic joints follow their leaders.
+    from the pose of the model. Mimic joints that are not stated follow their leaders.
 
     Raises:
         UnobservableError: a joint's position is neither stated nor observable, or no position of it makes the poses
@@ -58,7 +58,7 @@ def to_joint_positions(state: ModelState, robot: RobotModel) -> FloatArray:
             recovery.observe([root], np.array([pose_matrix(state.pose)]), reasons)
     if reasons:
         raise UnobservableError(state.name, reasons)
-    return recovery.space.with_mimics(recovery.q)
+    return recovery.q
 
 
 def recover_joints(state: ModelState, robot: RobotModel) -> tuple[ModelState, dict[str, str]]:
@@ -94,7 +94,8 @@ class _Recovery:
         self.space = JointSpace.of(robot)
         values: JointValues = joint_values(state, self.space)
         self.q = np.array(values.q)
-        self.known = {joint.name for joint in self.space.joints if joint.name in values.positions_of}
+        self._v, self._moving = values.v, values.velocities_of
+        self.known = set(values.positions_of)
         self._placed: dict[int, FloatArray] = {0: np.eye(4)}
         posed = [link for link in state.links if link.pose is not None and link.name in robot.link_index]
         matrices = pose_matrices([link.pose for link in posed])
@@ -109,7 +110,7 @@ class _Recovery:
             joints = [joint for joint in self._missing() if self._between_placed(joint) and joint.name not in reasons]
             if joints:
                 self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
-            self._follow()
+            follow(self.space, self.q, self.space.joint_positions, self.known, offsets=True)
             if (len(self.known), len(self._placed)) == before:
                 break
         for joint in self._missing():
@@ -130,7 +131,7 @@ class _Recovery:
             self.known.add(joint.name)
 
     def velocities(self) -> tuple[FloatArray, frozenset[str]]:
-        """Return (velocity_size,) velocities, and the joints whose velocities both links' twists tell."""
+        """Return (velocity_size,) velocities, and the joints that they are known of: stated, or by links' twists."""
         robot = self._robot
         twists: dict[int, FloatArray] = {0: np.zeros(6)}
         for said in self._state.links:
@@ -146,11 +147,13 @@ class _Recovery:
             for joint in self.space.joints
             if not joint.virtual
             and joint.name in self.known
+            and joint.name not in self._moving
             and joint.index in twists
             and robot.links[joint.index].parent in twists
         ]
+        v, moving = np.array(self._v), set(self._moving)
         if not joints:
-            return np.zeros(self.space.velocity_size), frozenset()
+            return v, frozenset(moving)
         relative = np.array(
             [
                 twists[joint.index] - transport_twist(local[joint.index], twists[robot.links[joint.index].parent])
@@ -158,7 +161,12 @@ class _Recovery:
             ]
         )
         names = [joint.name for joint in joints]
-        return JointObserver(robot, names).velocities(self.q, relative), frozenset(names)
+        observed = JointObserver(robot, names).velocities(self.q, relative)
+        for name in names:
+            v[self.space.joint_velocities[name]] = observed[self.space.joint_velocities[name]]
+        moving |= set(names)
+        follow(self.space, v, self.space.joint_velocities, moving, offsets=False)
+        return v, frozenset(moving)
 
     def _missing(self) -> list[JointModel]:
         return [joint for joint in self.space.joints if not joint.virtual and joint.name not in self.known]
@@ -184,17 +192,3 @@ class _Recovery:
         for link in reversed(tied):
             if link.index in self._placed and link.parent not in self._placed:
                 self._placed[link.parent] = self._placed[link.index] @ invert(local[link.index])
-
-    def _follow(self) -> None:
-        """Let mimic joints follow known leaders, and leaders follow known mimic joints."""
-        for joint in self.space.joints:
-            mimic = joint.mimic
-            if mimic is None or (joint.name in self.known) == (mimic.joint in self.known):
-                continue
-            own, leader = self.space.joint_positions[joint.name], self.space.joint_positions[mimic.joint]
-            if mimic.joint in self.known:
-                self.q[own] = mimic.multiplier * self.q[leader] + mimic.offset
-                self.known.add(joint.name)
-            elif mimic.multiplier != 0.0 and joint.position_count == 1:
-                self.q[leader] = (self.q[own] - mimic.offset) / mimic.multiplier
-                self.known.add(mimic.joint)

@@ -14,6 +14,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
+from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6
 
 
@@ -72,12 +73,13 @@ def from_joint_positions(
 
 
 def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
-    """Return `state` with the poses and twists of links that its joints determine and it does not state.
+    """Return `state` with the poses and twists of links that follow from it and it does not state.
 
-    A link's pose needs the positions of all joints between it and the root; its twist their velocities too. What is
-    stated stays as it is, links that the robot does not have too.
+    A link's pose needs the positions of all joints between it and the root, stated or told by other links; its twist
+    their velocities too. What is stated stays as it is, links that the robot does not have too.
     """
-    derived = _derived_links(state, robot)
+    recovered, _ = recover_joints(state, robot.model if isinstance(robot, ForwardKinematics) else robot)
+    derived = _derived_links(recovered, robot)
     stated = {link.name: link for link in state.links}
     names = dict.fromkeys((*derived, *stated))
     return replace(state, links=tuple(_first_stated(stated.get(name), derived.get(name)) for name in names))
@@ -100,7 +102,7 @@ def rederive_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> 
 
 
 def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
-    kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
+    kinematics = (robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)).measured
     values = joint_values(state, kinematics.space)
     placed, moved = known_links(kinematics.model, values)
     return {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}

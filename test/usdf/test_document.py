@@ -44,7 +44,10 @@ def test_every_code_of_the_table_is_in_the_package() -> None:
         if row.startswith("| `")
         for code in re.findall(r"`([a-z-]+)`", row.split("|")[1])
     }
-    sources = "\n".join(path.read_text() for path in (*PACKAGE.glob("usdf/*.py"), *PACKAGE.glob("xml/*.py")))
+    sources = "\n".join(
+        path.read_text()
+        for path in (path for room in ("usdf", "xml", "model") for path in PACKAGE.glob(f"{room}/*.py"))
+    )
     assert len(codes) > 25
     for code in codes:
         assert f'"{code}"' in sources, code

@@ -1,0 +1,174 @@
+"""Everything that reads a world state with its robots, behind one function each; a new consumer is one line below.
+
+A consumer takes a world state, the URDF and SRDF of each model, and a folder to work in. It answers where everything
+is, as far as it can say, or raises `RefusedError` with the subjects that it does not take.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.state.apply import Base, apply_model_state, resolve_with
+from robot_semantics.transforms import matrix_from_pose
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import save_world
+
+FloatArray = npt.NDArray[np.float64]
+Robots = Mapping[str, tuple[str, str | None]]
+"""The URDF and SRDF texts of each model, by its name."""
+
+Answer = dict[str, dict[str, Any]]
+"""By model, as far as it can be said.
+
+``T_world_link``: (4, 4) by link; ``positions`` and ``velocities``: rows by joint; ``base_twist``: (6,) of the root link
+in its virtual joint's frame, in that frame's axes.
+"""
+
+
+class RefusedError(Exception):
+    """A consumer does not take a state.
+
+    Attributes:
+        items: what it does not take and why, each beginning with its subject: ``model 'm': joint 'j': …``.
+    """
+
+    def __init__(self, items: Iterable[object]) -> None:
+        self.items = tuple(str(item) for item in items)
+        super().__init__("; ".join(self.items))
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """One consumer.
+
+    Attributes:
+        run: takes a state, its robots and a folder.
+        puts: it puts the state onto robots, and so must refuse what these cannot take; others only look at it.
+        worlds: how many of the random worlds it is given; fewer for slow ones.
+        marks: pytest's marks of its tests.
+    """
+
+    run: Callable[[WorldState, Robots, Path], Answer]
+    puts: bool = True
+    worlds: int = 140
+    marks: tuple[pytest.MarkDecorator, ...] = ()
+
+
+def written(state: WorldState, robots: Robots, folder: Path) -> Path:
+    """Write the state and its robots' files; return where the state is."""
+    models = []
+    for model in state.models:
+        urdf, srdf = robots[model.name]
+        (folder / f"{model.name}.urdf").write_text(urdf)
+        if srdf is not None:
+            (folder / f"{model.name}.srdf").write_text(srdf)
+        semantic = None if srdf is None else f"{model.name}.srdf"
+        models.append(replace(model, description=f"{model.name}.urdf", semantic=semantic))
+    path = folder / "world.usdf"
+    save_world(replace(state, models=tuple(models)), path)
+    return path
+
+
+def library(state: WorldState, robots: Robots, _folder: Path) -> Answer:
+    """`apply_model_state`, model by model, a fixed base wherever it is stated."""
+    world, answer = resolve(state), Answer()
+    refused: list[object] = []
+    for model in state.models:
+        robot = robot_from_text(*robots[model.name])
+        kinematics = ForwardKinematics(robot)
+        base = replace(Base.of(robot), placeable=True)
+        found = apply_model_state(model, world, kinematics, base=base)
+        refused += found.refused
+        space, said = kinematics.space, answer.setdefault(model.name, {})
+        said["positions"] = {name: found.positions[space.joint_positions[name]] for name in found.positions_of}
+        said["velocities"] = {name: found.velocities[space.joint_velocities[name]] for name in found.velocities_of}
+        if found.base_xyz_quat is not None:
+            T_world_root = world.pose(base.frame) @ matrix_from_pose(found.base_xyz_quat)
+            poses = T_world_root @ kinematics.measured.link_poses(found.positions)
+            said["T_world_link"] = dict(zip(robot.link_names, poses, strict=True))
+        if found.base_twist is not None:
+            said["base_twist"] = found.base_twist
+    if refused:
+        raise RefusedError(refused)
+    return answer
+
+
+def usdf_resolve(state: WorldState, robots: Robots, folder: Path) -> Answer:
+    """`robot_semantics usdf resolve --json`."""
+    result = command("usdf", "resolve", str(written(state, robots, folder)), "--json")
+    answer: Answer = {model.name: {"T_world_link": {}} for model in state.models}
+    for body in json.loads(result)["bodies"]:
+        model, separator, link = body["name"].partition("::")
+        if separator:
+            T = matrix_from_pose([*body["xyz"], *body["quat_xyzw"]])
+            answer[model]["T_world_link"][link] = T
+    return answer
+
+
+def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
+    """Restored by the MuJoCo simulator, and captured again."""
+    pytest.importorskip("mujoco")
+    from robot_semantics.simulation.mujoco import MujocoSimulator
+    from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+
+    specs = tuple(ModelSpec(name, robot_from_text(*texts)) for name, texts in robots.items())
+    simulator = MujocoSimulator(WorldSpec(specs, ground=False))
+    report = simulator.restore(state)
+    if not report.complete:
+        raise RefusedError(report.not_restored)
+    return of_world(simulator.capture(), robots)
+
+
+def of_world(state: WorldState, robots: Robots) -> Answer:
+    """Return where a world state that names every link and joint says that everything is."""
+    world, answer = resolve_with(state), Answer()
+    for model in state.models:
+        frame = Base.of(robot_from_text(*robots[model.name])).frame
+        answer[model.name] = {
+            "T_world_link": {link.name: world.pose(f"{model.name}::{link.name}") for link in model.links if link.pose},
+            "positions": {joint.name: joint.positions for joint in model.joints if joint.positions is not None},
+            "velocities": {joint.name: joint.velocities for joint in model.joints if joint.velocities is not None},
+        }
+        if model.pose is None:
+            del answer[model.name]["T_world_link"]
+        twist = world.relative_twists((model.name,), frame)[0] if frame in world.index else np.full(6, np.nan)
+        if not np.isnan(twist).any():
+            answer[model.name]["base_twist"] = twist
+    return answer
+
+
+def command(*words: str) -> str:
+    """Run the command line in this process and return what it prints.
+
+    Raises:
+        RefusedError: it fails; the items are the lines that it prints to standard error.
+    """
+    import contextlib
+    import io
+
+    from robot_semantics.cli.main import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(list(words))
+    if code:
+        lines = err.getvalue().splitlines()
+        raise RefusedError(line.split("not restored: ", 1)[1] for line in lines if "not restored: " in line)
+    return out.getvalue()
+
+
+CONSUMERS: dict[str, Consumer] = {
+    "library": Consumer(library),
+    "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
+}

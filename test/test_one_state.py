@@ -1,0 +1,86 @@
+"""One state, one meaning: whoever reads a state gives the same answer, or names what it does not take.
+
+Random worlds go through every consumer in `test.support.state_consumers`; what is to come out is known beforehand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from test.support.random_worlds import RandomWorld, motion, random_world
+from test.support.state_consumers import CONSUMERS, Answer, RefusedError
+
+TOLERANCE = 1e-9
+CASES = [
+    pytest.param(name, seed, marks=consumer.marks, id=f"{name}-{seed}")
+    for name, consumer in CONSUMERS.items()
+    for seed in range(consumer.worlds)
+]
+
+
+@pytest.mark.parametrize(("name", "seed"), CASES)
+def test_every_consumer_answers_what_the_state_says_or_names_what_it_refuses(
+    name: str, seed: int, tmp_path: Path
+) -> None:
+    world, consumer = random_world(seed), CONSUMERS[name]
+    try:
+        answer = consumer.run(world.state, world.robots, tmp_path)
+    except RefusedError as refusal:
+        assert_names_what_is_wrong(world, refusal)
+        return
+    if consumer.puts:
+        assert not world.must, f"taken, though it cannot be: {sorted(world.must)}"
+    assert_agrees(world, answer)
+
+
+def assert_names_what_is_wrong(world: RandomWorld, refusal: RefusedError) -> None:
+    wrong = world.must | world.may
+    for item in refusal.items:
+        assert any(item.startswith(f"{subject}: ") for subject in wrong), f"refused for no reason: {item}"
+    for subject in world.must:
+        assert any(item.startswith(f"{subject}: ") for item in refusal.items), f"not named: {subject}"
+    assert refusal.items
+
+
+def assert_agrees(world: RandomWorld, answer: Answer) -> None:
+    spoiled = {subject for subject in world.must | world.may if ": joint" in subject or ": link" in subject}
+    for model, links in world.T_world_link.items():
+        found = answer[model]["T_world_link"]
+        for link, T in links.items():
+            if not any(subject.startswith(f"model '{model}':") for subject in spoiled):
+                np.testing.assert_allclose(found[link], T, rtol=0, atol=TOLERANCE, err_msg=f"{model}::{link}")
+    for key in ("positions", "velocities"):
+        expected = getattr(world, key)
+        for model, rows in expected.items():
+            found = answer[model].get(key, {})
+            for joint, row in rows.items() if found else ():
+                assert_same_row(found[joint], row, f"{model}/{joint} {key}")
+    for model, twist in world.base_twist.items():
+        if "base_twist" in answer[model]:
+            np.testing.assert_allclose(answer[model]["base_twist"], twist, rtol=0, atol=TOLERANCE, err_msg=model)
+
+
+def assert_same_row(found: object, expected: np.ndarray, what: str) -> None:
+    row = np.ravel(np.asarray(found, dtype=np.float64))
+    if len(expected) == 7:
+        # Two quaternions are one rotation.
+        row, expected = (motion("floating", np.zeros(3), np.asarray(q)) for q in (row, expected))
+    np.testing.assert_allclose(row, expected, rtol=0, atol=TOLERANCE, err_msg=what)
+
+
+def test_the_random_worlds_are_of_every_kind() -> None:
+    worlds = [random_world(seed) for seed in range(140)]
+    parents = {model.parent.rstrip("0123456789") for world in worlds for model in world.state.models}
+    assert parents == {"world", "frame_", "m"}
+    assert sum(bool(world.must) for world in worlds) > 30
+    assert sum(not world.must and not world.may for world in worlds) > 30
+    models = [model for world in worlds for model in world.state.models]
+    for joints, links in ((False, False), (True, False), (False, True), (True, True)):
+        assert any((bool(model.joints), bool(model.links)) == (joints, links) for model in models)
+    assert any(model.pose is None for model in models)
+    assert any(model.twist is None for model in models)
+    bases = {text for world in worlds for _, srdf in world.robots.values() for text in (srdf or "none",)}
+    assert all(any(kind in text for text in bases) for kind in ("none", "fixed", "planar", "floating"))
