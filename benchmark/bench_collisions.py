@@ -27,7 +27,8 @@ from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import Counts, count_blocks
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
-from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.collision.scene import CollisionScene, build_scene
+from robot_semantics.collision.shapes import Piece
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
@@ -89,7 +90,7 @@ class Fcl:
 
     @staticmethod
     def _geometry(piece: Piece) -> Any:
-        kind, size, hull = piece.shape
+        kind, size, hull = piece.shape[:3]
         if hull is not None:
             faces = np.column_stack([np.full(len(hull.faces), 3), hull.faces]).ravel()
             return fcl.Convex(hull.vertices, len(hull.faces), faces)
@@ -127,7 +128,7 @@ class Coal:
         self.objects = [coal.CollisionObject(self._geometry(piece)) for piece in pieces]
 
     def _geometry(self, piece: Piece) -> Any:
-        kind, size, hull = piece.shape
+        kind, size, hull = piece.shape[:3]
         coal = self.coal
         if hull is not None:
             points = coal.StdVec_Vec3s()
@@ -179,7 +180,7 @@ def main() -> None:
         start = time.perf_counter()
         coal.count(T_root_link)
         coal_seconds = (time.perf_counter() - start) * SAMPLES / SLOW_SAMPLES
-        ours = count_blocks(scene, draw, range(1), last=SLOW_SAMPLES)
+        ours = count_blocks(scene, draw, range(1), last=SLOW_SAMPLES).hulls
         check_equal(ours, expected)
         bare, one, two = times(scene, draw)
         ratio = statistics.median(a / b for a, b in zip(one, bare, strict=True))

@@ -25,7 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "state": {"base", "transforms", "model", "kinematics", "usdf"},
     "convert": {"base", "transforms", "xml", "model", "usdf", "state"},
     "examples": {"base"},
-    "collision": {"base", "transforms", "urdf", "model", "kinematics"},
+    "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "recording": {"base", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
     "viewer": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "recording"},

@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
         return int(dangerous > 0)
-    for row in rows:
+    # The worst last: that is what stays on the screen.
+    for row in reversed(rows):
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
         severity = "error" if row.finding.is_dangerous else "warning"
         stated = f" [{row.stated}]" if row.finding is Finding.REASON_DOES_NOT_HOLD else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -14,14 +15,19 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.collision.heat_map import save_heat_map
-from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix
+from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
+from robot_semantics.collision.merging import KEEP, Merged, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
 from robot_semantics.collision.statistics import never_bound, rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 
-RARE_SHOWN = 12
+SHOWN = 12
+"""How many pairs of a kind are printed."""
+
+CHANCE = 0.5
+"""A pair that collides in a smaller share of the samples touches by chance in the default pose."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite OUT.srdf where it is another file than --srdf")
     parser.add_argument(
         "--keep",
-        choices=sorted(_KEEP),
+        choices=sorted(KEEP),
         default="user",
         help="which pairs of --srdf stay whatever is found: those a person wrote (user), all, none",
     )
@@ -53,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     matrix = sample(robot, arguments)
     if not matrix.pairs:
         raise RobotSemanticsError(f"'{robot.name}' has {NO_PAIRS}")
-    text = _KEEP[arguments.keep](text, {pair: reason.value for pair, reason in matrix.disabled().items()})
+    merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
     if arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))
     report = matrix_json(matrix, JointSpace.of(robot))
@@ -61,23 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
         inputs.print_json(report)
     elif arguments.json:
         save_text(json.dumps(report, indent=1, allow_nan=False) + "\n", arguments.json)
-    save_bytes(bytes(text), output)
+    save_bytes(bytes(merged.text), output)
     if arguments.json != "-":
-        _print(matrix, robot, output)
+        _print(matrix, merged, robot, output)
     return 0
-
-
-_KEEP = {
-    "user": lambda text, pairs: text.replace_disabled(pairs),
-    "all": lambda text, pairs: text.disable_collisions(
-        {pair: reason for pair, reason in pairs.items() if pair not in _stated(text)}
-    ),
-    "none": lambda text, pairs: text.remove_disabled(_stated(text)).disable_collisions(pairs),
-}
-
-
-def _stated(text: SrdfText) -> set[LinkPair]:
-    return {LinkPair.of(item.link1, item.link2) for item in text.semantic.disabled_collisions}
 
 
 def _output(arguments: argparse.Namespace) -> Path:
@@ -99,20 +92,47 @@ def _output(arguments: argparse.Namespace) -> Path:
     return output
 
 
-def _print(matrix: CollisionMatrix, robot: RobotModel, output: Path) -> None:
+def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: Path) -> None:
     counts = reason_counts(matrix)
     print(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
     print("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
     bound = rounded_up(never_bound(matrix.samples))
     print(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
-    rare = matrix.rare()
-    if rare:
-        print("rare pairs, about which another seed might decide otherwise:")
-        for pair in rare[:RARE_SHOWN]:
-            print(f"  {pair.first} - {pair.second}: {evidence_words(matrix, matrix.pairs[pair])}")
-        if len(rare) > RARE_SHOWN:
-            print(f"  and {len(rare) - RARE_SHOWN} more")
+    evidence = matrix.pairs
+    contradicted = matrix.contradicted()
+    by_chance = [
+        pair
+        for pair, reason in matrix.disabled().items()
+        if reason is Reason.DEFAULT and (evidence[pair].hits or 0) < CHANCE * evidence[pair].samples
+    ]
+    neighbours = [pair for pair in evidence if evidence[pair].adjacency and evidence[pair].hits]
+    for title, pairs in (
+        ("pairs about which the triangles say otherwise:", contradicted),
+        ("disabled for the default pose, although free in most others:", by_chance),
+        ("joined only by links without geometry, and they collide:", neighbours),
+        ("rare pairs, about which another seed might decide otherwise:", matrix.rare()),
+        ("left enabled, as the SRDF says:", merged.enabled),
+        ("left enabled, as they were removed by hand:", merged.removed),
+    ):
+        _print_pairs(title, [(pair, _words(matrix, pair, contradicted)) for pair in pairs])
     print(f"written: {output}", file=sys.stderr)
+
+
+def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, Reason | None]) -> str:
+    words = evidence_words(matrix, matrix.pairs[pair])
+    if pair not in contradicted:
+        return words
+    hull, mesh = (reason.value if reason else "to be checked" for reason in (matrix.reason(pair), contradicted[pair]))
+    return f"{hull} ({words}); triangles: {mesh} ({evidence_words(matrix, matrix.by_triangles[pair])})"
+
+
+def _print_pairs(title: str, pairs: list[tuple[LinkPair, str]]) -> None:
+    if pairs:
+        print(title)
+    for pair, words in pairs[:SHOWN]:
+        print(f"  {pair.first} - {pair.second}: {words}")
+    if len(pairs) > SHOWN:
+        print(f"  and {len(pairs) - SHOWN} more")
 
 
 COMMAND = Command(

@@ -44,7 +44,13 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--default-state", metavar="GROUP/STATE", help="the default pose; by default all joints at 0")
     parser.add_argument(
-        "--geometry", choices=sorted(READINGS), default="hull", help="what a mesh counts as (hull: its convex hull)"
+        "--geometry", choices=sorted(READINGS), default="mesh", help="what a mesh counts as (mesh: its triangles)"
+    )
+    parser.add_argument(
+        "--adjacent",
+        choices=("joint", "moveit"),
+        default="joint",
+        help="links that are not sampled: a joint connects them, or as MoveIt only links without geometry lie between",
     )
     parser.add_argument("--padding", type=_number(float, 0.0), default=0.0, metavar="M", help="added round links [m]")
 
@@ -73,6 +79,8 @@ def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
         always_fraction=arguments.always_fraction,
         padding=arguments.padding,
         confidence=arguments.confidence,
+        geometry="hull" if arguments.geometry == "hull" else "mesh",
+        adjacent=arguments.adjacent,
     )
     with Bar() as bar:
         bar.phase("sampling", settings.total)

@@ -15,6 +15,7 @@ class Finding(enum.Enum):
     """What is wrong with how an SRDF treats a pair."""
 
     NEVER_BUT_COLLIDES = "disabled as Never, but collides"
+    NEIGHBOURS_COLLIDE = "disabled as Adjacent, but only links without geometry join them, and they collide"
     REASON_DOES_NOT_HOLD = "disabled for a reason that does not hold, and collides now and then"
     ENABLED_BUT_ALWAYS = "checked, but always collides"
     ADJACENT_BUT_ENABLED = "adjacent, but checked"
@@ -64,6 +65,9 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
                 yield AuditRow(Finding.NO_GEOMETRY, pair, item.reason, None)
         elif item.reason == Reason.NEVER.value and evidence.hits:
             yield AuditRow(Finding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
+        elif item.reason == Reason.ADJACENT.value and evidence.adjacency and evidence.hits:
+            if matrix.reason(pair) is None:
+                yield AuditRow(Finding.NEIGHBOURS_COLLIDE, pair, item.reason, evidence)
         elif item.reason in _CLAIMS and matrix.reason(pair) is None:
             yield AuditRow(Finding.REASON_DOES_NOT_HOLD, pair, item.reason, evidence)
 
@@ -72,8 +76,9 @@ def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow
     semantics = robot.semantics
     default_disabled = set(semantics.default_disabled_links)
     for pair, evidence in matrix.pairs.items():
-        off_by_default = not default_disabled.isdisjoint(pair) and pair not in semantics.enabled_collisions
-        if pair in semantics.disabled_collisions or off_by_default:
+        if pair in semantics.disabled_collisions or pair in semantics.enabled_collisions:
+            continue  # the file says so itself
+        if not default_disabled.isdisjoint(pair):
             continue
         reason = matrix.reason(pair)
         if reason is Reason.ALWAYS:

@@ -60,13 +60,31 @@ class Counts:
         self.deepest[deeper] = other.deepest[deeper]
         self.depth[deeper] = other.depth[deeper]
 
+    @property
+    def met(self) -> IntArray:
+        """The places of the pairs that collided at all."""
+        return np.flatnonzero(self.hits)
+
     def place(self, a: int, b: int) -> int:
         """Return the place of the pair of links a and b."""
         return min(a, b) * self.links + max(a, b)
 
     def pairs(self) -> dict[tuple[int, int], int]:
         """Return the hits of every pair that collided at all."""
-        return {divmod(int(at), self.links): int(self.hits[at]) for at in np.flatnonzero(self.hits)}
+        return {divmod(int(at), self.links): int(self.hits[at]) for at in self.met}
+
+
+@dataclass(slots=True)
+class Tally:
+    """The counts of the same samples twice: of the surfaces themselves, and of their convex hulls."""
+
+    surfaces: Counts
+    hulls: Counts
+
+    def add(self, other: Tally) -> None:
+        """Take in the counts of other samples."""
+        self.surfaces.add(other.surfaces)
+        self.hulls.add(other.hulls)
 
 
 class ContactsLostError(RobotSemanticsError):
@@ -86,7 +104,7 @@ def count_blocks(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     last: int | None = None,
-) -> Counts:
+) -> Tally:
     """Count the collisions of the given blocks of samples, up to sample number `last`, on `jobs` threads.
 
     Raises:
@@ -94,24 +112,25 @@ def count_blocks(
 
     """
     stop = stop or threading.Event()
-    total = Counts.none(scene.links)
+    total = Tally(Counts.none(scene.links), Counts.none(scene.links))
     local = threading.local()
 
-    def work(block: int) -> Counts:
+    def work(block: int) -> Tally:
         if stop.is_set():
             raise InterruptedCountError("counting was told to stop")
-        if not hasattr(local, "data"):
-            local.data = mujoco.MjData(scene.model)
+        if not hasattr(local, "counter"):
+            local.counter = Counter(scene)
         q = sampler(block)
         first = block * len(q)
-        return count_configurations(scene, q if last is None else q[: max(last - first, 0)], first, local.data)
+        counter: Counter = local.counter
+        return counter.count(q if last is None else q[: max(last - first, 0)], first)
 
     if jobs == 1:
         for block in blocks:
-            counts = work(block)
-            total.add(counts)
+            tally = work(block)
+            total.add(tally)
             if progress is not None:
-                progress(counts.samples)
+                progress(tally.hulls.samples)
         return total
     pool = ThreadPoolExecutor(max_workers=jobs)
     waiting = iter(blocks)
@@ -121,57 +140,123 @@ def count_blocks(
         while pending:
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                counts = future.result()
-                total.add(counts)
+                tally = future.result()
+                total.add(tally)
                 pending |= {pool.submit(work, block) for block in islice(waiting, 1)}
                 if progress is not None:
-                    progress(counts.samples)
+                    progress(tally.hulls.samples)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
     return total
 
 
-def count_configurations(scene: CollisionScene, q: FloatArray, first: int, data: mujoco.MjData) -> Counts:
-    """Count the collisions in configurations q (n, size), the first of which is sample number `first`.
+class Counter:
+    """Looks at configurations of a scene, one thread's worth of them."""
 
-    Raises:
-        ContactsLostError: there were more contacts than the scene has memory for.
-    """
-    model, qpos = scene.model, data.qpos
-    kinematics, collision = mujoco.mj_kinematics, mujoco.mj_collision
-    geoms: list[npt.NDArray[np.int32]] = []
-    distances: list[FloatArray] = []
-    contacts: list[int] = []
-    for position in scene.qpos(q):
-        qpos[:] = position
-        kinematics(model, data)
-        try:
-            collision(model, data)
-        except mujoco.FatalError as error:
-            raise ContactsLostError(f"MuJoCo's memory is full: {str(error).splitlines()[0]}") from error
-        found = data.ncon
-        contacts.append(found)
-        if found:
-            contact = data.contact
-            geoms.append(contact.geom.copy())
-            distances.append(contact.dist.copy())
-    if data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number:
-        raise ContactsLostError("MuJoCo's memory is full and contacts were lost: the counts would be too low")
-    counts = Counts.none(scene.links)
-    counts.samples = len(q)
-    if geoms:
-        pairs, rows = np.concatenate(geoms), np.repeat(np.arange(len(q)), contacts)
-        places = scene.place_of_geoms[pairs[:, 0], pairs[:, 1]]
-        depths = 2.0 * scene.padding - np.concatenate(distances)
+    def __init__(self, scene: CollisionScene) -> None:
+        self._scene = scene
+        self._data = mujoco.MjData(scene.model)
+        self._test = scene.surfaces.test() if scene.surfaces is not None else None
+
+    def count(self, q: FloatArray, first: int = 0) -> Tally:
+        """Count the collisions in configurations q (n, size), the first of which is sample number `first`.
+
+        Raises:
+            ContactsLostError: there were more contacts than the scene has memory for.
+        """
+        scene, surfaces = self._scene, self._scene.surfaces
+        contacts = self._contacts(q)
+        by_hulls = _counts(scene.links, len(q), contacts, first)
+        if surfaces is None or self._test is None:
+            return Tally(by_hulls, by_hulls)
+        settled = surfaces.decided(contacts.a, contacts.b, contacts.depths)
+        return Tally(_counts(scene.links, len(q), contacts.only(self._crossing(contacts, settled)), first), by_hulls)
+
+    def _contacts(self, q: FloatArray) -> _Contacts:
+        scene, data = self._scene, self._data
+        model, qpos = scene.model, data.qpos
+        kinematics, collision = mujoco.mj_kinematics, mujoco.mj_collision
+        geoms: list[npt.NDArray[np.int32]] = []
+        distances: list[FloatArray] = []
+        poses: list[FloatArray] = []
+        found: list[int] = []
+        for position in scene.qpos(q):
+            qpos[:] = position
+            kinematics(model, data)
+            try:
+                collision(model, data)
+            except mujoco.FatalError as error:
+                raise ContactsLostError(f"MuJoCo's memory is full: {str(error).splitlines()[0]}") from error
+            found.append(data.ncon)
+            if data.ncon:
+                contact = data.contact
+                geoms.append(contact.geom.copy())
+                distances.append(contact.dist.copy())
+                if self._test is not None:
+                    poses.append(scene.link_poses(data))
+        if data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number:
+            raise ContactsLostError("MuJoCo's memory is full and contacts were lost: the counts would be too low")
+        pairs = np.concatenate(geoms) if geoms else np.zeros((0, 2), dtype=np.int32)
+        depths = 2.0 * scene.padding - np.concatenate([np.zeros(0), *distances])
+        numbers = np.array(found, dtype=np.int64)
+        rows = np.repeat(np.arange(len(q)), numbers)
+        pose = np.repeat(np.cumsum(numbers > 0) - 1, numbers)
+        links = np.array(poses).reshape(-1, scene.links, 3, 4)
+        a, b = pairs[:, 0], pairs[:, 1]
+        every = _Contacts(rows, a, b, scene.place_of_geoms[a, b], depths, pose, links)
         # Some versions of MuJoCo add the margins of two geoms, others take the larger: padded contacts may be too many.
-        real = slice(None) if scene.padding == 0.0 else depths >= 0.0
-        _take(counts, places[real], rows[real], depths[real], first)
-    return counts
+        return every if scene.padding == 0.0 else every.only(depths >= 0.0)
+
+    def _crossing(self, contacts: _Contacts, settled: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return which contacts of hulls (n,) show that the surfaces meet: those settled, and what has to be asked.
+
+        A pair of links needs one such contact in a row; its deepest is asked first, and none after the first yes.
+        """
+        assert self._test is not None
+        scene, touch = self._scene, self._test.touch
+        key = contacts.rows * scene.links**2 + contacts.places
+        asked = np.flatnonzero(~settled & ~np.isin(key, key[settled]))
+        asked = asked[np.lexsort((-contacts.depths[asked], key[asked]))]
+        a, b = contacts.a[asked], contacts.b[asked]
+        poses = scene.relative_poses(contacts.T_root_link, contacts.pose[asked], a, b)
+        yes: npt.NDArray[np.bool_] = settled.copy()
+        done = -1
+        for number, at in enumerate(asked.tolist()):
+            if key[at] != done and touch(int(a[number]), int(b[number]), poses[number]):
+                yes[at] = True
+                done = key[at]
+        return yes
 
 
-def _take(counts: Counts, places: IntArray, rows: IntArray, depths: FloatArray, first: int) -> None:
-    """Enter contacts, each with its pair's place, row and depth; several contacts of a pair in one row are one hit."""
+@dataclass(frozen=True, slots=True)
+class _Contacts:
+    """What MuJoCo found, a row each: the configuration, two geoms, their pair of links, how deep [m], and the poses.
+
+    `pose` says which of `T_root_link` (m, links, 3, 4) belongs to the configuration.
+    """
+
+    rows: IntArray
+    a: npt.NDArray[np.int32]
+    b: npt.NDArray[np.int32]
+    places: IntArray
+    depths: FloatArray
+    pose: IntArray
+    T_root_link: FloatArray
+
+    def only(self, which: npt.NDArray[np.bool_]) -> _Contacts:
+        """Return those contacts for which `which` (n,) holds."""
+        rows, a, b, places = self.rows[which], self.a[which], self.b[which], self.places[which]
+        return _Contacts(rows, a, b, places, self.depths[which], self.pose[which], self.T_root_link)
+
+
+def _counts(links: int, samples: int, contacts: _Contacts, first: int) -> Counts:
+    """Return contacts counted by pair of links; several contacts of a pair in one row are one hit."""
+    counts = Counts.none(links)
+    counts.samples = samples
+    places = contacts.places
+    if not len(places):
+        return counts
     # Few pairs ever meet, so a table of all rows and those pairs is small; no sorting of contacts is needed.
     met = np.zeros(len(counts.hits), dtype=bool)
     met[places] = True
@@ -179,10 +264,11 @@ def _take(counts: Counts, places: IntArray, rows: IntArray, depths: FloatArray, 
     column = np.empty(len(met), dtype=np.int64)
     column[where] = np.arange(len(where))
     depth = np.full((counts.samples, len(where)), -np.inf)
-    np.maximum.at(depth.ravel(), rows * len(where) + column[places], depths)
+    np.maximum.at(depth.ravel(), contacts.rows * len(where) + column[places], contacts.depths)
     hit = depth > -np.inf
     counts.hits[where] = hit.sum(axis=0)
     counts.first[where] = first + hit.argmax(axis=0)
     deepest = depth.argmax(axis=0)
     counts.deepest[where] = first + deepest
     counts.depth[where] = depth[deepest, np.arange(len(where))]
+    return counts

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.collision.mesh_files import GeometryError, frozen_hull, load_mesh
+from robot_semantics.collision.mesh_files import GeometryError, frozen, load_mesh
 from robot_semantics.collision.shapes import Shape, hull_shape
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
@@ -38,7 +38,7 @@ def convex_parts(path: Path, scale: Vec3 | None) -> list[Shape]:
     if not parts:
         raise GeometryError("has no convex parts")
     hulls = [trimesh.convex.convex_hull(np.asarray(points, dtype=np.float64)) for points, _ in parts]
-    return [hull_shape(frozen_hull(hull.vertices, hull.faces)) for hull in hulls]
+    return [hull_shape(frozen(hull.vertices, hull.faces)) for hull in hulls]
 
 
 def bounding_primitive(path: Path, scale: Vec3 | None) -> tuple[Shape, FloatArray]:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
-import mujoco
 import numpy as np
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import Counts, Progress, count_blocks, count_configurations
+from robot_semantics.collision.counting import Counter, Counts, Progress, Tally, count_blocks
+from robot_semantics.collision.rigid_pairs import RigidContact, rigid_contacts
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
-from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.collision.scene import build_scene
+from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -34,7 +34,7 @@ NO_PAIRS = "fewer than two links with collision geometry: there are no pairs tha
 class Witness:
     """A configuration in which a pair collides: the sample's number, its positions q (size,), and the penetration [m].
 
-    The default pose, which is no sample, has the number -1.
+    The penetration is that of the convex hulls. The default pose, which is no sample, has the number -1.
     """
 
     sample: int
@@ -57,10 +57,13 @@ class PairEvidence:
     """All that is known of one pair.
 
     Attributes:
-        hits: samples in which it collided; None for adjacent pairs, which are not sampled.
+        hits: samples in which it collided; None for adjacent pairs that are not sampled.
         samples: samples looked at.
-        default_hit: whether it collides in the default pose; None for adjacent pairs.
-        adjacency: links of the path that joins an adjacent pair, else empty.
+        default_hit: whether it collides in the default pose; None for adjacent pairs that are not sampled.
+        default_depth: by how much [m] the convex hulls overlap in the default pose, None where nothing touches there.
+        hull_hits: samples in which the convex hulls collided, whatever the surfaces in them do.
+        adjacency: links of the path that joins an adjacent pair, else empty; of more than two links, those between have
+            no geometry.
         rigid: no joint moves one link against the other, so one look decides for all samples.
         first: the first configuration that collided, in order of sample numbers.
         deepest: the configuration with the deepest penetration.
@@ -70,6 +73,8 @@ class PairEvidence:
     hits: int | None
     samples: int
     default_hit: bool | None
+    default_depth: float | None = None
+    hull_hits: int | None = None
     adjacency: tuple[str, ...] = ()
     rigid: bool = False
     first: Witness | None = None
@@ -84,7 +89,7 @@ class PairEvidence:
 
 
 def _is_adjacent(evidence: PairEvidence, _: float) -> bool:
-    return bool(evidence.adjacency)
+    return evidence.hits is None
 
 
 def _is_always(evidence: PairEvidence, always_fraction: float) -> bool:
@@ -92,11 +97,13 @@ def _is_always(evidence: PairEvidence, always_fraction: float) -> bool:
 
 
 def _is_default(evidence: PairEvidence, _: float) -> bool:
-    return evidence.default_hit is True
+    # Joined only through links without geometry, they are the neighbours that a person would have looked at first:
+    # one pose is not enough to leave them unchecked.
+    return evidence.default_hit is True and not evidence.adjacency
 
 
 def _is_never(evidence: PairEvidence, _: float) -> bool:
-    return evidence.hits == 0 and evidence.samples > 0
+    return evidence.hits == 0 and evidence.samples > 0 and not evidence.default_hit
 
 
 # The first rule that holds gives the reason; Always before Default, which would hide it.
@@ -114,10 +121,12 @@ class CollisionMatrix:
 
     Attributes:
         pairs: by pair, in byte order.
+        by_triangles: the same with all surfaces as they are, whatever `pairs` takes a mesh for.
         always_fraction: share of samples from which on a pair collides "always".
     """
 
     pairs: MappingProxyType[LinkPair, PairEvidence]
+    by_triangles: MappingProxyType[LinkPair, PairEvidence]
     samples: int
     seed: int
     sampler: str
@@ -125,8 +134,15 @@ class CollisionMatrix:
 
     def reason(self, pair: LinkPair) -> Reason | None:
         """Return why the pair needs no checking, None if it is to be checked."""
-        evidence = self.pairs[pair]
+        return self._reason(self.pairs[pair])
+
+    def _reason(self, evidence: PairEvidence) -> Reason | None:
         return next((reason for reason, holds in RULES if holds(evidence, self.always_fraction)), None)
+
+    def contradicted(self) -> dict[LinkPair, Reason | None]:
+        """Return the pairs that the triangles treat differently, with the reason that these give."""
+        by_triangles = {pair: self._reason(evidence) for pair, evidence in self.by_triangles.items()}
+        return {pair: reason for pair, reason in by_triangles.items() if reason is not self.reason(pair)}
 
     def disabled(self) -> dict[LinkPair, Reason]:
         """Return every pair that needs no checking, with its reason."""
@@ -140,7 +156,14 @@ class CollisionMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a matrix is made; `confidence` is the bound that every Never pair's collision probability must come below."""
+    """How a matrix is made.
+
+    Attributes:
+        confidence: the bound that every Never pair's collision probability must come below.
+        geometry: what decides about a mesh: its triangles (``mesh``) or its convex hull (``hull``).
+        adjacent: which links are adjacent: those that a joint connects (``joint``), or with MoveIt (``moveit``) those
+            with only links without geometry between them as well.
+    """
 
     samples: int = 10_000
     seed: int = 0
@@ -149,6 +172,8 @@ class Settings:
     always_fraction: float = 0.95
     padding: float = 0.0
     confidence: float | None = None
+    geometry: str = "mesh"
+    adjacent: str = "joint"
 
     @property
     def total(self) -> int:
@@ -172,87 +197,91 @@ def generate_matrix(
     """
     with_geometry = sorted({robot.link_names[piece.link] for piece in pieces})
     adjacent = adjacent_pairs(robot, with_geometry)
-    excluded = [(robot.link_index[pair.first], robot.link_index[pair.second]) for pair in adjacent]
+    joined = {pair for pair, path in adjacent.items() if settings.adjacent == "moveit" or len(path) == 2}
+    excluded = [(robot.link_index[pair.first], robot.link_index[pair.second]) for pair in joined]
     scene = build_scene(robot, pieces, excluded, settings.padding)
-    data = mujoco.MjData(scene.model)
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
-    default = count_configurations(scene, neutral[None], 0, data).pairs()
+    default = Counter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
-    counts = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
-    rigid = _rigid_contacts(robot, scene, neutral, settings.padding)
-    configurations = _configurations(counts, sampler)
-    evidence: dict[LinkPair, PairEvidence] = {}
-    for names in combinations(with_geometry, 2):
-        pair = LinkPair.of(*names)
-        if pair in adjacent:
-            evidence[pair] = PairEvidence(pair, None, 0, None, adjacent[pair])
-            continue
-        a, b = sorted((robot.link_index[pair.first], robot.link_index[pair.second]))
-        if (a, b) in rigid:
-            evidence[pair] = _rigid_evidence(pair, rigid[a, b], counts.samples, neutral)
-        else:
-            evidence[pair] = _evidence(pair, counts, counts.place(a, b), (a, b) in default, configurations)
+    tally = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
+    look = _Look(robot, tally, default, _configurations(tally, sampler), neutral, rigid_contacts(robot, scene, neutral))
+    sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
+
+    def evidence(decides: str) -> MappingProxyType[LinkPair, PairEvidence]:
+        found = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
+        found.update({pair: look.evidence(pair, decides, adjacent.get(pair, ())) for pair in sampled})
+        return MappingProxyType(dict(sorted(found.items())))
+
     return CollisionMatrix(
-        MappingProxyType(dict(sorted(evidence.items()))),
-        counts.samples,
+        evidence(settings.geometry),
+        evidence("mesh"),
+        tally.hulls.samples,
         settings.seed,
         settings.sampler,
         settings.always_fraction,
     )
 
 
-def _evidence(
-    pair: LinkPair, counts: Counts, at: int, default_hit: bool, configurations: dict[int, FloatArray]
-) -> PairEvidence:
-    hits = int(counts.hits[at])
-    if not hits:
-        return PairEvidence(pair, 0, counts.samples, default_hit)
-    first, deepest = int(counts.first[at]), int(counts.deepest[at])
-    return PairEvidence(
-        pair,
-        hits,
-        counts.samples,
-        default_hit,
-        first=Witness(first, configurations[first], None),
-        deepest=Witness(deepest, configurations[deepest], float(counts.depth[at])),
-    )
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """All that was seen of a robot: samples, the default pose, witnesses by number, and pairs that nothing moves."""
+
+    robot: RobotModel
+    tally: Tally
+    default: Tally
+    configurations: dict[int, FloatArray]
+    neutral: FloatArray
+    rigid: dict[tuple[int, int], RigidContact]
+
+    def evidence(self, pair: LinkPair, decides: str, adjacency: tuple[str, ...]) -> PairEvidence:
+        """Return what is known of a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
+        a, b = sorted((self.robot.link_index[pair.first], self.robot.link_index[pair.second]))
+        samples = self.tally.hulls.samples
+        if (a, b) in self.rigid:
+            contact = self.rigid[a, b]
+            hull_hits = samples if contact.hulls_touch else 0
+            if not (contact.hulls_touch if decides == "hull" else contact.touch):
+                return PairEvidence(pair, 0, samples, False, None, hull_hits, adjacency, rigid=True)
+            depth = -contact.distance
+            witness = Witness(-1, self.neutral, depth)
+            return PairEvidence(pair, samples, samples, True, depth, hull_hits, adjacency, True, witness, witness)
+        by_hull = decides == "hull"
+        counts = self.tally.hulls if by_hull else self.tally.surfaces
+        default = self.default.hulls if by_hull else self.default.surfaces
+        at = counts.place(a, b)
+        by_default = bool(default.hits[at])
+        return PairEvidence(
+            pair,
+            int(counts.hits[at]),
+            samples,
+            by_default,
+            float(default.depth[at]) if by_default else None,
+            int(self.tally.hulls.hits[at]),
+            adjacency,
+            False,
+            *self._witnesses(counts, at),
+        )
+
+    def _witnesses(self, counts: Counts, at: int) -> tuple[Witness | None, Witness | None]:
+        if not counts.hits[at]:
+            return None, None
+        first, deepest = int(counts.first[at]), int(counts.deepest[at])
+        return (
+            Witness(first, self.configurations[first], None),
+            Witness(deepest, self.configurations[deepest], float(counts.depth[at])),
+        )
 
 
-def _configurations(counts: Counts, sampler: BlockSampler) -> dict[int, FloatArray]:
+def _configurations(tally: Tally, sampler: BlockSampler) -> dict[int, FloatArray]:
     """Return the configurations of all witnesses by number, each block drawn again once and in order."""
-    met = counts.hits > 0
+    numbers = [part[counts.met] for counts in (tally.surfaces, tally.hulls) for part in (counts.first, counts.deepest)]
     found: dict[int, FloatArray] = {}
     drawn, block = -1, np.zeros((0, 0))
-    for number in np.unique(np.concatenate([counts.first[met], counts.deepest[met]])).tolist():
+    for number in np.unique(np.concatenate(numbers)).tolist():
         if number // BLOCK != drawn:
             drawn = number // BLOCK
             block = sampler(drawn)
         found[number] = block[number % BLOCK].copy()
         found[number].setflags(write=False)
     return found
-
-
-def _rigid_evidence(pair: LinkPair, distance: float, samples: int, q: FloatArray) -> PairEvidence:
-    if distance > 0.0:
-        return PairEvidence(pair, 0, samples, False, rigid=True)
-    witness = Witness(-1, q, -distance)
-    return PairEvidence(pair, samples, samples, True, rigid=True, first=witness, deepest=witness)
-
-
-def _rigid_contacts(
-    robot: RobotModel, scene: CollisionScene, q: FloatArray, padding: float
-) -> dict[tuple[int, int], float]:
-    """Return the distance [m] of all pairs of links that no joint moves against each other: MuJoCo never tests them."""
-    body = rigid_bodies(robot)
-    data = mujoco.MjData(scene.model)
-    data.qpos[:] = scene.qpos(q)
-    mujoco.mj_kinematics(scene.model, data)
-    nearest: dict[tuple[int, int], float] = {}
-    for first, second in combinations(range(scene.model.ngeom), 2):
-        a, b = sorted((int(scene.geom_link[first]), int(scene.geom_link[second])))
-        if a == b or body[a] != body[b]:
-            continue
-        distance = mujoco.mj_geomDistance(scene.model, data, first, second, 1.0, np.zeros(6)) - 2.0 * padding
-        nearest[a, b] = min(distance, nearest.get((a, b), np.inf))
-    return nearest

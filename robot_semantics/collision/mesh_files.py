@@ -1,4 +1,4 @@
-"""Mesh files, each read once: the convex hull in metres, what the hull adds, and the unit that the file states.
+"""Mesh files, each read once: triangles and convex hull in metres, what the hull adds, and the unit of the file.
 
 COLLADA files are read as RViz shows them: the unit is obeyed, the up axis is not. MoveIt's collision checking obeys
 neither, so a unit other than the metre is told to the user.
@@ -16,16 +16,20 @@ import numpy.typing as npt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
+from robot_semantics.urdf.tree import Vec3
 
 FloatArray = npt.NDArray[np.float64]
+
+CONVEX = 1e-6
+"""A hull that adds less than this share of a closed mesh's volume is the mesh."""
 
 
 class GeometryError(RobotSemanticsError):
     """A collision geometry cannot be used; the message says why."""
 
 
-class Hull(NamedTuple):
-    """The convex hull of a mesh: (n, 3) vertices [m] and (m, 3) triangles."""
+class Triangles(NamedTuple):
+    """A surface: (n, 3) vertices [m] and (m, 3) triangles, seen from outside counter-clockwise."""
 
     vertices: FloatArray
     faces: npt.NDArray[np.int32]
@@ -35,13 +39,17 @@ class MeshFacts(NamedTuple):
     """What a mesh file says.
 
     Attributes:
+        surface: its triangles [m].
         hull: its convex hull [m].
         excess: how much the hull adds to the mesh's volume, as a share of it; None where the mesh encloses none.
+        convex: whether the mesh is closed and its hull adds nothing.
         unit: the unit of the file's numbers [m]; 1 for every format but COLLADA.
     """
 
-    hull: Hull
+    surface: Triangles
+    hull: Triangles
     excess: float | None
+    convex: bool
     unit: float
 
 
@@ -66,10 +74,14 @@ def _mesh_facts(path: str, modified_ns: int) -> MeshFacts:
         raise GeometryError("is flat: it has no volume")
     try:
         hull: Any = mesh.convex_hull
-        excess = float(hull.volume / mesh.volume - 1.0) if mesh.is_volume else None
+        # An open surface encloses about what it would if closed, as long as its triangles all face one way.
+        volume = abs(float(mesh.volume)) if mesh.is_winding_consistent else 0.0
+        excess = float(hull.volume / volume - 1.0) if volume else None
+        convex = bool(mesh.is_volume) and excess is not None and abs(excess) < CONVEX
     except Exception as error:  # whatever qhull and numpy raise
         raise GeometryError(f"has no convex hull: {type(error).__name__}: {error}") from error
-    return MeshFacts(frozen_hull(hull.vertices, hull.faces), excess, unit_of(Path(path)))
+    surface, hull = frozen(mesh.vertices, mesh.faces), frozen(hull.vertices, hull.faces)
+    return MeshFacts(surface, hull, excess, convex, unit_of(Path(path)))
 
 
 @held_interrupt()
@@ -99,9 +111,17 @@ def load_mesh(path: Path) -> Any:
     return mesh
 
 
-def frozen_hull(vertices: Any, faces: Any) -> Hull:
-    """Return copies of a hull's arrays that nobody can change: hulls are shared."""
-    hull = Hull(np.array(vertices, dtype=np.float64), np.array(faces, dtype=np.int32))
-    for array in hull:
+def frozen(vertices: Any, faces: Any) -> Triangles:
+    """Return copies of a surface's arrays that nobody can change: surfaces are shared."""
+    triangles = Triangles(np.array(vertices, dtype=np.float64), np.array(faces, dtype=np.int32))
+    for array in triangles:
         array.setflags(write=False)
-    return hull
+    return triangles
+
+
+def scaled(triangles: Triangles, scale: Vec3 | None) -> Triangles:
+    """Return a surface stretched along its axes; a mirroring scale does not turn it inside out."""
+    if scale is None:
+        return triangles
+    faces = triangles.faces[:, ::-1] if np.prod(scale) < 0.0 else triangles.faces
+    return frozen(triangles.vertices * np.asarray(scale), faces)

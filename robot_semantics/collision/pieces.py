@@ -1,4 +1,4 @@
-"""The convex pieces of every link, by one of three readings of its collision geometry."""
+"""The pieces of every link, by one of the readings of its collision geometry."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
 from robot_semantics.collision.mesh_files import GeometryError, MeshFacts, mesh_facts
-from robot_semantics.collision.scene import Piece
-from robot_semantics.collision.shapes import Shape, shape_of
+from robot_semantics.collision.shapes import Piece, Shape, shape_of
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -34,12 +33,13 @@ Reading = Callable[[urdf_tree.Mesh, Path], list[LocalShape]]
 
 
 def pieces_of(
-    robot: RobotModel, resolver: PackageResolver, diagnostics: Diagnostics, geometry: str = "hull"
+    robot: RobotModel, resolver: PackageResolver, diagnostics: Diagnostics, geometry: str = "mesh"
 ) -> tuple[Piece, ...]:
     """Return the pieces of every link with collision geometry.
 
-    `geometry` is how a mesh is read: ``hull`` (its convex hull), ``decomposed`` (convex parts that follow its hollows)
-    or ``primitive`` (the box round it). A geometry that cannot be used is an error in `diagnostics`, never a silently
+    `geometry` is how a mesh is read: ``mesh`` and ``hull`` (its triangles in their convex hull; which of them decides
+    is for `Settings` to say), ``decomposed`` (convex parts that follow its hollows) or ``primitive`` (the box round
+    it). A geometry that cannot be used is an error in `diagnostics`, never a silently
     missing piece; a hull that adds much to its mesh, and a unit that MoveIt would overlook, are warnings.
     """
     source = Path(robot.urdf.places.source)
@@ -66,7 +66,7 @@ class _Reader(NamedTuple):
     geometry: str
 
     def shapes(self, geometry: urdf_tree.Geometry, link: str) -> list[LocalShape]:
-        """Return the convex shapes of a collision element of `link`.
+        """Return the shapes of a collision element of `link`.
 
         Raises:
             GeometryError: it cannot be used.
@@ -91,7 +91,7 @@ class _Reader(NamedTuple):
             self.diagnostics.warning(
                 "far-from-convex",
                 f"link '{link}': the convex hull of '{mesh.filename}' adds {facts.excess:.0%} to its volume; "
-                "'decomposed' geometry follows it more closely",
+                "'mesh' geometry follows it",
                 place,
             )
         if facts.unit != 1.0:
@@ -103,7 +103,7 @@ class _Reader(NamedTuple):
             )
 
 
-def _hull(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
+def _whole(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
     return [LocalShape(shape_of(mesh, lambda _: path), np.eye(4))]
 
 
@@ -115,4 +115,4 @@ def _primitive(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
     return [LocalShape(*bounding_primitive(path, mesh.scale))]
 
 
-READINGS: dict[str, Reading] = {"hull": _hull, "decomposed": _decomposed, "primitive": _primitive}
+READINGS: dict[str, Reading] = {"mesh": _whole, "hull": _whole, "decomposed": _decomposed, "primitive": _primitive}

@@ -18,6 +18,10 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
         "sampler": matrix.sampler,
         "always_fraction": matrix.always_fraction,
         "counts": reason_counts(matrix),
+        "contradicted": [
+            {"link1": pair.first, "link2": pair.second, "reason": reason.value if reason else None}
+            for pair, reason in matrix.contradicted().items()
+        ],
         "rare": [list(pair) for pair in matrix.rare()],
         "pairs": [_pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
     }
@@ -39,7 +43,9 @@ def _pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpac
         "hits": evidence.hits,
         "samples": evidence.samples,
         "fraction": evidence.hits / evidence.samples if evidence.hits is not None and evidence.samples else None,
+        "hull_hits": evidence.hull_hits,
         "default_hit": evidence.default_hit,
+        "default_depth": evidence.default_depth,
         "adjacency": list(evidence.adjacency),
         "rigid": evidence.rigid,
         "never_bound": evidence.never_bound,
@@ -61,7 +67,7 @@ def witness_json(witness: Witness | None, space: JointSpace) -> dict[str, Any] |
 
 
 def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
-    """Return in words what is known of a pair: ``12 of 10,000``, ``0 of 10,000, below 0.0003``, ``adjacent``."""
+    """Return in words what is known of a pair: ``12 of 10,000``, ``0 of 10,000, probability below 0.0003``."""
     if evidence.hits is None:
         return "adjacent: " + " - ".join(evidence.adjacency)
     if evidence.rigid:
@@ -72,6 +78,6 @@ def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
         bound = rounded_up(bound)
         digits = max(0, 1 - math.floor(math.log10(bound)))
         words += f", probability below {bound:.{digits}f}"
-    if evidence.default_hit:
-        words += ", and in the default pose"
+    if evidence.default_depth is not None:
+        words += f", and in the default pose, by {1000.0 * evidence.default_depth:.3g} mm"
     return words

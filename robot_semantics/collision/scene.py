@@ -14,7 +14,8 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.collision.shapes import Shape
+from robot_semantics.collision.shapes import Piece
+from robot_semantics.collision.surfaces import Surfaces
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -29,22 +30,16 @@ XYZW_FROM_WXYZ = (6, 3, 4, 5)
 """Where MuJoCo's quaternion w x y z is in a pose x y z qx qy qz qw."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One convex piece of a link: its link's index, its shape, and ``T_link_piece`` (4, 4) [m]."""
-
-    link: int
-    shape: Shape
-    T_link_piece: FloatArray
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CollisionScene:
     """A compiled robot without dynamics.
 
     Attributes:
         model: the MjModel.
+        pieces: the piece of each geom, in MuJoCo's order.
+        surfaces: their surfaces, None where the pieces themselves are what collides.
         geom_link: (ngeom,) index of each geom's link.
+        T_link_piece: (ngeom, 4, 4) each geom's piece in its link's frame [m].
         columns: (nq,) for each of MuJoCo's positions the column of q (`JointSpace`) it is copied from.
         space: the joint space that q lives in.
         padding: what was added round every piece [m].
@@ -53,7 +48,10 @@ class CollisionScene:
     """
 
     model: Any
+    pieces: tuple[Piece, ...]
+    surfaces: Surfaces | None
     geom_link: npt.NDArray[np.int64]
+    T_link_piece: FloatArray
     columns: npt.NDArray[np.int64]
     space: JointSpace
     padding: float
@@ -64,9 +62,27 @@ class CollisionScene:
         """Number of links, with or without geometry."""
         return len(self.space.model.links)
 
+    def link_poses(self, data: Any) -> FloatArray:
+        """Return ``T_root_link`` (links, 3, 4) [m] as MuJoCo has just worked it out."""
+        # Body 0 is the world; the others are the links in their order.
+        return np.concatenate([data.xmat[1:].reshape(-1, 3, 3), data.xpos[1:, :, None]], axis=2)
+
+    def relative_poses(self, T_root_link: FloatArray, rows: Any, a: Any, b: Any) -> FloatArray:
+        """Return ``T_a_b`` (n, 3, 4) [m] of geoms a and b (n,), links posed as in `rows` (n,) of (m, links, 3, 4)."""
+        R_a, p_a = _placed(T_root_link[rows, self.geom_link[a]], self.T_link_piece[a])
+        R_b, p_b = _placed(T_root_link[rows, self.geom_link[b]], self.T_link_piece[b])
+        back = R_a.transpose(0, 2, 1)
+        return np.concatenate([back @ R_b, back @ (p_b - p_a)], axis=2)
+
     def qpos(self, q: FloatArray) -> FloatArray:
         """Return MuJoCo's positions (..., nq) of joint positions q (..., size), mimic joints set by their leaders."""
         return np.ascontiguousarray(self.space.with_mimics(q)[..., self.columns])
+
+
+def _placed(T_root_link: FloatArray, T_link_piece: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return rotation (n, 3, 3) and position (n, 3, 1) of pieces in the root frame."""
+    R = T_root_link[:, :, :3]
+    return R @ T_link_piece[:, :3, :3], R @ T_link_piece[:, :3, 3:] + T_root_link[:, :, 3:]
 
 
 def build_scene(
@@ -105,10 +121,14 @@ def build_scene(
     for first, second in excluded:
         spec.add_exclude(bodyname1=body_name(first), bodyname2=body_name(second))
     model = spec.compile()
-    geom_link = np.array([piece.link for piece in _geom_order(pieces)], dtype=np.int64)
+    ordered = tuple(_geom_order(pieces))
+    geom_link = np.array([piece.link for piece in ordered], dtype=np.int64)
     row, column = geom_link[:, None], geom_link[None, :]
     places = np.minimum(row, column) * len(robot.links) + np.maximum(row, column)
-    return CollisionScene(model, geom_link, np.array(columns, dtype=np.int64), space, padding, places)
+    T_link_piece = np.array([piece.T_link_piece for piece in ordered]).reshape(-1, 4, 4)
+    surfaces = Surfaces(ordered, padding) if any(piece.shape.surface is not None for piece in ordered) else None
+    where = np.array(columns, dtype=np.int64)
+    return CollisionScene(model, ordered, surfaces, geom_link, T_link_piece, where, space, padding, places)
 
 
 def _add_joint(body: Any, joint: JointModel, where: slice) -> list[int]:

@@ -7,6 +7,7 @@ works, COLLADA among them, and the size limits of MuJoCo's own readers do not ap
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,21 +16,41 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.collision.mesh_files import GeometryError, Hull, frozen_hull, mesh_facts
+from robot_semantics.collision.mesh_files import GeometryError, Triangles, mesh_facts, scaled
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 
-__all__ = ["GeometryError", "Hull", "MeshFinder", "Shape", "hull_shape", "scaled_hull", "shape_of"]
+__all__ = ["GeometryError", "MeshFinder", "Piece", "Shape", "Triangles", "hull_shape", "shape_of"]
 
 MeshFinder = Callable[[str], Path]
 """Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
 
 
 class Shape(NamedTuple):
-    """A geometry in MuJoCo's terms: the type, the half sizes, and the hull where the type is a mesh."""
+    """A geometry in MuJoCo's terms.
+
+    Attributes:
+        type: MuJoCo's type of geom.
+        size: half sizes [m].
+        hull: the convex hull where the type is a mesh.
+        surface: the triangles inside that hull, None where the shape itself is what collides.
+        convex: whether those triangles are the hull's own surface.
+    """
 
     type: Any
     size: tuple[float, float, float]
-    hull: Hull | None = None
+    hull: Triangles | None = None
+    surface: Triangles | None = None
+    convex: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of a link: its link's index, its shape, and ``T_link_piece`` (4, 4) [m]."""
+
+    link: int
+    shape: Shape
+    T_link_piece: FloatArray
 
 
 def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
@@ -48,38 +69,27 @@ def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
 def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
     try:
         path = find_mesh(mesh.filename)
-        hull = scaled_hull(str(path), path.stat().st_mtime_ns, mesh.scale)
+        shape = _mesh_shape(str(path), path.stat().st_mtime_ns, mesh.scale)
     except MissingExtraError:
         raise
     except (RobotSemanticsError, OSError) as error:
         raise GeometryError(f"mesh '{mesh.filename}': {error}") from error
-    if np.ptp(hull.vertices, axis=0).min() <= 0.0:
+    if shape.hull is None or np.ptp(shape.hull.vertices, axis=0).min() <= 0.0:
         raise GeometryError(f"mesh '{mesh.filename}' is flat: it has no volume")
-    return hull_shape(hull)
+    return shape
 
 
-def hull_shape(hull: Hull) -> Shape:
-    """Return a hull as a shape."""
-    return Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), hull)
+def hull_shape(hull: Triangles, surface: Triangles | None = None, *, convex: bool = True) -> Shape:
+    """Return a hull as a shape, with the surface inside it if that is what collides."""
+    return Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), hull, surface, convex)
 
 
 @lru_cache(maxsize=1024)
-def scaled_hull(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Hull:
-    """Return the hull of a mesh file in metres; the same object for the same file and scale, so that it can be shared.
-
-    Raises:
-        GeometryError: the file cannot be read as a mesh.
-        MissingExtraError: trimesh is not installed.
-        OSError: there is no such file.
-
-    """
+def _mesh_shape(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Shape:
+    """Return a mesh file as a shape [m]; the same object for the same file and scale, so that it can be shared."""
     del modified_ns  # renews the answer when the file changes
-    hull = mesh_facts(Path(path)).hull
-    if scale is None:
-        return hull
-    # A mirroring scale turns the triangles inside out.
-    faces = hull.faces[:, ::-1] if np.prod(scale) < 0.0 else hull.faces
-    return frozen_hull(hull.vertices * np.asarray(scale), faces)
+    facts = mesh_facts(Path(path))
+    return hull_shape(scaled(facts.hull, scale), scaled(facts.surface, scale), convex=facts.convex)
 
 
 _SHAPES: dict[type, Callable[[Any, MeshFinder], Shape]] = {

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.collision.shapes import GeometryError, Hull, shape_of
+from robot_semantics.collision.shapes import GeometryError, Triangles, shape_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
@@ -138,7 +138,7 @@ class _Builder:
         self.mj = mj
         self.notes: list[BuildNote] = []
         self.drives: list[str] = []
-        self._meshes: dict[int, tuple[str, Hull]] = {}
+        self._meshes: dict[int, tuple[str, Triangles]] = {}
 
     def note(self, model: str, part: str, message: str) -> None:
         self.notes.append(BuildNote(model, part, message))
@@ -261,7 +261,7 @@ class _Builder:
                 with_geometry.append(link.index)
         return with_geometry
 
-    def _mesh(self, name: str, hull: Hull) -> str:
+    def _mesh(self, name: str, hull: Triangles) -> str:
         """Return the name of the asset; robots of the same description share their meshes."""
         known = self._meshes.get(id(hull))
         if known is not None:

@@ -215,17 +215,20 @@ def test_sobol_is_nearer_to_the_truth_than_chance(run: RunCommand, slider: tuple
 
 def test_what_a_mesh_counts_as_may_be_chosen(run: RunCommand, slider: tuple[Path, Path]) -> None:
     trimesh = pytest.importorskip("trimesh")
-    # A ring of radius 1: its hull is full, so is the box round it; only its convex parts leave room for the ball.
+    # A ring of radius 1: its hull is full, so is the box round it; its triangles and convex parts leave room for the
+    # ball.
     trimesh.creation.annulus(r_min=0.8, r_max=1.0, height=0.2).export(slider[0].with_name("ring.stl"))
     ring = '<collision><geometry><mesh filename="ring.stl"/></geometry></collision>'
     slider[0].write_text(URDF.replace(BALL.format(0.1), ring, 1).replace('upper="1"', 'upper="0.3"'))
-    expected = {"hull": "Always", "primitive": "Always"}
+    expected = {"mesh": "Never", "hull": "Always", "primitive": "Always"}
     if importlib.util.find_spec("coacd"):
         expected["decomposed"] = "Never"
     for geometry, reason in expected.items():
         assert generated(run, slider, "--samples", 200, "--geometry", geometry)["base", "tip"]["reason"] == reason
-    result = run("collisions", "generate", *slider_words(slider), "--samples", 100)
-    assert "'decomposed' geometry follows it more closely" in result.err
+    result = run("collisions", "generate", *slider_words(slider), "--samples", 100, "--geometry", "hull")
+    assert "'mesh' geometry follows it" in result.err
+    assert "pairs about which the triangles say otherwise:\n  base - tip: Always (100 of 100" in result.out
+    assert "triangles: Never (0 of 100" in result.out
 
 
 @pytest.mark.parametrize(
@@ -281,3 +284,37 @@ def test_an_interrupted_run_leaves_the_file_as_it_was(slider: tuple[Path, Path])
     assert process.returncode == 130
     assert "Traceback" not in err
     assert slider[1].read_text() == SRDF
+
+
+def pairs_in(srdf: Path) -> dict[tuple[str, str], str]:
+    """Return the disabled pairs of a file with their reasons."""
+    return {tuple(sorted((item.link1, item.link2))): item.reason for item in srdf_from_file(srdf).disabled_collisions}  # type: ignore[misc]
+
+
+def test_what_was_removed_by_hand_stays_removed(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    update = ("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 200)
+    assert run(*update).code == 0
+    adjacent = ("base", "mid")
+    assert adjacent in pairs_in(slider[1])
+    lines = slider[1].read_text().splitlines(keepends=True)
+    slider[1].write_text("".join(line for line in lines if 'link1="base" link2="mid"' not in line))
+    for _ in range(2):
+        result = run(*update)
+        assert result.code == 0
+        assert adjacent not in pairs_in(slider[1])
+        assert "left enabled, as they were removed by hand:\n  base - mid" in result.out
+    assert run(*update, "--keep", "none").code == 0
+    assert pairs_in(slider[1])[adjacent] == "Adjacent"
+
+
+def test_what_the_file_enables_or_disables_by_default_is_not_generated(
+    run: RunCommand, slider: tuple[Path, Path]
+) -> None:
+    words = '<enable_collisions link1="mid" link2="base"/><disable_default_collisions link="tip"/></robot>'
+    slider[1].write_text(SRDF.replace("</robot>", words))
+    result = run("collisions", "generate", slider[0], "--srdf", slider[1], "--update", "--samples", 200)
+    assert result.code == 0
+    # base and mid are adjacent, but the file enables them; pairs of tip are off by default and need no line.
+    assert pairs_in(slider[1]) == {("base", "tip"): "User"}
+    assert "left enabled, as the SRDF says:\n  base - mid" in result.out
+    assert "mid" not in run("collisions", "check", *slider, "--samples", 200).out

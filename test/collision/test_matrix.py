@@ -110,7 +110,7 @@ def test_padding_counts_on_both_sides() -> None:
 
 def test_the_panda_is_as_its_moveit_srdf_says() -> None:
     robot, pieces = packaged_robot("panda_description/urdf/panda.urdf", "panda_description/srdf/panda.srdf")
-    matrix = generate_matrix(robot, pieces, Settings(samples=10_000))
+    matrix = generate_matrix(robot, pieces, Settings(samples=10_000, adjacent="moveit"))
     shipped = {pair: reason for pair, reason in robot.semantics.disabled_collisions.items() if pair in matrix.pairs}
     other = [pair for pair in matrix.pairs if matrix.reason(pair) is not Reason.ADJACENT]
     assert len(other) == 45

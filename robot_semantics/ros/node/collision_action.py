@@ -134,17 +134,20 @@ class _Work:
         )
 
     def _answer(self, matrix: CollisionMatrix) -> None:
+        from robot_semantics.collision.merging import merge
         from robot_semantics.collision.statistics import never_bound
 
         assert self._description is not None
         disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
         srdf = self._description.srdf
         text = SrdfText(srdf) if srdf.strip() else SrdfText.empty(self._description.model.name)
+        merged = merge(text, disabled)
         self.result.success = True
         self.result.pairs = [
             CollisionPair(link1=pair.first, link2=pair.second, checked=False, reason=reason)
             for pair, reason in disabled.items()
+            if pair not in merged.enabled and pair not in merged.removed
         ]
         self.result.samples = matrix.samples
         self.result.never_bound = never_bound(matrix.samples)
-        self.result.text = str(text.replace_disabled(disabled))
+        self.result.text = str(merged.text)

@@ -1,0 +1,159 @@
+"""Robots made by hand, whose answers follow from their construction: hollow links, empty links, single touches."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.names import LinkPair
+from robot_semantics.collision.audit import Finding, audit
+from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
+from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+
+trimesh = pytest.importorskip("trimesh")
+
+
+FEW = Settings(samples=400)
+
+
+def matrix_of(robot: RobotModel, settings: Settings = FEW) -> CollisionMatrix:
+    diagnostics = Diagnostics()
+    pieces = pieces_of(robot, PackageResolver(), diagnostics)
+    assert not diagnostics.errors
+    return generate_matrix(robot, pieces, settings)
+
+
+def link(name: str, geometry: str = "", origin: str = "0 0 0") -> str:
+    collision = f'<collision><origin xyz="{origin}"/><geometry>{geometry}</geometry></collision>' if geometry else ""
+    return f'<link name="{name}">{collision}</link>'
+
+
+def joint(kind: str, parent: str, child: str, xyz: str = "0 0 0", extra: str = "") -> str:
+    return (
+        f'<joint name="j_{child}" type="{kind}"><origin xyz="{xyz}"/><parent link="{parent}"/><child link="{child}"/>'
+        f"{extra}</joint>"
+    )
+
+
+def limits(axis: str, lower: float, upper: float) -> str:
+    return f'<axis xyz="{axis}"/><limit lower="{lower}" upper="{upper}" effort="1" velocity="1"/>'
+
+
+@pytest.fixture
+def chain_links(tmp_path: Path) -> RobotModel:
+    """Two rings through one another, of radius 1 and 0.1 thick, the second turning about its own axis."""
+    trimesh.creation.torus(major_radius=1.0, minor_radius=0.1).export(tmp_path / "ring.stl")
+    ring, speck = '<mesh filename="ring.stl"/>', '<sphere radius="0.01"/>'
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + link("a", ring)
+        + link("axle", speck, "0 0 5")
+        + link("b", ring)
+        + joint("fixed", "a", "axle", "1 0 0").replace('xyz="1 0 0"', 'xyz="1 0 0" rpy="1.5707963267948966 0 0"')
+        + joint("continuous", "axle", "b", extra='<axis xyz="0 0 1"/>')
+        + "</robot>"
+    )
+    return load_robot(tmp_path / "r.urdf")
+
+
+def test_rings_through_one_another_never_touch_although_their_hulls_always_do(chain_links: RobotModel) -> None:
+    pair = LinkPair("a", "b")
+    matrix = matrix_of(chain_links)
+    assert matrix.reason(pair) is Reason.NEVER
+    assert (matrix.pairs[pair].hits, matrix.pairs[pair].hull_hits) == (0, 400)
+    by_hulls = matrix_of(chain_links, Settings(samples=400, geometry="hull"))
+    assert by_hulls.reason(pair) is Reason.ALWAYS
+    assert by_hulls.contradicted() == {pair: Reason.NEVER}
+    assert matrix.contradicted() == {}
+
+
+def test_padding_counts_between_triangles_too(chain_links: RobotModel) -> None:
+    # How near the circles in the rings come, worked out from points on both.
+    t = np.linspace(0.0, 2.0 * np.pi, 721)
+    a = np.column_stack([np.cos(t), np.sin(t), 0.0 * t])
+    b = np.column_stack([1.0 + np.cos(t), 0.0 * t, np.sin(t)])
+    gap = np.linalg.norm(a[:, None] - b[None], axis=2).min() - 0.2
+    pair = LinkPair("a", "b")
+    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 - 0.01)).reason(pair) is Reason.NEVER
+    assert matrix_of(chain_links, Settings(samples=5, padding=gap / 2 + 0.01)).reason(pair) is Reason.ALWAYS
+
+
+def test_a_ball_in_a_box_of_triangles_is_free_until_it_meets_a_wall(tmp_path: Path) -> None:
+    # A slider carries a ball of radius 0.1 from the middle of a cube with edges of 2 m to 2 m outside: it crosses the
+    # wall at 1 m from 0.9 to 1.1 m, a tenth of the way.
+    trimesh.creation.box(extents=(2.0, 2.0, 2.0)).export(tmp_path / "box.stl")
+    ball, speck = '<sphere radius="0.1"/>', '<sphere radius="0.01"/>'
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + link("base", '<mesh filename="box.stl"/>')
+        + link("cart", speck, "0 0 9")
+        + link("tip", ball)
+        + joint("prismatic", "base", "cart", extra=limits("1 0 0", 0.0, 2.0))
+        + joint("fixed", "cart", "tip")
+        + "</robot>"
+    )
+    matrix = matrix_of(load_robot(tmp_path / "r.urdf"), Settings(samples=2_000))
+    evidence = matrix.pairs[LinkPair("base", "tip")]
+    assert matrix.reason(evidence.pair) is None
+    assert evidence.hits == pytest.approx(200, abs=45)
+    assert evidence.default_hit is False
+    assert evidence.deepest is not None
+    assert 0.9 <= evidence.deepest.q[0] <= 1.1
+
+
+def test_a_pair_that_touches_in_the_default_pose_alone_says_by_how_much() -> None:
+    # Boxes with edges of 1 m, face to face at 0 but for 0.1 mm; the joint only ever draws them apart.
+    box, speck = '<box size="1 1 1"/>', '<sphere radius="0.01"/>'
+    robot = robot_from_text(
+        '<robot name="r">'
+        + link("base", box)
+        + link("cart", speck, "0 0 9")
+        + link("tip", box)
+        + joint("prismatic", "base", "cart", extra=limits("1 0 0", 0.0, 1000.0))
+        + joint("fixed", "cart", "tip", "0.9999 0 0")
+        + "</robot>"
+    )
+    matrix = matrix_of(robot)
+    evidence = matrix.pairs[LinkPair("base", "tip")]
+    assert (matrix.reason(evidence.pair), evidence.hits) == (Reason.DEFAULT, 0)
+    assert evidence.default_depth == pytest.approx(1e-4, abs=1e-6)
+
+
+@pytest.fixture
+def post_and_tip() -> RobotModel:
+    """A tip on a circle of 1 m, joined to a post on that circle by an empty link only.
+
+    Balls of radius r touch within 2 asin(r) of the post's angle on either side: with r = sin(pi / 16), in an eighth of
+    all turns.
+    """
+    ball = f'<sphere radius="{math.sin(math.pi / 16.0)!r}"/>'
+    srdf = '<robot name="r"><disable_collisions link1="base" link2="tip" reason="Adjacent"/></robot>'
+    urdf = (
+        '<robot name="r">'
+        + link("base", ball, "-1 0 0")
+        + link("wrist")
+        + link("tip", ball)
+        + joint("continuous", "base", "wrist", extra='<axis xyz="0 0 1"/>')
+        + joint("fixed", "wrist", "tip", "1 0 0")
+        + "</robot>"
+    )
+    return robot_from_text(urdf, srdf)
+
+
+def test_links_joined_by_an_empty_link_are_counted(post_and_tip: RobotModel) -> None:
+    pair = LinkPair("base", "tip")
+    matrix = matrix_of(post_and_tip, Settings(samples=2_000))
+    assert matrix.pairs[pair].hits == pytest.approx(250, abs=60)
+    assert matrix.pairs[pair].adjacency == ("base", "wrist", "tip")
+    assert matrix.reason(pair) is None
+    assert [(row.finding, row.pair) for row in audit(post_and_tip, matrix)] == [(Finding.NEIGHBOURS_COLLIDE, pair)]
+    as_moveit = matrix_of(post_and_tip, Settings(samples=2_000, adjacent="moveit"))
+    assert as_moveit.reason(pair) is Reason.ADJACENT
+    assert audit(post_and_tip, as_moveit) == ()
