@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_xacro_arguments, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, xacro_of
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="BAG", required=True, help="the folder to make")
     parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
     parser.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
-    add_xacro_arguments(parser)
+    add_reading_arguments(parser)
     parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
@@ -84,7 +84,9 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
         if name in files["urdf"]:
-            urdf = description_text(Path(files["urdf"][name]), xacro_of(arguments))
+            urdf = description_text(
+                Path(files["urdf"][name]), xacro_of(arguments), implicit_links=arguments.implicit_links
+            )
         if name in files["srdf"]:
             srdf = semantic_text(Path(files["srdf"][name]), xacro_of(arguments))
         if not urdf:
@@ -92,9 +94,14 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
             continue
         try:
             model = robot_from_text(
-                urdf, srdf or None, strict=False, urdf_source=f"<{name}>", srdf_source=f"<{name} semantic>",
+                urdf,
+                srdf or None,
+                strict=False,
+                implicit_links=arguments.implicit_links,
+                urdf_source=f"<{name}>",
+                srdf_source=f"<{name} semantic>",
                 diagnostics=problems,
-            )  # fmt: skip
+            )
         except DescriptionError as error:
             problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
             result[name] = Described(None, urdf, srdf)

@@ -164,7 +164,7 @@ class _Check:
         from robot_semantics.usdf.check import check_world_file
 
         try:
-            check_world_file(Path(file), self.diagnostics, robot=robot)
+            check_world_file(Path(file), self.diagnostics, robot=robot, implicit_links=self.arguments.implicit_links)
         except DescriptionError as error:
             self._extend(error)
 

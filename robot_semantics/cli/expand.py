@@ -14,7 +14,9 @@ from lxml import etree
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document
 
 
@@ -24,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro; without it, no text is printed"
     )
     inputs.add_package_argument(parser)
-    inputs.add_xacro_arguments(parser)
+    inputs.add_reading_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,6 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
     elif has_macros(document):
         print(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
+    if arguments.implicit_links and kind_of(document.root, str(path)) is Kind.URDF:
+        # Most other readers know no such links, so they are written out.
+        text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text
     sys.stdout.write(declared_utf8(text))
     if not text.endswith("\n"):
         sys.stdout.write("\n")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_json_argument, add_xacro_arguments, print_json, xacro_of
+from robot_semantics.cli.inputs import add_json_argument, add_reading_arguments, print_json, xacro_of
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError
 
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--dry-run", action="store_true", help="say what was found and would be written")
     how.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
     how.add_argument("--quiet", action="store_true", help="no progress bar and no notes")
-    add_xacro_arguments(parser)
+    add_reading_arguments(parser)
     add_json_argument(parser)
 
 
@@ -147,7 +147,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
     for key, namespace in models.items():
         urdf, srdf, topic = (files[option].get(key) for option in ("urdf", "srdf", "joint_states"))
         files_of_it = Path(urdf) if urdf else None, Path(srdf) if srdf else None
-        yield RobotRequest(key, namespace, *files_of_it, topic, xacro_of(arguments))
+        yield RobotRequest(key, namespace, *files_of_it, topic, xacro_of(arguments), arguments.implicit_links)
 
 
 def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -> dict[str | None, str]:

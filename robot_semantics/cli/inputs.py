@@ -35,7 +35,14 @@ def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
     parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
     add_package_argument(parser)
-    add_implicit_links_argument(parser)
+    add_reading_arguments(parser)
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how the files of robots are read, for every command that reads one: links implied, xacros expanded."""
+    parser.add_argument(
+        "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
+    )
     add_xacro_arguments(parser)
 
 
@@ -75,13 +82,6 @@ def add_package_argument(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="DIR",
         help="a package, or a folder of packages, that package:// may name; may be given several times",
-    )
-
-
-def add_implicit_links_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--implicit-links``."""
-    parser.add_argument(
-        "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
     )
 
 

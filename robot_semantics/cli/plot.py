@@ -7,7 +7,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_xacro_arguments, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, xacro_of
 from robot_semantics.cli.progress import print_all
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--joint", metavar="NAME", action="append", default=[], help="only this joint; may be repeated")
     parser.add_argument("--model", metavar="NAME", help="only this model")
     parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")
-    add_xacro_arguments(parser)
+    add_reading_arguments(parser)
     parser.add_argument("--title", default="", help="a line above the picture")
 
 
@@ -34,7 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
         if arguments.urdf:
-            robot = load_robot(arguments.urdf, strict=False, xacro=xacro_of(arguments), diagnostics=problems)
+            robot = load_robot(
+                arguments.urdf,
+                strict=False,
+                implicit_links=arguments.implicit_links,
+                xacro=xacro_of(arguments),
+                diagnostics=problems,
+            )
             limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
             data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
         out = Path(arguments.output)

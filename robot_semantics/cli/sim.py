@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_xacro_arguments, print_diagnostics, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, xacro_of
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -37,7 +37,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a package, or a folder of packages, that package:// may name; may be given several times",
     )
-    add_xacro_arguments(parser)
+    add_reading_arguments(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -63,6 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
         timestep=arguments.timestep,
         ground=not arguments.no_ground,
         xacro=xacro_of(arguments),
+        implicit_links=arguments.implicit_links,
     )
     print_diagnostics(diagnostics)
     send_warnings_to(lambda text: print(f"note: MuJoCo: {text}", file=sys.stderr))

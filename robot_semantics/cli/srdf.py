@@ -77,8 +77,7 @@ def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_package_argument(parser)
-    inputs.add_implicit_links_argument(parser)
-    inputs.add_xacro_arguments(parser)
+    inputs.add_reading_arguments(parser)
 
 
 def _new(arguments: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="description in any form, older ones mixed with the current")
     parser.add_argument("-o", "--output", metavar="NEW.urdf", help="file to write; standard output without it")
+    parser.add_argument("--implicit-links", action="store_true", help="write out the links that only joints name")
     parser.add_argument("--diff", action="store_true", help="print what changes, as a unified diff")
     parser.epilog = (
         "Joints inside links, and joints whose <parent> and <child> have an <origin> each, are brought to the\n"
@@ -41,12 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     if has_macros(document) or Path(arguments.urdf).suffix == ".xacro":
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
     diagnostics = Diagnostics()
-    robot = read_robot(document, diagnostics)
-    resolve_urdf(robot, diagnostics)
+    model = resolve_urdf(read_robot(document, diagnostics), diagnostics, implicit_links=arguments.implicit_links)
     diagnostics.raise_if_failed()
     print_diagnostics(diagnostics)
-    if robot.rewritten:
-        new = write_urdf(robot)
+    if model is not None and model.urdf.rewritten:
+        new = write_urdf(model.urdf)
         data = new.encode()
     else:
         print(f"{arguments.urdf}: is in the current form already", file=sys.stderr)

@@ -39,7 +39,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-robots", action="store_true", help="do not read the robot files that the world state names"
     )
-    inputs.add_xacro_arguments(parser)
+    inputs.add_reading_arguments(parser)
 
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +59,14 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
         return None
     srdf = None if arguments.srdf is None else Path(arguments.srdf)
     urdf = Path(arguments.urdf)
-    return load_robot(urdf, srdf, strict=False, xacro=inputs.xacro_of(arguments), diagnostics=diagnostics)
+    return load_robot(
+        urdf,
+        srdf,
+        strict=False,
+        implicit_links=arguments.implicit_links,
+        xacro=inputs.xacro_of(arguments),
+        diagnostics=diagnostics,
+    )
 
 
 def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:
@@ -67,7 +74,7 @@ def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[
     diagnostics = Diagnostics()
     robot = given_robot(arguments, diagnostics)
     find = None if arguments.no_robots else finder(arguments, path)
-    found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics)
+    found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics, implicit_links=arguments.implicit_links)
     inputs.print_diagnostics(diagnostics)
     diagnostics.raise_if_failed()
     return found

@@ -34,7 +34,14 @@ def run_check(arguments: argparse.Namespace) -> int:
     for file in arguments.files:
         find = None if arguments.no_robots else usdf_files.finder(arguments, file)
         try:
-            check_world_file(Path(file), found, robot=robot, find=find, look=not arguments.no_robots)
+            check_world_file(
+                Path(file),
+                found,
+                robot=robot,
+                find=find,
+                look=not arguments.no_robots,
+                implicit_links=arguments.implicit_links,
+            )
         except DescriptionError as error:
             found.extend(error.diagnostics)
     failed = found.failed(strict=arguments.strict)

@@ -29,7 +29,7 @@ from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.parts import Advance, Part, Task, read_part
 from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
 from robot_semantics.recording.render import Block, Rendered, render
-from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, description_text, semantic_text
+from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, semantic_text
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import IntArray
@@ -169,7 +169,7 @@ def _check(request: ExportRequest) -> None:
     check_words(request.times)
     for robot in request.robots:
         if robot.urdf is not None:
-            description_text(robot.urdf, robot.xacro)
+            robot.urdf_text()
         if robot.srdf is not None:
             semantic_text(robot.srdf, robot.xacro)
     name = _format(request, 1)

@@ -235,7 +235,7 @@ def _old_by_age(series: Series, max_gap_ns: int) -> dict[tuple[str, str], BoolAr
 
 def _urdf_limits(text: str) -> dict[str, tuple[float, float]]:
     try:
-        model = robot_from_text(text, strict=False)
+        model = robot_from_text(text, strict=False, implicit_links=True)
     except DescriptionError:
         return {}
     return {joint.name: (joint.limits.lower, joint.limits.upper) for joint in model.joints if joint.position_count == 1}

@@ -34,6 +34,7 @@ class RobotRequest:
         srdf: file of its SRDF; None: from its topic in the bag.
         joint_states: topic of its joint states; None: ``joint_states`` in its namespace.
         xacro: how the files are expanded, if they are xacros.
+        implicit_links: whether joints may name links that no ``<link>`` declares.
     """
 
     name: str | None = None
@@ -42,6 +43,16 @@ class RobotRequest:
     srdf: Path | None = None
     joint_states: str | None = None
     xacro: Xacro = field(default_factory=Xacro)
+    implicit_links: bool = False
+
+    def urdf_text(self) -> str:
+        """Return the text of its URDF file in the current form, of a xacro what it expands to.
+
+        Raises:
+            DescriptionError: it cannot be read, or gives no robot.
+        """
+        assert self.urdf is not None
+        return description_text(self.urdf, self.xacro, implicit_links=self.implicit_links)
 
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
@@ -132,7 +143,7 @@ def find_robot(
     srdf_text = semantic_text(request.srdf, request.xacro) if request.srdf else srdf.text if srdf else None
     srdf_source = str(request.srdf) if request.srdf else f"<{request.topic('robot_description_semantic')}>"
     if request.urdf is not None:
-        text = description_text(request.urdf, request.xacro)
+        text = request.urdf_text()
         model = robot_from_text(
             text, srdf_text, strict=False, urdf_source=str(request.urdf), srdf_source=srdf_source, diagnostics=problems
         )
@@ -140,7 +151,13 @@ def find_robot(
         source = f"<{urdf.topic}>"
         try:
             model = robot_from_text(
-                urdf.text, srdf_text, strict=False, urdf_source=source, srdf_source=srdf_source, diagnostics=problems
+                urdf.text,
+                srdf_text,
+                strict=False,
+                implicit_links=request.implicit_links,
+                urdf_source=source,
+                srdf_source=srdf_source,
+                diagnostics=problems,
             )
         except DescriptionError as error:
             problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
@@ -162,13 +179,13 @@ def find_robot(
     )
 
 
-def description_text(path: Path, xacro: Xacro | None = None) -> str:
-    """Return a URDF file's text in the current form, of a xacro what it expands to.
+def description_text(path: Path, xacro: Xacro | None = None, *, implicit_links: bool = False) -> str:
+    """Return a URDF file's text in the current form, links that only joints name written out, a xacro expanded.
 
     Raises:
         DescriptionError: it cannot be read, or gives no robot.
     """
-    return load_robot(path, strict=False, xacro=xacro).urdf_text
+    return load_robot(path, strict=False, implicit_links=implicit_links, xacro=xacro).urdf_text
 
 
 def semantic_text(path: Path, xacro: Xacro | None = None) -> str:

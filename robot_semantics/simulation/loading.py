@@ -47,6 +47,7 @@ def world_from_state(
     timestep: float = 0.002,
     ground: bool = True,
     xacro: Xacro | None = None,
+    implicit_links: bool = False,
 ) -> WorldSpec:
     """Return the world of all models of `state`, described by its ``rs:description`` or by `overrides`.
 
@@ -60,6 +61,7 @@ def world_from_state(
         timestep: [s].
         ground: whether there is a floor.
         xacro: how those of `overrides` that are xacros are expanded; what the state itself names never is.
+        implicit_links: let joints name links that no ``<link>`` declares.
 
     Raises:
         WorldSpecError: a model without description.
@@ -68,14 +70,28 @@ def world_from_state(
 
     """
     found = resolver or PackageResolver()
+
+    def load(name: str, files: ModelFiles, relative_to: Path | None, how: Xacro | None) -> ModelSpec:
+        urdf = found.resolve(files.urdf, relative_to)
+        srdf = None if files.srdf is None else found.resolve(files.srdf, relative_to)
+        robot = load_robot(urdf, srdf, strict=strict, implicit_links=implicit_links, xacro=how, diagnostics=diagnostics)
+        return ModelSpec(
+            name,
+            robot,
+            find_mesh=lambda uri: found.resolve(uri, urdf),
+            description=_kept(files.urdf, urdf),
+            semantic=None if files.srdf is None or srdf is None else _kept(files.srdf, srdf),
+        )
+
     others = dict(overrides or {})
     specs = []
     for model in state.models:
         chosen = others.pop(model.name, None)
-        relative_to = source if chosen is None else None
-        how = NO_XACRO if chosen is None else xacro
-        specs.append(_load(model.name, chosen or _stated(model), relative_to, found, strict, diagnostics, how))
-    specs += [_load(name, files, None, found, strict, diagnostics, xacro) for name, files in others.items()]
+        if chosen is None:
+            specs.append(load(model.name, _stated(model), source, NO_XACRO))
+        else:
+            specs.append(load(model.name, chosen, None, xacro))
+    specs += [load(name, files, None, xacro) for name, files in others.items()]
     return WorldSpec(tuple(specs), timestep=timestep, ground=ground)
 
 
@@ -83,27 +99,6 @@ def _stated(model: ModelState) -> ModelFiles:
     if model.description is None:
         raise WorldSpecError(f"model '{model.name}' has no rs:description: give its files as {model.name}=URDF[,SRDF]")
     return ModelFiles(model.description, model.semantic)
-
-
-def _load(
-    name: str,
-    files: ModelFiles,
-    relative_to: Path | None,
-    resolver: PackageResolver,
-    strict: bool,
-    diagnostics: Diagnostics | None,
-    xacro: Xacro | None,
-) -> ModelSpec:
-    urdf = resolver.resolve(files.urdf, relative_to)
-    srdf = None if files.srdf is None else resolver.resolve(files.srdf, relative_to)
-    robot = load_robot(urdf, srdf, strict=strict, xacro=xacro, diagnostics=diagnostics)
-    return ModelSpec(
-        name,
-        robot,
-        find_mesh=lambda uri: resolver.resolve(uri, urdf),
-        description=_kept(files.urdf, urdf),
-        semantic=None if files.srdf is None or srdf is None else _kept(files.srdf, srdf),
-    )
 
 
 def _kept(uri: str, path: Path) -> str:

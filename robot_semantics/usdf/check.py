@@ -45,12 +45,14 @@ def check_world_file(
     robot: RobotModel | None = None,
     find: FileFinder | None = None,
     look: bool = True,
+    implicit_links: bool = False,
 ) -> WorldState:
     """Read and check a USDF file; problems are added to `diagnostics`.
 
     `robot` is what the model of its name is checked against, or the only model; the other models are checked against
     the files that they name. `find` finds those; by default paths are relative to the USDF file, and packages are
-    where ROS finds them; without `look`, no file is looked for.
+    where ROS finds them; without `look`, no file is looked for. With `implicit_links` their joints may name links
+    that they do not declare.
 
     Raises:
         DescriptionError: the file itself has errors; the error carries them with what the robots know of the rest.
@@ -58,7 +60,7 @@ def check_world_file(
     state, places, found = examine(path)
     failed = found.failed()
     finder = (find or beside(path)) if look else None
-    robots = robots_of(state, robot=robot, find=finder, diagnostics=found, places=places)
+    robots = robots_of(state, robot=robot, find=finder, diagnostics=found, places=places, implicit_links=implicit_links)
     if failed:
         # What is left out in error would seem to be missing: only what is there is looked at.
         check_names(state, robots, found, places=places)

@@ -33,11 +33,13 @@ def robots_of(
     find: FileFinder | None = None,
     diagnostics: Diagnostics | None = None,
     places: SourceMap | None = None,
+    implicit_links: bool = False,
 ) -> dict[str, RobotModel]:
     """Return the robot of each model of `state`, by the model's name, as far as they are known.
 
     That is `robot` for the model of its name or of its ``rs:hash``, or for the only model; for the others what their
-    ``rs:description`` names. A description that cannot be read is a warning in `diagnostics`.
+    ``rs:description`` names, where joints may name links that are not declared if
+    `implicit_links`. A description that cannot be read is a warning in `diagnostics`.
     """
     found: dict[str, RobotModel] = {}
     if robot is not None:
@@ -60,19 +62,21 @@ def robots_of(
             continue
         key = (model.description, model.semantic)
         if key not in loaded:
-            loaded[key] = _load(model, find, diagnostics, place_of(places, model, path_of(model)))
+            loaded[key] = _load(model, find, diagnostics, place_of(places, model, path_of(model)), implicit_links)
         described = loaded[key]
         if described is not None:
             found[model.name] = described
     return found
 
 
-def _load(model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: Place) -> RobotModel | None:
+def _load(
+    model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: Place, implicit_links: bool
+) -> RobotModel | None:
     """Return the robot that a model names; problems inside its files are its own business."""
     try:
         urdf = find(model.description or "")
         srdf = None if model.semantic is None else find(model.semantic)
-        return load_robot(urdf, srdf, strict=False, xacro=NO_XACRO)
+        return load_robot(urdf, srdf, strict=False, implicit_links=implicit_links, xacro=NO_XACRO)
     except DescriptionError as error:
         reason = f"it has errors, the first: {error.diagnostics[0]}" if error.diagnostics else "it has errors"
     except (RobotSemanticsError, OSError) as error:

@@ -26,7 +26,13 @@ def is_bag(path: Path) -> bool:
 
 
 def series_of_bag(
-    path: Path, urdf: Path | None, srdf: Path | None, problems: Diagnostics, xacro: Xacro | None = None
+    path: Path,
+    urdf: Path | None,
+    srdf: Path | None,
+    problems: Diagnostics,
+    xacro: Xacro | None = None,
+    *,
+    implicit_links: bool = False,
 ) -> Path:
     """Return a folder of world states of the recording at `path`; the robot is the given one, or the recording's own.
 
@@ -42,7 +48,7 @@ def series_of_bag(
 
     folder = Path(tempfile.mkdtemp(prefix="robot_semantics_view_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=xacro or Xacro())
+    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=xacro or Xacro(), implicit_links=implicit_links)
     whole = ExportRequest((path,), None, robots=(robot,), dry_run=True)
     # What is wrong with the recording is said once, by the second reading.
     recording = export(whole, Diagnostics()).recording

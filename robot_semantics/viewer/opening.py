@@ -54,6 +54,7 @@ class Opening:
         package_paths: folders of packages, for ``package://``.
         collision: show collision geometry instead of visuals.
         strict: refuse descriptions that have any problem.
+        implicit_links: let joints name links that no ``<link>`` declares.
         xacro: how the files given are expanded, if they are xacros; what a world state names never is.
     """
 
@@ -113,7 +114,9 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)
     worlds = [
-        series_of_bag(path, urdf, srdf, diagnostics, opening.xacro) if kind is Kind.BAG else path
+        series_of_bag(path, urdf, srdf, diagnostics, opening.xacro, implicit_links=opening.implicit_links)
+        if kind is Kind.BAG
+        else path
         for kind, path in kinds
         if kind in (Kind.USDF, Kind.SERIES, Kind.BAG)
     ]
@@ -140,6 +143,7 @@ class _Looks:
     def __init__(self, opening: Opening, diagnostics: Diagnostics) -> None:
         self.resolver = PackageResolver(opening.package_paths)
         self.collision = opening.collision
+        self.implicit_links = opening.implicit_links
         self.diagnostics = diagnostics
         self._parts: dict[int, tuple[Part, ...]] = {}
 
@@ -160,7 +164,9 @@ def _worlds(
         known: dict[str, RobotModel] = {}
         if unknown:
             find = partial(looks.resolver.resolve, relative_to=path)
-            known = robots_of(state, robot=robot, find=find, diagnostics=looks.diagnostics)
+            known = robots_of(
+                state, robot=robot, find=find, diagnostics=looks.diagnostics, implicit_links=looks.implicit_links
+            )
         for model in state.models:
             described = known.get(model.name)
             if model.name in actors or described is None:

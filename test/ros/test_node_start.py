@@ -8,6 +8,7 @@ import pytest
 from robot_semantics_interfaces.srv import ListGroups
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
 
 from .conftest import Client, NodeProcess, joint_state, text
 
@@ -67,6 +68,23 @@ def node(start: Callable[..., NodeProcess], client: Client) -> Iterator[NodeProc
     node = start(robot_description=URDF, publish_frequency=1000)
     client.call(ListGroups, f"{NODE}/list_groups")
     yield node
+    assert node.stop() == 0
+
+
+def test_joints_without_links_take_a_parameter_and_are_published_with_them(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    urdf = URDF.replace('<link name="tip"/>', "")
+    node = start(robot_description=urdf)
+    node.wait_for_output("the child of joint 'flange' is an unknown link, 'tip'")
+    assert node.wait() == 1
+    node = start(
+        robot_description=urdf, implicit_links=True, ros_args=["-r", "__ns:=/bare", "-r", "/tf_static:=tf_static"]
+    )
+    fixed, texts = client.collect(TFMessage, "/bare/tf_static"), client.collect(String, "/bare/robot_description")
+    client.until(lambda: fixed and texts, "the frames and the description")
+    assert [transform.child_frame_id for transform in fixed[-1].transforms] == ["tip"]
+    assert '<link name="tip"/>' in texts[-1].data
     assert node.stop() == 0
 
 

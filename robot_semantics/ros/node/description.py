@@ -14,12 +14,14 @@ class Description(NamedTuple):
     """A robot's texts and what they mean.
 
     Attributes:
+        implicit_links: whether joints may name links that no ``<link>`` declares.
         problems: errors, whose parts were left out of the model, and warnings.
 
     """
 
     urdf: str
     srdf: str
+    implicit_links: bool
     model: RobotModel
     problems: tuple[Diagnostic, ...]
 
@@ -28,7 +30,9 @@ class DescriptionRefusedError(RobotSemanticsError):
     """The texts give no robot; the message has every error with its place, one a line."""
 
 
-def read_description(urdf: str, srdf: str, *, strict: bool, prefix: str = "") -> Description:
+def read_description(
+    urdf: str, srdf: str, *, strict: bool, implicit_links: bool = False, prefix: str = ""
+) -> Description:
     """Return what the texts mean; an empty SRDF is none.
 
     `prefix` is that of the parameters that hold the texts; it is part of the problems' places.
@@ -46,6 +50,7 @@ def read_description(urdf: str, srdf: str, *, strict: bool, prefix: str = "") ->
             urdf,
             srdf if srdf.strip() else None,
             strict=strict,
+            implicit_links=implicit_links,
             urdf_source=f"<{before}robot_description>",
             srdf_source=f"<{before}robot_description_semantic>",
             diagnostics=diagnostics,
@@ -53,4 +58,4 @@ def read_description(urdf: str, srdf: str, *, strict: bool, prefix: str = "") ->
     except DescriptionError as error:
         errors = [problem for problem in error.diagnostics if problem.severity is Severity.ERROR]
         raise DescriptionRefusedError("\n".join(str(problem) for problem in errors or error.diagnostics)) from None
-    return Description(urdf, srdf, model, tuple(problem for problem in diagnostics))
+    return Description(urdf, srdf, implicit_links, model, tuple(problem for problem in diagnostics))

@@ -182,6 +182,7 @@ ROBOT: tuple[Parameter, ...] = (
         _one_of(*(word.value for word in Invalid)),
     ),
     Parameter("strict", False, "Refuse descriptions with any error; false: leave out the parts in error.", _flag),
+    Parameter("implicit_links", False, "Let joints name links that no <link> element declares.", _flag),
 )
 """Those of each robot; with `models` each also as MODEL.NAME, whose default is the value without MODEL."""
 

@@ -109,11 +109,11 @@ class RobotSlot:
         values = {**self.values, **changed}
         urdf = values[self.parameter("robot_description")]
         srdf = values[self.parameter("robot_description_semantic")]
-        strict = values[self.parameter("strict")]
+        strict, implicit_links = (values[self.parameter(name)] for name in ("strict", "implicit_links"))
         known = self.description
-        if known is not None and (known.urdf, known.srdf) == (urdf, srdf) and not strict:
+        if known is not None and known[:3] == (urdf, srdf, implicit_links) and not strict:
             return known
-        return read_description(urdf, srdf, strict=strict, prefix=self.prefix)
+        return read_description(urdf, srdf, strict=strict, implicit_links=implicit_links, prefix=self.prefix)
 
     def urdf_is_missing(self, changed: Mapping[str, Any]) -> bool:
         """Tell whether there would be no URDF, with some parameter values changed."""

@@ -124,6 +124,7 @@ class MujocoWorld(GuardedNode):
             PackageResolver(settings.package_paths),
             overrides=dict(ModelFiles.parse(text) for text in settings.models),
             strict=settings.strict,
+            implicit_links=settings.implicit_links,
             diagnostics=diagnostics,
             timestep=settings.timestep,
             ground=settings.ground,

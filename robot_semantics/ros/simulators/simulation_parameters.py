@@ -26,6 +26,7 @@ class SimulationSettings:
         start_paused: whether the simulation waits for ~/pause or ~/step.
         ground: whether there is a floor.
         strict: whether a robot with errors is refused.
+        implicit_links: whether joints may name links that no ``<link>`` declares.
         main_model: the model whose topics have no prefix; empty: the only one with joints.
         max_text_bytes: largest USDF text that ~/set_world_state takes.
 
@@ -40,6 +41,7 @@ class SimulationSettings:
     start_paused: bool
     ground: bool
     strict: bool
+    implicit_links: bool
     main_model: str
     max_text_bytes: int
 
@@ -86,6 +88,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter("start_paused", False, "Wait for ~/pause or ~/step.", _FLAG, True),
     Parameter("ground", True, "Whether there is a floor at z = 0.", _FLAG, True),
     Parameter("strict", False, "Refuse robots with any error.", _FLAG, True),
+    Parameter("implicit_links", False, "Let joints name links that no <link> declares.", _FLAG, True),
     Parameter("main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", _TEXT, True),
     Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", _above(0, "greater than 0"), True),
 )
