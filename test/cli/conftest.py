@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.commands import Result, RunCommand
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-
-
-@dataclass(frozen=True)
-class Result:
-    """What one run of the command gave."""
-
-    code: int
-    out: str
-    err: str
-
-
-RunCommand = Callable[..., Result]
 
 
 @pytest.fixture

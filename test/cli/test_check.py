@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from support.commands import RunCommand
 
 from robot_semantics.xml.document_kind import Kind, kind_of
-from test.cli.conftest import RunCommand
 
 BROKEN_URDF = """<robot name="r">
   <link name="base"/>

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.commands import RunCommand
 
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.usdf.reader import read_world
-from test.cli.conftest import RunCommand
 
 pytest.importorskip("mujoco", reason="mujoco is not installed (pip install 'robot_semantics[collision]')")
 

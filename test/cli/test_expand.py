@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.commands import RunCommand
 
 from robot_semantics.urdf.reader import parse_urdf
-from test.cli.conftest import RunCommand
 
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio
 import pytest
-
-from test.cli.conftest import RunCommand
+from support.commands import RunCommand
 
 
 def pinocchio_poses(urdf: Path, positions: dict[str, float]) -> dict[str, list[float]]:

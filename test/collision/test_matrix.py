@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.collision_oracles import packaged_robot
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
@@ -16,7 +17,6 @@ from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from test.collision.conftest import packaged_robot
 
 BALL = '<collision><geometry><sphere radius="{radius}"/></geometry></collision>'
 

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from test.support.documents import DOCUMENTS, FENCE, ROOT, blocks, name, put_examples
+from support.documents import DOCUMENTS, FENCE, ROOT, blocks, name, put_examples
 
 RUNNERS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": (sys.executable, "-c")}
 SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini"}

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from support.documents import DOCUMENTS, Block, blocks, name, put_examples
+from support.one_extra import NAME, brought_by, launcher
 
 from robot_semantics.cli.doctor import EXTRAS as EXTRAS_OF_DOCTOR
-from test.support.documents import DOCUMENTS, Block, blocks, name, put_examples
-from test.support.one_extra import NAME, brought_by, launcher
 
 # What a documented line needs; what no pattern matches needs nothing.
 NEEDS = {

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 from robot_semantics_interfaces.srv import DeleteSnapshot, GetStatus, ListSnapshots, RestoreSnapshot, SaveSnapshot
+from support.nodes import Client, NodeProcess
 
 from robot_semantics.examples import example
-
-from .conftest import Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 

@@ -9,6 +9,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from robot_semantics_interfaces.action import GenerateCollisionMatrix
+from support.nodes import Client, NodeProcess
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
@@ -18,8 +19,6 @@ from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.srdf.reader import parse_srdf
-
-from .conftest import Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 

@@ -11,9 +11,9 @@ import pytest
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
 
-from robot_semantics.usdf.reader import read_world
+from support.nodes import SHARE
 
-from .conftest import SHARE
+from robot_semantics.usdf.reader import read_world
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.ros

@@ -13,13 +13,12 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.ros.tools.doctor import examine
 from robot_semantics.ros.tools.heard_robots import Senders
-
-from .conftest import LATCHED, Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 BEST_EFFORT = QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -25,12 +25,11 @@ from simulation_interfaces.srv import (
     SetEntityState,
     SetSimulationState,
 )
+from support.nodes import Client, NodeProcess, joint_state
 
 from robot_semantics.examples import example
 from robot_semantics.ros.simulators import entity_simulator
 from robot_semantics.usdf.reader import read_world
-
-from .conftest import Client, NodeProcess, joint_state
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"

@@ -20,11 +20,10 @@ if shutil.which("ros2") is None:
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 from robot_semantics_interfaces.srv import ListGroups
+from support.nodes import Client
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-
-from .conftest import Client
 
 pytestmark = pytest.mark.ros
 LAUNCH = Path(__file__).parents[2] / "launch"

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from support.nodes import Client, NodeProcess, joint_state
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
 from robot_semantics.ros.tools.live_view import LiveRobot
 from robot_semantics.viewer.stage import link_poses
-
-from .conftest import Client, NodeProcess, joint_state
 
 pytestmark = pytest.mark.ros
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import rclpy
 from std_msgs.msg import String
+from support.nodes import PATIENCE_S
 
 from robot_semantics.ros.node.message_loop import MessageLoop
-
-from .conftest import PATIENCE_S
 
 pytestmark = pytest.mark.ros
 

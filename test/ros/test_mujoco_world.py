@@ -18,14 +18,13 @@ from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
+from support.nodes import Client, NodeProcess
 
 from robot_semantics.examples import example
 from robot_semantics.ros.messages.world_messages import world_from_message
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
-
-from .conftest import Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 

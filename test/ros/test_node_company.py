@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
@@ -27,12 +27,11 @@ from robot_semantics_interfaces.srv import (
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support.nodes import LATCHED, Client, NodeProcess, joint_state, stamp_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.ros.node.tf_authority import TfAuthority
-
-from .conftest import LATCHED, Client, NodeProcess, joint_state, stamp_of
 
 pytestmark = pytest.mark.ros
 
@@ -304,7 +303,7 @@ class OneNode:
         self.heard: list[str] = []
         self.reports: list[str] = []
         self.other = "other"
-        self.authority = TfAuthority(self, lambda: frozenset({"tip"}), self.reports.append)
+        self.authority = TfAuthority(cast(Any, self), lambda: frozenset({"tip"}), self.reports.append)
 
     def resolve_topic_name(self, topic: str) -> str:
         return topic

@@ -13,8 +13,7 @@ import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_semantics_interfaces.srv import GetStatus, ListGroups
 from sensor_msgs.msg import JointState
-
-from .conftest import Client, NodeProcess, joint_state, matrix_of, stamp_of
+from support.nodes import Client, NodeProcess, joint_state, matrix_of, stamp_of
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"

@@ -14,8 +14,7 @@ from geometry_msgs.msg import Transform
 from robot_semantics_interfaces.srv import GetGroup, ListGroups
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
-
-from .conftest import DATA, Client, NodeProcess, joint_state, matrix_of
+from support.nodes import DATA, Client, NodeProcess, joint_state, matrix_of
 
 pin = pytest.importorskip("pinocchio")
 pytestmark = pytest.mark.ros

@@ -8,9 +8,8 @@ import pytest
 from robot_semantics_interfaces.srv import ListGroups
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from support.nodes import Client, NodeProcess, joint_state, text
 from tf2_msgs.msg import TFMessage
-
-from .conftest import Client, NodeProcess, joint_state, text
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"

@@ -14,9 +14,8 @@ from nav_msgs.msg import Odometry
 from robot_semantics_interfaces.srv import GetWorldState
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, MultiDOFJointState
+from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
 from tf2_msgs.msg import TFMessage
-
-from .conftest import LATCHED, Client, NodeProcess, joint_state, matrix_of
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"

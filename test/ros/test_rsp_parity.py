@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 
 from rclpy.serialization import deserialize_message, serialize_message
+from support.nodes import joint_state, matrix_of, stamp_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
@@ -24,8 +25,6 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.node.robot import Robot, StaticTransform
 from robot_semantics.state.cdr import JointStateReader
 from robot_semantics.state.settings import RobotSettings
-
-from .conftest import joint_state, matrix_of, stamp_of
 
 MS = 1_000_000
 INTERVAL_NS = 50 * MS

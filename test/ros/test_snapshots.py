@@ -24,6 +24,7 @@ from robot_semantics_interfaces.srv import (
 )
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
@@ -32,8 +33,6 @@ from robot_semantics.state.snapshot_ages import ages_of
 from robot_semantics.state.snapshot_store import comment_of
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
-
-from .conftest import LATCHED, Client, NodeProcess, joint_state, matrix_of
 
 pytestmark = pytest.mark.ros
 

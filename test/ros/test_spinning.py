@@ -11,10 +11,9 @@ from collections.abc import Callable
 import pytest
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from support.nodes import PATIENCE_S, RUNNING, Client, NodeProcess
 
 from robot_semantics.ros.node.spinning import spin
-
-from .conftest import PATIENCE_S, RUNNING, Client, NodeProcess
 
 pytestmark = pytest.mark.ros
 

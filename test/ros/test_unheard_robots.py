@@ -11,6 +11,7 @@ import pytest
 from robot_semantics_interfaces.msg import WorldState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from support.nodes import Client, NodeProcess, joint_state, stamp_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -21,8 +22,6 @@ from robot_semantics.ros.tools.live_view import LiveRobot
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
-
-from .conftest import Client, NodeProcess, joint_state, stamp_of
 
 pytestmark = pytest.mark.ros
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from scenes import SCENES  # type: ignore[import-not-found]  # beside this file; mypy sees it as a part of the tests
+from support.scenes import SCENES
 
 from robot_semantics.usdf.reader import read_world
 

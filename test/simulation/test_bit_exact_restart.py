@@ -10,15 +10,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from support.scenes import SCENES
+from support.worlds import block, pose_at, rover
 
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
-
-from .conftest import block, pose_at, rover
-from .scenes import SCENES
 
 STEPS = 2000
 STOPS = 20

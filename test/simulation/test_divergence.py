@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.worlds import block, example_world, pose_at, world
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco_stepping import DivergedError
 from robot_semantics.simulation.world_spec import WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from test.simulation.conftest import block, example_world, pose_at, world
 
 
 @pytest.mark.parametrize("steps", [1, 250])

@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from support.worlds import block, find_mesh_beside, model_from_files, model_from_text, rover, world
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
@@ -18,8 +19,6 @@ from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_builder import build_world
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
-
-from .conftest import block, find_mesh_beside, model_from_files, model_from_text, rover, world
 
 pin = pytest.importorskip("pinocchio")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.worlds import block, close, example_world, model_from_files, model_from_text, pose_at, rover, world
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.examples import example
@@ -20,8 +21,6 @@ from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
-
-from .conftest import block, close, example_world, model_from_files, model_from_text, pose_at, rover, world
 
 pin = pytest.importorskip("pinocchio")
 STEP = 1e-6

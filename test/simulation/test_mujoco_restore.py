@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from support.worlds import block, close, example_world, model_from_text, pose_at, rover, world
 
 from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco import MujocoSimulator
@@ -18,8 +19,6 @@ from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
-
-from .conftest import block, close, example_world, model_from_text, pose_at, rover, world
 
 
 def saved(steps: int = 200) -> WorldState:

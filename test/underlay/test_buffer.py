@@ -11,8 +11,7 @@ import pytest
 import tf2_ros
 from rclpy.duration import Duration
 from rclpy.time import Time
-
-from test.underlay.messages import numbers, stamped
+from support.tf_messages import numbers, stamped
 
 SECOND = 1_000_000_000
 

@@ -11,8 +11,7 @@ import pytest
 import tf2_ros
 from rclpy.duration import Duration
 from rclpy.time import Time
-
-from test.underlay.messages import numbers, stamped
+from support.tf_messages import numbers, stamped
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "data" / "tf2_lookups.json").read_text())
 QUERIES: list[tuple[str, str, int, list[float] | str]] = [tuple(query) for query in GOLDEN["queries"]]

@@ -12,8 +12,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rclpy.time import Time
-
-from test.underlay.messages import numbers, stamped
+from support.tf_messages import numbers, stamped
 
 pytestmark = pytest.mark.ros
 MakeNode = Callable[[str], Node]

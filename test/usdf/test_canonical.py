@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 
 import pytest
+from support.states import Chance
+from usdf.test_fuzz import damaged
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf.canonical import canonical_state
@@ -13,8 +15,6 @@ from robot_semantics.usdf.reader import Examined, _examine, _examine_xml
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world
 from robot_semantics.xml.events import MAX_PLAIN_BYTES
-from test.usdf.conftest import Chance
-from test.usdf.test_fuzz import damaged
 
 ROW = (1.0, -0.0, 5e-324, 1e308, 0.1, -2.5)
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.states import Chance
 
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.usdf.compare import Difference, Kind, compare
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
-from test.usdf.conftest import Chance
 
 
 def distances(first: WorldState, second: WorldState) -> dict[tuple[str, Kind], float]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from lxml import etree
 from scipy.spatial.transform import Rotation
+from support.states import Chance
 
 from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
 from robot_semantics.convert.json_form import parse_json, world_from_json
@@ -20,7 +21,6 @@ from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.compare import Kind, compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
-from test.usdf.conftest import Chance
 
 ZERO = (0.0,) * 6
 

@@ -11,13 +11,13 @@ import numpy as np
 import pinocchio
 import pytest
 from scipy.spatial.transform import Rotation
+from support.states import Chance
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.usdf.frames import NotStatedError, resolve
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, Vec6, WorldState
-from test.usdf.conftest import Chance
 
 H = 1e-6
 

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from support.states import REPAIRED_EXAMPLE, Chance
+
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.convert.sdformat_input import from_sdformat
@@ -14,7 +16,6 @@ from robot_semantics.examples import example
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
-from test.usdf.conftest import REPAIRED_EXAMPLE, Chance
 
 DOCUMENTS = 20_000
 WORDS = (

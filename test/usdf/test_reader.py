@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from support.states import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world
-from test.usdf.conftest import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
 
 RS = 'xmlns:rs="urn:robot-semantics:usdf:1"'
 ZERO = (0.0,) * 6

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
+from support.states import Chance
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import parse_json, world_to_json
@@ -16,7 +17,6 @@ from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.schema import SCHEMA_PATH, full_schema
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
-from test.usdf.conftest import Chance
 
 WORLDS = 10_000
 

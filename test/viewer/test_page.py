@@ -20,7 +20,7 @@ from robot_semantics.viewer.page import page
 from robot_semantics.viewer.stage import Moment, Stage, Stance, alone, link_poses
 
 if TYPE_CHECKING:
-    from test.viewer.conftest import Browser
+    from viewer.conftest import Browser
 else:
     Browser = Any
 

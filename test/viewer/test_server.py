@@ -18,7 +18,7 @@ from robot_semantics.viewer.server import PageServer
 from robot_semantics.viewer.stage import Moment, Stage, Stance, link_poses
 
 if TYPE_CHECKING:
-    from test.viewer.conftest import Browser
+    from viewer.conftest import Browser
 else:
     Browser = Any
 
