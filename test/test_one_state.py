@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from test.support.random_worlds import RandomWorld, motion, random_world
-from test.support.state_consumers import CONSUMERS, Answer, RefusedError
+from support.random_worlds import RandomWorld, motion, random_world
+from support.state_consumers import CONSUMERS, Answer, RefusedError
 
 TOLERANCE = 1e-9
 CASES = [

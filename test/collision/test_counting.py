@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.collision_oracles import FclCounter, packaged_robot
+from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import ContactsLostError, Counts, count_blocks
+from robot_semantics.collision.counting import ContactsLostError, Counter, Counts, Tally, count_blocks
 from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
-from robot_semantics.collision.scene import CollisionScene, Piece, build_scene
+from robot_semantics.collision.scene import CollisionScene, build_scene
+from robot_semantics.collision.shapes import Piece
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import robot_from_text
@@ -54,7 +55,7 @@ def test_hits_are_those_of_python_fcl(urdf: str) -> None:
     robot, pieces = packaged_robot(urdf)
     excluded = {(min(pair), max(pair)) for pair in excluded_links(robot, pieces)}
     scene = scene_of(robot, pieces)
-    counts = count_blocks(scene, block_sampler(scene.space, 7), range(1))
+    counts = count_blocks(scene, block_sampler(scene.space, 7), range(1)).hulls
     q = scene.space.with_mimics(block_sampler(scene.space, 7)(0))
     # Pairs that no joint moves are decided once, elsewhere: MuJoCo never tests them.
     body = rigid_body(robot)
@@ -68,6 +69,27 @@ def test_hits_are_those_of_python_fcl(urdf: str) -> None:
     ours = counts.pairs()
     for pair in {*ours, *expected}:
         assert abs(ours.get(pair, 0) - expected.get(pair, 0)) <= 1, [robot.link_names[at] for at in pair]
+
+
+@pytest.mark.parametrize("urdf", ROBOTS)
+def test_what_the_surfaces_do_is_what_coal_says_of_the_triangles(urdf: str) -> None:
+    robot, pieces = packaged_robot(urdf)
+    excluded = {(min(pair), max(pair)) for pair in excluded_links(robot, pieces)}
+    scene = scene_of(robot, pieces)
+    few = block_sampler(scene.space, 11)(0)[:40]
+    tally = Counter(scene).count(few)
+    body = rigid_body(robot)
+    expected: dict[tuple[int, int], int] = {}
+    for hit in CoalCounter(robot, pieces, excluded).hits(scene.space.with_mimics(few)):
+        for pair in hit:
+            if body[pair[0]] != body[pair[1]]:
+                expected[pair] = expected.get(pair, 0) + 1
+    ours = tally.surfaces.pairs()
+    assert expected
+    # A touch within rounding may fall either way.
+    different = {pair for pair in {*ours, *expected} if abs(ours.get(pair, 0) - expected.get(pair, 0)) > 1}
+    assert not different, [[robot.link_names[at] for at in pair] for pair in different]
+    assert (tally.surfaces.hits <= tally.hulls.hits).all()
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +109,13 @@ def test_counts_do_not_depend_on_jobs_or_split(panda: tuple[RobotModel, tuple[Pi
     draw = block_sampler(scene.space, 3, sampler)
     whole = count_blocks(scene, draw, range(6))
     threads = count_blocks(scene, draw, range(6), jobs=3)
-    parts = Counts.none(scene.links)
+    parts = Tally(Counts.none(scene.links), Counts.none(scene.links))
     for part in (range(4, 6), range(1), range(1, 4)):
         parts.add(count_blocks(scene, draw, part))
-    assert_same(whole, threads)
-    assert_same(whole, parts)
-    assert whole.samples == 6 * BLOCK
+    for other in (threads, parts):
+        assert_same(whole.surfaces, other.surfaces)
+        assert_same(whole.hulls, other.hulls)
+    assert whole.surfaces.samples == whole.hulls.samples == 6 * BLOCK
 
 
 def test_another_seed_changes_only_what_was_called_rare(panda: tuple[RobotModel, tuple[Piece, ...]]) -> None:
@@ -143,7 +166,7 @@ def test_lost_contacts_are_an_error_not_a_low_count(monkeypatch: pytest.MonkeyPa
     robot = robot_from_text(f'<robot name="r">{links}{joints}</robot>')
     pieces = pieces_of(robot, PackageResolver(), Diagnostics())
     scene = build_scene(robot, pieces, [])
-    counts = count_blocks(scene, block_sampler(scene.space, 0), range(1), last=2)
+    counts = count_blocks(scene, block_sampler(scene.space, 0), range(1), last=2).hulls
     assert len(counts.pairs()) == 150 * 149 // 2
     monkeypatch.setattr("robot_semantics.collision.scene.ARENA_BYTES", arena)
     small = build_scene(robot, pieces, [])
