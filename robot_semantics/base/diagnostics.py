@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 
 
@@ -20,8 +20,8 @@ class Severity(enum.Enum):
     NOTE = "note"
 
 
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What ends a line or moves a terminal's cursor; no message may have a second line that looks like another message."""
+_LONGEST = 500
+"""Characters of a message or a path that are printed at most."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,9 +37,8 @@ class Place:
     path: str = ""
 
     def __str__(self) -> str:
-        if not self.line:
-            return self.source
-        return f"{self.source}:{self.line}:{self.column}"
+        source = shown(self.source, _LONGEST)
+        return f"{source}:{self.line}:{self.column}" if self.line else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,9 @@ class Diagnostic:
     suggestion: str | None = None
 
     def __str__(self) -> str:
-        hint = f"; did you mean '{self.suggestion}'?" if self.suggestion else ""
-        path = f" [{self.place.path}]" if self.place.path else ""
-        text = f"{self.place}: {self.severity.value}: {self.message}{hint}{path}"
-        return text if text.isprintable() else _UNPRINTABLE.sub(lambda found: ascii(found.group())[1:-1], text)
+        hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""
+        path = f" [{shown(self.place.path, _LONGEST)}]" if self.place.path else ""
+        return f"{self.place}: {self.severity.value}: {shown(self.message, _LONGEST)}{hint}{path}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as JSON-ready values."""

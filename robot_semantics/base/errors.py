@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import nearest_names
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ class UnknownNameError(RobotSemanticsError, KeyError):
         super().__init__(kind, name)
 
     def __str__(self) -> str:
-        hint = f"; did you mean {' or '.join(repr(name) for name in self.nearest)}?" if self.nearest else ""
-        owner = f" of {self.owner}" if self.owner else ""
-        return f"unknown {self.kind} '{self.name}'{owner}{hint}"
+        nearest = " or ".join(f"'{shown(name)}'" for name in self.nearest)
+        hint = f"; did you mean {nearest}?" if nearest else ""
+        owner = f" of {shown(self.owner)}" if self.owner else ""
+        return f"unknown {self.kind} '{shown(self.name)}'{owner}{hint}"
 
 
 class MissingExtraError(RobotSemanticsError, ImportError):

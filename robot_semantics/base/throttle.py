@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
-REPEAT_AFTER_S = 5.0
+from robot_semantics.base.recent import Recent
+
+PERIOD_S = 5.0
 """A thing of the same kind is said again only after so long [s]."""
 
 
-class Throttle:
-    """Lets one thing of each kind pass in a while. Kinds beyond `most` push out the one that was longest silent."""
+class _Kind(NamedTuple):
+    since_s: float
+    passed: int
+    held_back: int
 
-    def __init__(
-        self, period_s: float = REPEAT_AFTER_S, most: int = 256, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._period_s, self._most, self._clock = period_s, most, clock
-        self._kinds: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
-        """Kind → when it last passed, and how many have been held back since."""
+
+class Throttle:
+    """Lets `burst` things of each kind pass in a period. It remembers the kinds that were met last."""
+
+    def __init__(self, burst: int = 1, period_s: float = PERIOD_S, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst, self._period_s, self._clock = burst, period_s, clock
+        self._kinds: Recent[Hashable, _Kind] = Recent(256)
 
     def admit(self, kind: Hashable) -> int | None:
         """Return None where it is too soon; else how many of this kind were held back since the last that passed."""
         now_s = self._clock()
-        passed_s, held_back = self._kinds.get(kind, (-self._period_s, 0))
-        if now_s - passed_s < self._period_s:
-            self._kinds[kind] = passed_s, held_back + 1
-            return None
-        self._kinds[kind] = now_s, 0
-        self._kinds.move_to_end(kind)
-        if len(self._kinds) > self._most:
-            self._kinds.popitem(last=False)
-        return held_back
+        found = self._kinds.get(kind) or _Kind(-math.inf, 0, 0)
+        if now_s - found.since_s >= self._period_s:
+            self._kinds.put(kind, _Kind(now_s, 1, 0))
+            return found.held_back
+        if found.passed < self._burst:
+            self._kinds.put(kind, found._replace(passed=found.passed + 1))
+            return found.held_back
+        self._kinds.put(kind, found._replace(held_back=found.held_back + 1))
+        return None
+
+    def admitted(self, kind: Hashable, sentence: str) -> str | None:
+        """Return a sentence, with the number of those that were held back, or None where it is too soon."""
+        more = self.admit(kind)
+        if not more:
+            return None if more is None else sentence
+        return f"{sentence} ({more} more of this kind since the last such report)"

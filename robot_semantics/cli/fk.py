@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.words import numbers_by_name, pair_of
@@ -55,15 +56,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         inputs.print_json(table)
         return 0
-    width = max(len(name) for name in table)
+    width = max(len(shown(name)) for name in table)
     print(
         f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
-        f"(in {model.root_link})"
+        f"(in {shown(model.root_link)})"
     )
     for name, pose in table.items():
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
         quat = " ".join(f"{value:9.6f}" for value in pose[3:])
-        print(f"{name:<{width}}  {xyz}  {quat}")
+        print(f"{shown(name):<{width}}  {xyz}  {quat}")
     return 0
 
 
@@ -87,7 +88,7 @@ def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: Joi
     for index, value in given.items():
         if abs(followed[index] - value) > 1e-6:
             print(
-                f"warning: '{space.names[index]}' mimics another joint, "
+                f"warning: '{shown(space.names[index])}' mimics another joint, "
                 f"which puts it at {followed[index]:.6g}, not {value:.6g}",
                 file=sys.stderr,
             )

@@ -13,10 +13,13 @@ from typing import NoReturn
 
 from robot_semantics import __version__
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.words import UsageError
 
+LONGEST_LINE = 2000
+"""Characters of a line of an error that are printed at most."""
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
 EXIT_CODES = """exit codes of all commands:
   0  done; of check: no errors (with --strict: no warnings either)
@@ -76,14 +79,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(diagnostic, file=sys.stderr)
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
-        print(f"error: {error}", file=sys.stderr)
+        first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
+        print(f"error: {first}", *more, sep="\n", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             # The reader of our output has gone (`| head`); the interpreter must not complain when it flushes.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return EXIT_PROBLEMS
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
     except KeyboardInterrupt:

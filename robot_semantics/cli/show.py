@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
@@ -110,7 +111,7 @@ def _tree(model: RobotModel) -> Tree:
     moving = sum(joint.is_active for joint in model.joints if joint.urdf is not None)
     tree = Tree(
         Text.assemble(
-            (model.name, "bold"),
+            (shown(model.name), "bold"),
             f"  {len(model.links)} links, {len(model.joints) - 1} joints, {moving} of them active",
         )
     )
@@ -124,17 +125,19 @@ def _tree(model: RobotModel) -> Tree:
 
 def _joint_text(joint: JointModel, link: str) -> Text:
     if joint.virtual and not joint.parent_link:
-        return Text(link, style="bold")
-    text = Text.assemble((link, "bold"), "  ", (f"{joint.name} ({joint.type.value})", _STYLE[joint.type]))
+        return Text(shown(link), style="bold")
+    text = Text.assemble((shown(link), "bold"), "  ", (f"{shown(joint.name)} ({joint.type.value})", _STYLE[joint.type]))
     if joint.virtual:
-        text.append(f"  virtual, from {joint.parent_link}", style="yellow")
+        text.append(f"  virtual, from {shown(joint.parent_link)}", style="yellow")
     if joint.type is JointType.REVOLUTE or joint.type is JointType.PRISMATIC:
         low, high = joint.limits.bounds
         text.append(f"  [{joint.limits.lower:g}, {joint.limits.upper:g}]", style="dim")
         if (low, high) != (joint.limits.lower, joint.limits.upper):
             text.append(f" soft [{low:g}, {high:g}]", style="dim")
     if joint.mimic:
-        text.append(f"  = {joint.mimic.multiplier:g} * {joint.mimic.joint} {joint.mimic.offset:+g}", style="yellow")
+        text.append(
+            f"  = {joint.mimic.multiplier:g} * {shown(joint.mimic.joint)} {joint.mimic.offset:+g}", style="yellow"
+        )
     if joint.passive:
         text.append("  passive", style="yellow")
     return text
@@ -144,26 +147,26 @@ def _tables(model: RobotModel) -> list[Table]:
     semantics = model.semantics
     groups = table("group", "chain", "joints", "sub-groups")
     for group in semantics.groups.values():
-        chain = f"{group.base_link} → {group.tip_link}" if group.is_chain else "no"
+        chain = f"{shown(group.base_link)} → {shown(group.tip_link)}" if group.is_chain else "no"
         groups.add_row(
-            group.name,
+            shown(group.name),
             chain,
             f"{len(group.joints)} ({len(group.active_joints)} active)",
-            ", ".join(group.subgroups),
+            ", ".join(map(shown, group.subgroups)),
         )
     states = table("state", "values")
     for state in semantics.states.values():
-        values = ", ".join(f"{joint}={' '.join(f'{v:g}' for v in vs)}" for joint, vs in state.joints.items())
-        states.add_row(f"{state.group}/{state.name}", values)
+        values = ", ".join(f"{shown(joint)}={' '.join(f'{v:g}' for v in vs)}" for joint, vs in state.joints.items())
+        states.add_row(f"{shown(state.group)}/{shown(state.name)}", values)
     end_effectors = table("end effector", "group", "parent link", "parent group")
     for item in semantics.end_effectors.values():
-        end_effectors.add_row(item.name, item.group, item.parent_link, item.parent_group)
+        end_effectors.add_row(*map(shown, (item.name, item.group, item.parent_link, item.parent_group)))
     pairs = table("collision pairs not checked", "reason")
     reasons: dict[str, int] = {}
     for reason in semantics.disabled_collisions.values():
         reasons[reason or "(none given)"] = reasons.get(reason or "(none given)", 0) + 1
     for reason, count in sorted(reasons.items()):
-        pairs.add_row(str(count), reason)
+        pairs.add_row(str(count), shown(reason))
     return [groups, states, end_effectors, pairs]
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.convert.json_form import world_to_json
@@ -82,9 +83,9 @@ def _count(items: Sequence[object], word: str) -> str:
 
 
 def _headline(state: WorldState) -> str:
-    name = "a world without a name" if state.name is None else f"world '{state.name}'"
+    name = "a world without a name" if state.name is None else f"world '{shown(state.name)}'"
     time = "no time stated" if state.time_ns is None else f"at {format_time(state.time_ns)} s"
-    engines = "".join(f", engine state of {engine.name} {engine.version}" for engine in state.engines)
+    engines = "".join(f", engine state of {shown(engine.name)} {shown(engine.version)}" for engine in state.engines)
     return f"{name}, {time}, {_count(state.models, 'model')}, {_count(state.frames, 'frame')}{engines}"
 
 
@@ -96,20 +97,27 @@ def _tables(state: WorldState) -> list[Table]:
     tables = [bodies]
     for model in state.models:
         links = table(
-            "name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]", title=f"links of {model.name}"
+            "name",
+            "x y z [m]",
+            "roll pitch yaw [rad]",
+            "twist",
+            "wrench [N N m]",
+            title=f"links of {shown(model.name)}",
         )
         for link in model.links:
-            links.add_row(link.name, *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
-        joints = table("name", "positions", "velocities", "torques", title=f"joints of {model.name}")
+            links.add_row(shown(link.name), *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
+        joints = table("name", "positions", "velocities", "torques", title=f"joints of {shown(model.name)}")
         for joint in model.joints:
-            joints.add_row(joint.name, numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques))
+            joints.add_row(
+                shown(joint.name), numbers(joint.positions), numbers(joint.velocities), numbers(joint.torques)
+            )
         tables += [links, joints]
     return tables
 
 
 def _placed(body: ModelState | Frame) -> tuple[str, ...]:
     kind = "model" if isinstance(body, ModelState) else "frame"
-    return (body.name, kind, body.parent, *_pose(body.pose), numbers(body.twist))
+    return (shown(body.name), kind, shown(body.parent), *_pose(body.pose), numbers(body.twist))
 
 
 def _pose(pose: Pose | None) -> tuple[str, str]:

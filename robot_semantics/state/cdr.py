@@ -14,14 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.recent import Recent
+
 FloatArray = npt.NDArray[np.float64]
 
-LITTLE_ENDIAN = b"\x00\x01"
+BIG_ENDIAN, LITTLE_ENDIAN = b"\x00\x00", b"\x00\x01"
 BODY = 4
 """Offset of the first field: after the encapsulation."""
 AFTER_STAMP = BODY + 8
 """Offset of what follows the stamp in a message that begins with a header."""
 _MAX_LAYOUTS = 32
+_MAX_LAYOUT_BYTES = 4_000_000
 _EMPTY = np.empty(0)
 _DOUBLE = np.dtype("<f8")
 
@@ -30,53 +34,29 @@ unpack_stamp = struct.Struct("<iI").unpack_from
 _pack_stamp = struct.Struct("<iI").pack
 
 
-class CdrError(ValueError):
+class CdrError(RobotSemanticsError, ValueError):
     """The bytes are not laid out as expected."""
 
 
-class JointStateData:
-    """A joint state's content; arrays are read-only views into the message, velocity and effort read when asked for.
+class JointStateData(NamedTuple):
+    """A joint state's content; arrays are read-only views into the message, each of the length that was sent.
 
     Attributes:
         names: the same tuple object as long as the sender's names do not change.
-        position: [rad or m]; its length is as sent, not necessarily that of `names`.
+        position: [rad or m].
+        velocity: [rad/s or m/s].
+        effort: [N m or N].
+        data: the bytes that this was read from, empty if it was not.
+        position_at: the offset of the positions in them.
     """
 
-    __slots__ = ("_data", "_rest", "_rest_at", "names", "position", "stamp_ns")
-
-    def __init__(
-        self,
-        stamp_ns: int,
-        names: tuple[str, ...],
-        position: FloatArray,
-        rest: tuple[FloatArray, FloatArray] | None = None,
-        data: bytes = b"",
-        rest_at: int = 0,
-    ) -> None:
-        """Give `rest`, velocity and effort, or the message's `data` and where in it they begin."""
-        self.stamp_ns, self.names, self.position = stamp_ns, names, position
-        self._rest, self._data, self._rest_at = rest, data, rest_at
-
-    @property
-    def rest(self) -> tuple[FloatArray, FloatArray]:
-        """Velocity [rad/s or m/s] and effort [N m or N], each of the length that was sent.
-
-        Raises:
-            CdrError: the message ends early.
-        """
-        if self._rest is None:
-            try:
-                velocity, end = _doubles(self._data, self._rest_at)
-                effort, _ = _doubles(self._data, end)
-            except (struct.error, ValueError) as error:
-                raise CdrError(str(error)) from None
-            self._rest = velocity, effort
-        return self._rest
-
-    @property
-    def message(self) -> tuple[bytes, int]:
-        """The bytes that this was read from, empty if it was not, and the offset of the positions in them."""
-        return self._data, self._rest_at - 8 * len(self.position)
+    stamp_ns: int
+    names: tuple[str, ...]
+    position: FloatArray
+    velocity: FloatArray = _EMPTY
+    effort: FloatArray = _EMPTY
+    data: bytes = b""
+    position_at: int = 0
 
 
 class _Layout(NamedTuple):
@@ -88,10 +68,11 @@ class _Layout(NamedTuple):
 
 
 class JointStateReader:
-    """Reads sensor_msgs/JointState from CDR bytes; remembers the layouts it has met, the last one first."""
+    """Reads sensor_msgs/JointState from CDR bytes; remembers the layouts it has met."""
 
     def __init__(self) -> None:
-        self._layouts: list[_Layout] = []
+        self._last: _Layout | None = None
+        self._layouts: Recent[bytes, _Layout] = Recent(_MAX_LAYOUTS, _MAX_LAYOUT_BYTES)
 
     def read(self, data: bytes) -> JointStateData:
         """Return the content of one message.
@@ -101,31 +82,27 @@ class JointStateReader:
 
         """
         layout = self._layout(data)
-        at = layout.counts_at
         try:
-            (count,) = _uint32(data, at)
-            if count:
-                start = _align(at + 4, 8)
-                position, at = np.frombuffer(data, _DOUBLE, count, start), start + 8 * count
-            else:
-                position, at = _EMPTY, at + 4
+            position, end = _doubles(data, layout.counts_at)
+            velocity, rest = _doubles(data, end)
+            effort, _ = _doubles(data, rest)
             seconds, nanoseconds = unpack_stamp(data, BODY)
         except (struct.error, ValueError) as error:
             raise CdrError(str(error)) from None
-        return JointStateData(seconds * 1_000_000_000 + nanoseconds, layout.names, position, None, data, at)
+        stamp_ns = seconds * 1_000_000_000 + nanoseconds
+        return JointStateData(stamp_ns, layout.names, position, velocity, effort, data, end - 8 * len(position))
 
     def _layout(self, data: bytes) -> _Layout:
-        layouts = self._layouts
-        if layouts and data.startswith(layouts[0].head, AFTER_STAMP):
-            return layouts[0]
-        for number, layout in enumerate(layouts):
+        last = self._last
+        if last is not None and data.startswith(last.head, AFTER_STAMP):
+            return last
+        for layout in self._layouts:
             if data.startswith(layout.head, AFTER_STAMP):
-                if number:
-                    layouts.insert(0, layouts.pop(number))
-                return layout
-        layout = _read_layout(data)
-        layouts.insert(0, layout)
-        del layouts[_MAX_LAYOUTS:]
+                break
+        else:
+            layout = _read_layout(data)
+        self._layouts.put(layout.head, layout, len(layout.head))
+        self._last = layout
         return layout
 
 
@@ -135,22 +112,27 @@ class JointStateRepeater:
     Attributes:
         heads: all that stood between stamp and positions.
         at: offset of the positions.
+        velocity_count, effort_count: where in a message the numbers of these stand, and what stands there.
         buffer: to be overwritten with a message, which must be as long as the first.
         positions: (n,) of the message in `buffer` [rad or m].
 
     """
 
-    __slots__ = ("_names", "at", "buffer", "heads", "positions")
+    __slots__ = ("_names", "at", "buffer", "effort_count", "heads", "positions", "velocity_count")
 
     def __init__(self, first: JointStateData) -> None:
         """`first` has been read from bytes and has as many positions as names."""
-        data, self.at = first.message
+        data, self.at = first.data, first.position_at
         self._names = first.names
         # The body begins eight bytes into the memory, so that its doubles are aligned there as in the message.
         memory = np.zeros(BODY + len(data), np.uint8)
         self.buffer = memory.data[BODY:]
         self.positions: FloatArray = memory[BODY + self.at :][: 8 * len(first.position)].view(_DOUBLE)
         self.heads: set[bytes] = set()
+        end = self.at + 8 * len(first.position)
+        self.velocity_count = slice(end, end + 4), data[end : end + 4]
+        _, end = _doubles(data, end)
+        self.effort_count = slice(end, end + 4), data[end : end + 4]
         self.learn(first)
 
     def learn(self, other: JointStateData) -> None:
@@ -159,13 +141,15 @@ class JointStateRepeater:
         What a middleware pads with is whatever its buffer held before; one sender has a few buffers, and each its own.
         """
         if len(self.heads) < _MAX_LAYOUTS:
-            self.heads.add(other.message[0][AFTER_STAMP : self.at])
+            self.heads.add(other.data[AFTER_STAMP : self.at])
 
     def read(self, data: bytes, stamp_ns: int) -> JointStateData:
         """Return the content of a message whose head is known and whose length is that of the first."""
         count = len(self.positions)
         position = np.frombuffer(data, _DOUBLE, count, self.at)
-        return JointStateData(stamp_ns, self._names, position, None, data, self.at + 8 * count)
+        velocity, end = _doubles(data, self.at + 8 * count)
+        effort, _ = _doubles(data, end)
+        return JointStateData(stamp_ns, self._names, position, velocity, effort, data, self.at)
 
 
 def _read_layout(data: bytes) -> _Layout:

@@ -38,6 +38,7 @@ class DirectPath:
     __slots__ = (
         "_at",
         "_buffer",
+        "_effort_count",
         "_group",
         "_heads",
         "_interval_ns",
@@ -49,6 +50,7 @@ class DirectPath:
         "_repeater",
         "_tops",
         "_transforms",
+        "_velocity_count",
         "count",
     )
 
@@ -70,6 +72,7 @@ class DirectPath:
         self._repeater = repeater = JointStateRepeater(first)
         self._at, self._heads = repeater.at, repeater.heads
         self._into, self._positions = repeater.buffer, repeater.positions
+        self._velocity_count, self._effort_count = repeater.velocity_count, repeater.effort_count
         self._tops = slice(self._at + 7, self._at + 8 * len(plan.names), 8)
         self._message = TransformMessage(frames)
         given = _given(model, plan)
@@ -100,6 +103,9 @@ class DirectPath:
             return None
         # Some were published apart from the others, or a joint that is in no such message is to be looked after.
         if group.stamp_ns == NEVER_NS or stamp_ns >= group.quiet_until_ns:
+            return None
+        (velocities, count), (efforts, other) = self._velocity_count, self._effort_count
+        if data[velocities] != count or data[efforts] != other:
             return None
         tops = data[self._tops]
         if _TOP in tops or _NEGATIVE_TOP in tops:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import CdrError, JointStateData, JointStateRepeater
+from robot_semantics.state.cdr import JointStateData, JointStateRepeater
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal
 from robot_semantics.state.time_order import NEVER_NS
 
@@ -127,13 +127,8 @@ class JointBuffer:
         self._waiting = None
         self._stamps_ns[plan.joints] = stamp_ns
         self._received_ns[plan.joints] = received_ns
-        try:
-            rest = data.rest
-        except CdrError:
-            # A message that ends within its velocities: its positions were whole.
-            rest = np.empty(0), np.empty(0)
         count = len(plan.names)
-        for values, kept in zip(rest, (self._velocities, self._efforts), strict=True):
+        for values, kept in ((data.velocity, self._velocities), (data.effort, self._efforts)):
             kept[plan.velocity_target] = values[plan.velocity_source] if len(values) == count else np.nan
         if len(plan.mimic_target):
             self._follow(plan)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
@@ -109,8 +111,8 @@ def make_plan(
     if not names:
         return Refusal(Reason.EMPTY, "it names no joint")
     if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        return Refusal(Reason.DUPLICATE_NAME, f"it names {_quoted(twice)} more than once")
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(twice)} more than once")
     source, target, velocity_source, velocity_target = [], [], [], []
     unknown, ignored = [], []
     joints = np.zeros(len(moving), np.bool_)
@@ -133,7 +135,7 @@ def make_plan(
             velocity_source.append(entry)
             velocity_target.append(space.joint_velocities[joint.name].start + component)
     if not source and unknown and not ignored:
-        return Refusal(Reason.UNKNOWN_JOINTS, f"the robot has none of its joints ({_quoted(unknown)})")
+        return Refusal(Reason.UNKNOWN_JOINTS, f"the robot has none of its joints ({quoted(unknown)})")
     given = set(target)
     mimics = []
     for joint in moving.followers:
@@ -177,6 +179,7 @@ def _straight(source: list[int], target: list[int], count: int) -> slice | None:
     return None
 
 
-def _quoted(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+def quoted(names: Sequence[str]) -> str:
+    """Return names for a sentence, the first five of them."""
+    first = ", ".join(f"'{shown(name)}'" for name in names[:5])
+    return first if len(names) <= 5 else f"{first} and {len(names) - 5} more"

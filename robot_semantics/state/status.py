@@ -54,12 +54,9 @@ class RefusalLog:
     def add(self, topic: str, refusal: Refusal) -> None:
         """Count one refused message and, if it is time, log it with the names of its possible senders."""
         self._traffic.refused[refusal.reason] += 1
-        more = self._throttle.admit((topic, refusal.reason))
-        if more is None:
-            return
-        since = f" ({more} more of this kind since the last such report)" if more else ""
-        sentence = f"refused a message on {topic} from {self._senders(topic)}: {refusal.message}{since}"
-        self._log(sentence)
+        sentence = self._throttle.admitted((topic, refusal.reason), refusal.message)
+        if sentence is not None:
+            self._log(f"refused a message on {topic} from {self._senders(topic)}: {sentence}")
 
     def _senders(self, topic: str) -> str:
         return " or ".join(sorted(set(self._publishers(topic)))) or "a publisher that has gone"

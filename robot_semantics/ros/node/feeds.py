@@ -12,6 +12,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.robot import Messages, Robot
 from robot_semantics.ros.node.slot import RobotSlot
@@ -68,7 +69,7 @@ class Feeds:
         for name, transform, twist in zip(names, message.transforms, twists, strict=True):
             number = robot.moving.number.get(name)
             if number is None or robot.moving.joints[number].position_count == 1:
-                robot.say_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{name}'")
+                robot.say_once(f"multi_dof_joint_states: the robot has no planar or floating joint '{shown(name)}'")
                 continue
             is_root = robot.moving.joints[number].index == 0
             if is_root and robot.root_source not in _FED_BY_MULTI_DOF:
@@ -108,4 +109,4 @@ def _names_of_parent(robot: Robot) -> tuple[str, ...]:
 
 
 def _wrong_frame(field: str, given: str, expected: str) -> Refusal:
-    return Refusal(Reason.WRONG_FRAME, f"its {field} is '{given}', not '{expected}'")
+    return Refusal(Reason.WRONG_FRAME, f"its {field} is '{shown(given)}', not '{expected}'")

@@ -14,6 +14,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 
 Answer = Callable[..., Any]
@@ -67,14 +68,12 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Log an error, each kind seldom: this package's own as a warning, any other with its traceback; return why."""
         text = _reason(error)
         # After a shutdown nothing can be published any more, and that is no fault.
-        more = self._reports.admit((what, type(error))) if self.context.ok() else None
-        if more is not None:
-            since = f" ({more} more of this kind since the last such report)" if more else ""
-            if isinstance(error, _EXPECTED):
-                self.get_logger().warning(f"{what}: {text}{since}")
-            else:
-                trace = "".join(traceback.format_exception(error)).rstrip()
-                self.get_logger().error(f"{what}: {text}{since}\n{trace}")
+        line = self._reports.admitted((what, type(error)), shown(text, 1000)) if self.context.ok() else None
+        if line is not None and isinstance(error, _EXPECTED):
+            self.get_logger().warning(f"{what}: {line}")
+        elif line is not None:
+            trace = "".join(traceback.format_exception(error)).rstrip()
+            self.get_logger().error(f"{what}: {line}\n{trace}")
         return text
 
     def explain(self, what: str, error: Exception) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
+from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.root_from_tf import RootFromTf, StampedPose
 from robot_semantics.ros.node.slot import RobotSlot
-from robot_semantics.state.cdr import CdrError, JointStateData, JointStateReader, stamp_ns
+from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader, stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.settings import Source
 
@@ -104,7 +104,8 @@ class Inputs:
                                 outputs.send_now(transforms)
                                 traffic.transforms += path.count
                             return
-                result = NO_ROBOT if robot is None else robot.joint_state(_read(reader, message), now_ns)
+                data = NO_ROBOT if robot is None else _read(reader, message)
+                result = data if robot is None or isinstance(data, Refusal) else robot.joint_state(data, now_ns)
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1
                     slot.refusals.add(topic, result)
@@ -138,21 +139,23 @@ class Inputs:
                 self._log_notices(slot, robot)
 
     def _log_notices(self, slot: RobotSlot, robot: Robot) -> None:
-        for notice in robot.notices:
-            slot.report(notice)
+        slot.report_notices(robot.notices)
         robot.notices.clear()
 
 
-def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData:
+def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateData | Refusal:
     if isinstance(message, bytes):
         try:
-            return reader.read(message)
-        except CdrError:
-            # Rare: a big-endian sender, for example. rclpy reads what the middleware reads.
-            message = deserialize_message(message, JointState)
+            if not message.startswith(BIG_ENDIAN):
+                return reader.read(message)
+            # Rare. rclpy reads what the middleware reads.
+            message = deserialized(message, JointState)
+        except CdrError as error:
+            return Refusal(Reason.MALFORMED, f"its bytes are no joint state: {error}")
     return JointStateData(
         stamp_ns(message.header.stamp),
         tuple(message.name),
         np.asarray(message.position, np.float64),
-        (np.asarray(message.velocity, np.float64), np.asarray(message.effort, np.float64)),
+        np.asarray(message.velocity, np.float64),
+        np.asarray(message.effort, np.float64),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.recent import Recent
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -29,7 +30,11 @@ from robot_semantics.transforms import quat_from_rpy
 FloatArray = npt.NDArray[np.float64]
 
 _MAX_SOURCES = 64
+_MAX_NAMES = 2_000_000
+"""Characters in all the names that are remembered."""
 _MAX_PATHS = 8
+_MAX_DIRECT_BYTES = 250_000
+"""Longer messages go the general way: the direct one keeps two copies of each kind."""
 _LOST_M, _LOST_RAD = 1e-3, 1e-3
 _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
 _NOT_ON_TF = (Source.TF, Source.FIXED)
@@ -82,12 +87,14 @@ class Robot:
         self.made_ns = time.monotonic_ns()
         self.heard = False
         self.lost: dict[str, tuple[float, float]] = {}
-        self._senders: OrderedDict[tuple[str, ...], _Sender | Refusal] = OrderedDict()
+        self._senders: Recent[tuple[str, ...], _Sender | Refusal] = Recent(
+            _MAX_SOURCES, _MAX_NAMES, forgotten=self._close
+        )
         self._motion_orders: dict[str, TimeOrder] = {}
         self._last_names: tuple[str, ...] | None = None
         self._last_sender: _Sender | Refusal | None = None
         self.direct: tuple[DirectPath, ...] = ()
-        self._said: set[str] = set()
+        self._said: Recent[str, bool] = Recent(1000)
         # Where stamps are ignored everything is due always: no difference of two is as far below zero as this.
         self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
         self._schedule = Schedule(len(self.moving), self._interval_ns, settings.complete_after_ns)
@@ -196,8 +203,8 @@ class Robot:
 
     def _go_direct(self, sender: _Sender, data: JointStateData) -> None:
         """Have messages like this one go the direct way from now on, if they can."""
-        message, at = data.message
-        if not message or sender.plan.floating or not self.settings.raw:
+        message, at = data.data, data.position_at
+        if not 0 < len(message) <= _MAX_DIRECT_BYTES or sender.plan.floating or not self.settings.raw:
             return
         self._schedule.join(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
         if sender.group.stamp_ns == NEVER_NS:
@@ -322,7 +329,7 @@ class Robot:
     def forget_times(self) -> None:
         """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
         self._schedule.forget()
-        for sender in self._senders.values():
+        for sender in self._senders:
             if isinstance(sender, _Sender):
                 sender.order.forget()
         for order in self._motion_orders.values():
@@ -355,36 +362,35 @@ class Robot:
         if sender is None:
             plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
             sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.group(plan.joints))
-            self._senders[names] = sender
-            if len(self._senders) > _MAX_SOURCES:
-                _, old = self._senders.popitem(last=False)
-                if isinstance(old, _Sender):
-                    self._schedule.close(old.group)
+            self._senders.put(names, sender, sum(map(len, names)))
             if isinstance(plan, InputPlan):
                 for name in plan.unknown:
-                    self.say_once(f"joint_states: the robot has no joint '{name}'; its values are not used")
+                    self.say_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
                 for name in plan.names:
                     if name in self.moving.number and name not in self.space.index:
                         variables = " ".join(self.space.names[self.space.joint_positions[name]])
                         self.say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
-        else:
-            self._senders.move_to_end(names)
         self._last_names, self._last_sender = names, sender
         return sender
 
+    def _close(self, sender: _Sender | Refusal) -> None:
+        if isinstance(sender, _Sender):
+            self._schedule.close(sender.group)
+
     def say_once(self, sentence: str) -> None:
-        """Put a sentence into `notices`, but only the first time."""
-        if sentence not in self._said and len(self._said) < 1000:
-            self._said.add(sentence)
+        """Put a sentence into `notices`, but not again while it is remembered that it was said."""
+        if self._said.is_new(sentence, True):
             self.notices.append(sentence)
 
     def _wrong_length(self, data: JointStateData) -> Refusal:
         names, count = len(data.names), len(data.position)
         if not count:
-            return Refusal(Reason.NO_POSITIONS, f"it has no position for '{data.names[0]}' nor for any other joint")
+            return Refusal(
+                Reason.NO_POSITIONS, f"it has no position for '{shown(data.names[0])}' nor for any other joint"
+            )
         odd = data.names[min(count, names - 1)]
         return Refusal(
-            Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{odd}' on they do not match"
+            Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{shown(odd)}' on they do not match"
         )
 
     def _time_backwards(self, order: TimeOrder, stamp_ns: int, joint: str) -> Refusal | None:
@@ -392,8 +398,12 @@ class Robot:
             return None
         back = (order.last_ns - stamp_ns) / 1e9
         if order.look(stamp_ns) is Order.LATE:
-            return Refusal(Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{joint}'")
-        self.notices.append(f"the stamps of '{joint}' went back by {back:.3f} s and go on from there; so do all others")
+            return Refusal(
+                Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{shown(joint)}'"
+            )
+        self.notices.append(
+            f"the stamps of '{shown(joint)}' went back by {back:.3f} s and go on from there; so do all others"
+        )
         self.forget_times()
         return None
 
@@ -403,6 +413,6 @@ class Robot:
             return refusal
         self.say_once(f"joint_states: {refusal.message}; the message's other joints are used")
         count = len(data.names)
-        velocity, effort = (part[finite] if len(part) == count else part[:0] for part in data.rest)
+        velocity, effort = (part[finite] if len(part) == count else part[:0] for part in (data.velocity, data.effort))
         names = tuple(name for name, good in zip(data.names, finite, strict=True) if good)
-        return self.joint_state(JointStateData(data.stamp_ns, names, data.position[finite], (velocity, effort)), now)
+        return self.joint_state(JointStateData(data.stamp_ns, names, data.position[finite], velocity, effort), now)

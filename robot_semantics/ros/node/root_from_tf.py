@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from rclpy.callback_groups import CallbackGroup
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from rclpy.time import Time
 from tf2_msgs.msg import TFMessage
 from tf2_ros import Buffer, TransformException
 
+from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.state.cdr import stamp_ns
@@ -59,7 +59,7 @@ class RootFromTf:
             # What the node publishes comes back to it, often; reading it would cost more than sending it did.
             if first_child_frame(data) in self._own_frames():
                 return
-            for transform in deserialize_message(data, TFMessage).transforms:
+            for transform in deserialized(data, TFMessage).transforms:
                 put(transform, "tf")
 
         return self._node.create_subscription(

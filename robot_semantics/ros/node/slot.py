@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.throttle import Throttle
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
 from robot_semantics.ros.node.description import Description, read_description
@@ -17,6 +19,8 @@ from robot_semantics.ros.node.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 from robot_semantics.state.status import RefusalLog, Traffic
 
+LONGEST_LINE = 1000
+"""Characters of a line of the log at most."""
 DESCRIPTIONS = ("robot_description", "robot_description_semantic")
 OnDescription = Callable[["RobotSlot", dict[str, Any]], None]
 
@@ -49,6 +53,7 @@ class RobotSlot:
         self.description: Description | None = None
         self.robot: Robot | None = None
         self.traffic = Traffic()
+        self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
         self._topics = [
             node.create_subscription(
@@ -89,8 +94,16 @@ class RobotSlot:
 
     def report(self, sentence: str) -> None:
         """Log a warning and keep it for `~/get_status` and `/diagnostics`."""
-        self.traffic.last_errors.appendleft(sentence)
-        self.node.get_logger().warning(sentence)
+        line = shown(sentence, LONGEST_LINE)
+        self.traffic.last_errors.appendleft(line)
+        self.node.get_logger().warning(line)
+
+    def report_notices(self, notices: Iterable[str]) -> None:
+        """Report what a robot has to say, as long as it does not say too much."""
+        for notice in notices:
+            admitted = self._notices.admitted("notice", notice)
+            if admitted is not None:
+                self.report(admitted)
 
     # -- the description ------------------------------------------------------------------------------------------
 

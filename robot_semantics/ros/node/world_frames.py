@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.looks import Looks
@@ -119,7 +119,7 @@ class WorldFrames:
         # What the node publishes comes back to it, often; reading it would cost more than sending it did.
         if first_child_frame(data) in self._own_frames():
             return
-        transforms = deserialize_message(data, TFMessage).transforms
+        transforms = deserialized(data, TFMessage).transforms
         with self._lock:
             for transform in transforms:
                 item = _read(transform, static)

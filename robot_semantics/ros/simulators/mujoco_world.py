@@ -25,6 +25,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.world_messages import (
     pose_message,
@@ -338,9 +339,9 @@ class MujocoWorld(GuardedNode):
 
     def _log_report(self, what: str, report: RestoreReport) -> None:
         for item in report.not_restored:
-            self.get_logger().warning(f"{what}: not restored: {item}")
+            self.get_logger().warning(shown(f"{what}: not restored: {item}", 1000))
         for note in report.notes:
-            self.get_logger().info(f"{what}: {note}")
+            self.get_logger().info(shown(f"{what}: {note}", 1000))
 
 
 def joint_state_message(layout: ModelLayout, model: ModelState) -> JointState:

@@ -1,0 +1,16 @@
+"""The one function that prints text from outside: names in files and messages may hold anything, of any length."""
+
+from __future__ import annotations
+
+
+def shown(text: str, most: int = 80) -> str:
+    """Return a text as one line that neither moves a terminal's cursor nor turns its writing round.
+
+    What is not printable (control characters, C1, line ends, marks of direction) is escaped; what is longer than `most`
+    characters is cut, and ends in "…".
+    """
+    if len(text) > most:
+        return f"{shown(text[:most], 10 * most)[: most - 1]}…"
+    if text.isprintable():
+        return text
+    return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)

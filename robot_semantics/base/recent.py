@@ -1,0 +1,57 @@
+"""A memory of what was met last: bounded, so that nobody can fill it; the oldest is forgotten first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """Values by key, at most so many and, with `most_weight`, so heavy; the newest stays however heavy it is."""
+
+    def __init__(
+        self, most: int, most_weight: int | None = None, forgotten: Callable[[Value], None] | None = None
+    ) -> None:
+        """`forgotten` is called with each value that is pushed out."""
+        self._most, self._most_weight, self._forgotten = most, most_weight, forgotten
+        self._items: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._weight = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Value]:
+        """Iterate over the values, the one that was met last first."""
+        return iter([value for value, _ in reversed(self._items.values())])
+
+    def get(self, key: Key) -> Value | None:
+        """Return a value, which is the newest now; None where it is not known."""
+        found = self._items.get(key)
+        if found is None:
+            return None
+        self._items.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Key, value: Value, weight: int = 0) -> None:
+        """Remember a value as the newest."""
+        _, before = self._items.pop(key, (None, 0))
+        self._items[key] = value, weight
+        self._weight += weight - before
+        while len(self._items) > self._most or (
+            self._most_weight is not None and self._weight > self._most_weight and len(self._items) > 1
+        ):
+            _, (old, its_weight) = self._items.popitem(last=False)
+            self._weight -= its_weight
+            if self._forgotten is not None:
+                self._forgotten(old)
+
+    def is_new(self, key: Key, value: Value) -> bool:
+        """Tell whether a key is met for the first time, as far as is remembered, and remember it."""
+        if self.get(key) is not None:
+            return False
+        self.put(key, value)
+        return True

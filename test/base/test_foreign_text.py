@@ -1,0 +1,71 @@
+"""Text from outside, printed: one line that controls no terminal, of bounded length; memories that are bounded."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.recent import Recent
+from robot_semantics.base.throttle import Throttle
+
+HARMFUL = "\x1b[2J", "\x9b31m", "\u202eevil", "a\nb", "a\r", "\u2028", "\x00", "\x7f", "\u200b", "\ud800"
+
+
+@pytest.mark.parametrize("text", HARMFUL)
+def test_nothing_that_moves_a_cursor_or_turns_a_line_is_left(text: str) -> None:
+    printed = [shown(text), str(UnknownNameError(text, text, [f"{text}x"], text)).replace(f"unknown {text}", "")]
+    found = Diagnostics()
+    found.error(
+        "code", f"the name '{text}'", Place(f"file{text}", 1, 1, f"/robot[{text}]"), name=text, valid=[f"{text}x"]
+    )
+    printed += map(str, found)
+    for line in printed:
+        categories = {unicodedata.category(mark) for mark in line}
+        assert not categories & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}, ascii(line)
+
+
+def test_what_can_be_printed_is_printed_as_it_is() -> None:
+    for text in ("", "elbow_joint", "Gelenk für Füße", "関節", "a b [c] {d}", "x" * 80):
+        assert shown(text) == text
+
+
+@pytest.mark.parametrize("text", ["x" * 81, "x" * 1_000_000, "\x1b" * 1_000_000, "\u202e" * 81])
+def test_what_is_long_is_cut(text: str) -> None:
+    assert len(shown(text)) == 80
+    assert shown(text).endswith("…")
+    assert len(str(UnknownNameError("joint", text, [text + "x"], text))) < 500
+
+
+def test_the_oldest_and_the_heaviest_are_forgotten_first() -> None:
+    gone: list[str] = []
+    memory: Recent[str, str] = Recent(3, 10, gone.append)
+    for name in ("a", "b", "c"):
+        memory.put(name, name, 1)
+    assert memory.get("a") == "a"
+    memory.put("d", "d", 1)
+    assert gone == ["b"]
+    memory.put("e", "e", 9)
+    assert gone == ["b", "c", "a"]
+    assert list(memory) == ["e", "d"]
+    memory.put("f", "f", 1_000)
+    assert list(memory) == ["f"]
+    assert not memory.is_new("f", "again")
+    assert memory.is_new("g", "g")
+
+
+def test_each_kind_passes_a_few_times_in_a_while_and_the_rest_is_counted() -> None:
+    now = [0.0]
+    throttle = Throttle(burst=2, period_s=5.0, clock=lambda: now[0])
+    assert [throttle.admit("a") for _ in range(4)] == [0, 0, None, None]
+    assert throttle.admit("b") == 0
+    now[0] = 5.0
+    assert throttle.admitted("a", "it fails") == "it fails (2 more of this kind since the last such report)"
+    assert throttle.admitted("a", "it fails") == "it fails"
+    assert throttle.admitted("a", "it fails") is None
+    for number in range(10_000):
+        throttle.admit(number)
+    assert throttle.admit("a") == 0

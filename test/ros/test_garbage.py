@@ -1,0 +1,72 @@
+"""Bytes that are no message: each is counted as malformed, the log says so seldom, and what is sound goes on."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable
+
+import pytest
+from rclpy.serialization import serialize_message
+from robot_semantics_interfaces.srv import GetStatus
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.examples import example
+
+from .conftest import Client, NodeProcess, joint_state
+
+pytestmark = pytest.mark.ros
+
+NODE = "/robot_semantics"
+
+
+def garbage() -> list[bytes]:
+    rng = random.Random(5)
+    sound = serialize_message(joint_state({"elbow_joint": 0.5}, velocity=[1.0], effort=[2.0]))
+    head = b"\x00\x01\x00\x00" + struct.pack("<iI", 1, 2)
+    big = b"\x00\x00\x00\x00" + struct.pack(">iI", 1, 2)
+    return [
+        # On the way a message is filled up to a multiple of four bytes.
+        *(sound[:end] for end in range(4, len(sound) - 4, 3)),
+        *(rng.randbytes(rng.randrange(1, 200)) for _ in range(20)),
+        head + b"\xff" * 40,
+        head + struct.pack("<I", 1) + b"\0\0\0\0" + struct.pack("<I", 0x7FFFFFFF) * 20,
+        big + struct.pack(">I", 1) + b"\0\0\0\0" + struct.pack(">I", 0x7FFFFFFF) * 20,
+        b"hello, this is no CDR at all",
+    ]
+
+
+def test_every_broken_message_is_counted_and_none_is_used(client: Client, start: Callable[..., NodeProcess]) -> None:
+    reliable = {"qos_overrides./joint_states.subscription.reliability": "reliable"}
+    deep = {"qos_overrides./joint_states.subscription.depth": 1000}
+    node = start(robot_description=example("rover_arm.urdf").read_text(), publish_frequency=1000.0, **reliable, **deep)
+    publisher = client.publisher(JointState, "joint_states", 1000)
+    sent = 0
+
+    def sound() -> JointState:
+        nonlocal sent
+        sent += 1
+        return joint_state({"elbow_joint": 0.5})
+
+    client.publish_until(publisher, sound, lambda: client.transforms, "transforms of a sound message")
+
+    def status() -> GetStatus.Response:
+        return client.call(GetStatus, f"{NODE}/get_status")
+
+    broken = garbage()
+    for data in broken:
+        publisher.publish(data)
+    tf = client.publisher(TFMessage, "/tf", 1000)
+    for data in broken:
+        tf.publish(data)
+    client.until(lambda: status().joint_states_received == sent + len(broken), "all of them")
+    after = status()
+    counts = dict(zip(after.refusal_reasons, after.refusal_counts, strict=True))
+    assert counts["malformed"] == len(broken)
+    assert after.joint_states_used == sent
+    client.transforms.clear()
+    client.publish_until(publisher, sound, lambda: client.transforms, "transforms afterwards")
+    assert "Traceback" not in node.output
+    assert node.output.count("its bytes are no joint state") < 5
+    assert len(node.output) < 20_000

@@ -1,0 +1,102 @@
+"""Joint states that mean harm: what they cost grows no faster than they do, and none leaves anything behind."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
+
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.cdr import CdrError, JointStateReader
+from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.settings import RobotSettings
+
+
+def names(count: int) -> list[str]:
+    return [f"joint_{number}" for number in range(count)]
+
+
+KINDS: dict[str, Callable[[int], JointState]] = {
+    "one duplicate": lambda n: JointState(name=[*names(n), "joint_0"], position=[0.0] * (n + 1)),
+    "all duplicates": lambda n: JointState(name=["elbow_joint"] * n, position=[0.0] * n),
+    "all unknown": lambda n: JointState(name=names(n), position=[0.0] * n),
+    "one known": lambda n: JointState(name=["elbow_joint", *names(n)], position=[0.0] * (n + 1)),
+    "too few positions": lambda n: JointState(name=["elbow_joint", *names(n)], position=[0.0] * n),
+    "not finite": lambda n: JointState(name=["elbow_joint", *names(n)], position=[np.nan] * (n + 1)),
+}
+
+
+def robot() -> Robot:
+    return Robot("r", load_robot(example("rover_arm.urdf")), RobotSettings())
+
+
+def cost_s(message: bytes) -> float:
+    """Return the least time of several: what it takes when nothing else runs."""
+    best = np.inf
+    for _ in range(5):
+        fresh, reader = robot(), JointStateReader()
+        begin = time.process_time()
+        fresh.joint_state(reader.read(message), lambda: 1)
+        best = min(best, time.process_time() - begin)
+    return float(best)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_message_costs_grows_no_faster_than_its_names(kind: str) -> None:
+    few, many = (cost_s(serialize_message(KINDS[kind](count))) for count in (10_000, 40_000))
+    assert many < few * 2.6**2
+
+
+def test_twenty_thousand_names_with_one_duplicate_are_refused_at_once() -> None:
+    message = serialize_message(KINDS["one duplicate"](20_000))
+    begin = time.perf_counter()
+    result = robot().joint_state(JointStateReader().read(message), lambda: 1)
+    assert isinstance(result, Refusal)
+    assert result.reason is Reason.DUPLICATE_NAME
+    assert time.perf_counter() - begin < 1.0
+
+
+def test_names_of_a_megabyte_leave_neither_memory_nor_long_sentences() -> None:
+    fed, reader = robot(), JointStateReader()
+    said: list[str] = []
+    tracemalloc.start()
+    for number in range(60):
+        name = f"{number}\x1b[2J" + "x" * 1_000_000
+        message = JointState(name=["elbow_joint", name], position=[0.0, 0.0])
+        result = fed.joint_state(reader.read(serialize_message(message)), lambda: 1)
+        assert not isinstance(result, Refusal), result
+        said += fed.notices
+        fed.notices.clear()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 20_000_000
+    assert len(said) == 60
+    assert max(map(len, said)) < 200
+    assert all(sentence.isprintable() for sentence in said)
+
+
+def test_after_a_thousand_sentences_a_new_one_is_still_said() -> None:
+    fed = robot()
+    for number in range(3_000):
+        fed.say_once(f"sentence {number}")
+    assert len(fed.notices) == 3_000
+    fed.say_once("sentence 2999")
+    assert len(fed.notices) == 3_000
+
+
+def test_a_message_cut_off_anywhere_is_malformed_and_not_used() -> None:
+    message = JointState(name=["elbow_joint"], position=[1.0], velocity=[2.0], effort=[3.0])
+    data = serialize_message(message)
+    for end in range(len(data)):
+        with pytest.raises(CdrError):
+            JointStateReader().read(data[:end])
