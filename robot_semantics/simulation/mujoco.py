@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, DescriptionError, MissingExtraError, UnknownNameError
 
 try:
     import mujoco
@@ -17,18 +18,22 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
 from robot_semantics.base.names import did_you_mean
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_builder import BuildNote, BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model, pose_of
 from robot_semantics.simulation.mujoco_engine import engine_arrays, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_restore import ModelRestorer, link_disagreement
+from robot_semantics.simulation.mujoco_restore import base_of, put_frame, write_state
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.mujoco_stepping import DivergedError, advance
-from robot_semantics.simulation.placement import Motion, PlacementError, place_all
-from robot_semantics.simulation.simulator import RestoreLog, RestoreReport
 from robot_semantics.simulation.world_spec import WorldSpec
-from robot_semantics.transforms import matrix_from_rotation
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.report import RestoreItem, RestoreLog, RestoreReport
+from robot_semantics.transforms import matrix_from_pose, matrix_from_rotation, xyz_quat_from_matrix
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
 FloatArray = npt.NDArray[np.float64]
@@ -63,6 +68,7 @@ class MujocoSimulator:
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
         self._digests = {model.name: model_digest(model.robot) for model in spec.models}
+        self._kinematics = {model.name: ForwardKinematics(model.robot) for model in spec.models}
         self._actuators = {
             layout.name: {
                 variable: int(actuator)
@@ -173,14 +179,14 @@ class MujocoSimulator:
 
         """
         chosen = [self.built.layout(name) for name in (self.model_names if models is None else models)]
+        placed = resolve_with(WorldState(frames=tuple(self._all_frames().values())), self._standing())
         motion = self._forward()
-        placed = self._placed(motion)
         states = tuple(
             capture_model(
                 layout,
                 self._scratch,
                 motion,
-                placed[layout.spec.parent_frame].T,
+                placed.pose(layout.spec.parent_frame),
                 self._digests[layout.name],
                 links=not motion_only,
             )
@@ -207,22 +213,30 @@ class MujocoSimulator:
         """
         log = RestoreLog()
         names = None if models is None else tuple(models)
-        now = self._placed(self._where())
-        live = self.integration_state()
-        try:
-            placed = place_all(state, now)
-        except PlacementError as error:
-            log.failed("frames", str(error))
-            return log.report(exact=False, applied=False)
-        trial = self._trial
-        mujoco.mj_setState(self.model, trial, live, INTEGRATION)
         chosen = self._chosen(state, names, log)
-        frames = self._restored_frames(state, placed, chosen, names, log)
-        parents = place_all(WorldState(frames=tuple(self._all_frames(frames).values())), now)
-        restored = [self._restore_model(model_state, placed, parents, trial, log) for model_state in chosen]
+        standing = self._standing()
+        try:
+            world = resolve_with(state, standing)
+            frames = self._restored_frames(world, chosen, names, log)
+            # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
+            now = resolve_with(WorldState(frames=tuple(self._all_frames(frames).values())), standing)
+        except DescriptionError as error:
+            log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
+            return log.report()
+        trial = self._trial
+        mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
+        self._carry(now, trial, log)
+        notes: list[str] = []
+        for model in chosen:
+            layout = self.built.layouts[model.name]
+            base = base_of(layout)
+            applied = apply_model_state(model, world, self._kinematics[model.name], base=base)
+            write_state(layout, applied, now.pose(base.frame), trial)
+            log.extend(applied.items)
+            notes += applied.notes
         if names is None and state.time_ns is not None:
             trial.time = state.time_ns * 1e-9
-            log.done("time", "set")
+            log.done("time", "", "set")
         modes = self.modes
         exact = False
         reason = why_not_exact(state, self.built, self.model, names, self._size)
@@ -235,10 +249,9 @@ class MujocoSimulator:
                 modes = arrays["control_mode"].astype(np.int64)
         if not exact:
             self._settle(state, chosen, trial, reason, log)
-        for model_state, positions_of in zip(chosen, restored, strict=True):
-            self._check_links(model_state, positions_of, trial, log)
+            log.extend((), notes)
         if dry_run or not (log.complete or partial):
-            return log.report(exact=exact and log.complete, applied=False)
+            return log.report(exact=exact and log.complete)
         final = np.empty(self._size)
         mujoco.mj_getState(self.model, trial, final, INTEGRATION)
         mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
@@ -249,22 +262,17 @@ class MujocoSimulator:
     # --- parts of a restore
 
     def _chosen(self, state: WorldState, names: tuple[str, ...] | None, log: RestoreLog) -> list[ModelState]:
+        """Return the models to be restored; those asked for that are not there are refused in `log`."""
         stated = {model.name: model for model in state.models}
         for name in names or ():
             if name not in stated:
-                nearest = did_you_mean(name, stated)
-                log.failed(
-                    f"model '{name}'",
-                    "the state has no such model" + (f"; did you mean '{nearest}'?" if nearest else ""),
-                )
+                log.extend([_no_model(name, "the state has no such model", stated)])
         chosen = []
         for model in state.models:
             if names is not None and model.name not in names:
                 continue
             if model.name not in self.built.layouts:
-                nearest = did_you_mean(model.name, self.built.layouts)
-                hint = f"; did you mean '{nearest}'?" if nearest else ""
-                log.failed(f"model '{model.name}'", f"the simulated world has no such model{hint}")
+                log.extend([_no_model(model.name, "the simulated world has no such model", self.built.layouts)])
                 continue
             chosen.append(model)
         if names is None:
@@ -274,64 +282,47 @@ class MujocoSimulator:
         return chosen
 
     def _restored_frames(
-        self,
-        state: WorldState,
-        placed: Mapping[str, Motion],
-        chosen: list[ModelState],
-        names: tuple[str, ...] | None,
-        log: RestoreLog,
+        self, world: ResolvedWorld, chosen: list[ModelState], names: tuple[str, ...] | None, log: RestoreLog
     ) -> dict[str, Frame]:
-        """Return the frames that hold after the restore."""
-        stated = {frame.name: frame for frame in state.frames}
-        wanted = set(stated)
+        """Return the frames that hold after the restore: those of the state that its models stand in, held still."""
+        stated = {frame.name: frame for frame in world.state.frames if frame.name not in self.built.layouts}
+        for frame in world.state.frames:
+            if frame.at != _STANDING and frame.name in self.built.layouts:
+                log.failed("frame", frame.name, "the simulated world has a model of this name")
+        wanted = {name for name, frame in stated.items() if frame.at != _STANDING}
         if names is not None:
-            wanted = set()
-            for model in chosen:
-                at = model.parent
-                while at in stated and at not in wanted:
-                    wanted.add(at)
-                    at = stated[at].parent
+            starts = [model.parent for model in chosen]
+            starts += [self.built.layouts[model.name].spec.parent_frame for model in chosen]
+            wanted &= {above for start in starts for above in _path(world, start)}
         frames = dict(self._frames)
         bases = {layout.spec.parent_frame for layout in self.built.layouts.values()}
-        for name, frame in stated.items():
+        models = {model.name for model in world.state.models} | self.built.layouts.keys()
+        for name in stated:
             if name not in wanted:
                 continue
-            if name in self.built.layouts:
-                log.failed(f"frame '{name}'", "the simulated world has a model of this name")
-                continue
-            if frame.twist is None:
-                log.note(f"frame '{name}' states no twist and is taken to be at rest")
-            elif any(frame.twist):
-                log.note(f"frame '{name}' moves in the state; the simulator holds it still")
-            if name in bases and placed[name].on_model:
-                log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
-                frames[name] = _frame_at(name, placed[name].T)
+            frame = stated[name]
+            if frame.twist is not None and any(frame.twist):
+                log.failed("frame", name, "it moves in the state; the simulator holds frames still")
+                frame = replace(frame, twist=(0.0,) * 6)
             else:
-                frames[name] = frame
-            log.done(f"frame '{name}'", "set")
+                log.done("frame", name, "set")
+            if name in bases and models & set(_path(world, name)):
+                log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
+                frame = Frame(name, WORLD, pose_of(world.pose(name)), (0.0,) * 6)
+            frames[name] = frame
         return frames
 
-    def _restore_model(
-        self,
-        state: ModelState,
-        placed: Mapping[str, Motion],
-        parents: Mapping[str, Motion],
-        trial: Any,
-        log: RestoreLog,
-    ) -> Collection[str]:
-        """Write one model into `trial`; return the joints whose positions were written."""
-        layout = self.built.layouts[state.name]
-        here = self._digests[state.name]
-        same = here is not None and state.urdf_sha256 == here
-        if here is not None and state.urdf_sha256 is not None and not same:
-            log.failed(
-                f"model '{state.name}': description",
-                f"the state was made from another URDF (SHA-256 {state.urdf_sha256[:12]}…, the simulated one's is "
-                f"{here[:12]}…)",
-            )
-        restorer = ModelRestorer(layout, trial, log)
-        restorer.restore(state, placed[state.name], parents[layout.spec.parent_frame].T, same_robot=same)
-        return restorer.positions_of
+    def _carry(self, now: ResolvedWorld, trial: Any, log: RestoreLog) -> None:
+        """Put the planes that robots move in to where their frames are, and the robots with them."""
+        for layout in self.built.layouts.values():
+            if layout.spec.root_type is not JointType.PLANAR:
+                continue
+            there = now.pose(layout.spec.parent_frame)
+            w, x, y, z = trial.mocap_quat[layout.mocap]
+            here = matrix_from_pose([*trial.mocap_pos[layout.mocap], x, y, z, w])
+            if np.abs(there - here).max() > _CONTRADICTION:
+                put_frame(layout, xyz_quat_from_matrix(there), trial)
+                log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
 
     def _contradiction(self, integration: FloatArray, trial: Any) -> str | None:
         """Return why the engine's state is not that of the positions and velocities stated beside it, or None."""
@@ -358,15 +349,10 @@ class MujocoSimulator:
             self._hold(trial, self.modes, self.built.layouts[model_state.name])
         log.note(f"not bit for bit: {reason or 'not everything could be restored'}; positions and velocities are set")
         if chosen:
-            log.note("servos hold the restored positions; torques and wrenches are results, and are not applied")
+            log.note("servos hold the restored positions")
         for engine in state.engines:
             if engine.name != "mujoco":
                 log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
-
-    def _check_links(self, state: ModelState, positions_of: Collection[str], trial: Any, log: RestoreLog) -> None:
-        if state.links:
-            mujoco.mj_kinematics(self.model, trial)
-            link_disagreement(self.built.layouts[state.name], trial, state, positions_of, log)
 
     # --- frames
 
@@ -375,15 +361,6 @@ class MujocoSimulator:
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
         return BodyMotion.read(self.model, self._scratch)
-
-    def _where(self) -> BodyMotion:
-        """Return the bodies' motion now, on a copy too, without forces."""
-        model, data = self.model, self._scratch
-        mujoco.mj_setState(model, data, self.integration_state(), INTEGRATION)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_comVel(model, data)
-        return BodyMotion.read(model, data, forces=False)
 
     def _all_frames(self, frames: Mapping[str, Frame] | None = None) -> dict[str, Frame]:
         """Return the frames, those included in which robots stand though no state has named them."""
@@ -394,14 +371,21 @@ class MujocoSimulator:
                 result[name] = Frame(name, WORLD, IDENTITY, (0.0,) * 6)
         return result
 
-    def _placed(self, motion: BodyMotion) -> dict[str, Motion]:
-        """Return where all frames and models are in the world now."""
-        models: dict[str, Motion] = {}
+    def _standing(self) -> tuple[Frame, ...]:
+        """Return what is there whatever a state says: the frames, and each model as a frame, where it is now."""
+        model, data = self.model, self._scratch
+        mujoco.mj_setState(model, data, self.integration_state(), INTEGRATION)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_comVel(model, data)
+        motion = BodyMotion.read(model, data, forces=False)
+        frames = [replace(frame, at=_STANDING) for frame in self._all_frames().values()]
         for layout in self.built.layouts.values():
             root = layout.bodies[0]
-            twist = np.concatenate((motion.linear[root], motion.angular[root]))
-            models[layout.name] = Motion(matrix_from_rotation(motion.R[root], motion.xyz[root]), twist, on_model=True)
-        return models | place_all(WorldState(frames=tuple(self._all_frames().values())), models)
+            twist = six(np.concatenate((motion.linear[root], motion.angular[root])))
+            pose = pose_of(matrix_from_rotation(motion.R[root], motion.xyz[root]))
+            frames.append(Frame(layout.name, WORLD, pose, twist, at=_STANDING))
+        return tuple(frames)
 
     # --- actuators
 
@@ -422,5 +406,20 @@ _CONTRADICTION = 1e-9
 """How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
 
 
-def _frame_at(name: str, T: FloatArray) -> Frame:
-    return Frame(name, WORLD, pose_of(T), (0.0,) * 6)
+_STANDING = -2
+"""In place of an element's number: a frame that the simulator has, and no state has said."""
+
+
+def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
+    nearest = did_you_mean(name, known)
+    return RestoreItem("model", name, "", False, reason + (f"; did you mean '{nearest}'?" if nearest else ""))
+
+
+def _path(world: ResolvedWorld, name: str) -> list[str]:
+    """Return the names from one up to the world's, without the world's."""
+    parents = {body.name: body.parent for body in world.state.bodies}
+    path = []
+    while name != WORLD:
+        path.append(name)
+        name = parents[name]
+    return path

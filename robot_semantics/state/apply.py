@@ -106,8 +106,6 @@ def resolve_with(state: WorldState, standing: Sequence[Frame] = ()) -> ResolvedW
     """
     named = {body.name for body in state.bodies}
     others = tuple(frame for frame in standing if frame.name not in named)
-    if not others:
-        return resolve(state)
     return resolve(WorldState(models=state.models, frames=(*state.frames, *others)))
 
 
@@ -350,11 +348,12 @@ class _Application:
         """Take the joints that are not stated from those that are and from the poses and twists of links."""
         stated = frozenset(self.positions_of)
         fitting = [joint for joint in self.model.joints if joint.name in self.positions_of | self.velocities_of]
+        refused = {joint.name for joint in self.model.joints} - {joint.name for joint in fitting}
         model = ModelState(self.model.name, links=self.model.links, joints=tuple(fitting))
         recovered, reasons = recover_joints(model, self.robot)
         followed = []
         for told in recovered.joints:
-            if told.name not in self.space.joint_positions:
+            if told.name not in self.space.joint_positions or told.name in refused:
                 continue
             joint, found = self.robot.joint(told.name), []
             position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
@@ -374,7 +373,7 @@ class _Application:
         if followed:
             self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
         for name, reason in reasons.items():
-            if name not in self.positions_of and "no nearer" in reason:
+            if name not in self.positions_of | refused and "no nearer" in reason:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}")
         self._say_measured_mimics(stated)
 

@@ -160,7 +160,7 @@ FAILURES = [
     (
         lambda s: changed_model(s, "block_1", urdf_sha256="ab" * 32),
         "model 'block_1': description",
-        "the state was made from another URDF (SHA-256 abababababab…, the simulated one's is 23e91efba449…)",
+        "the state was made from another URDF (its model is abababababab…, this robot's is ",
     ),
     (
         lambda s: changed_joint(changed_model(s, "rover_arm", urdf_sha256=None), "lift_joint", positions=(0.7,)),
@@ -179,24 +179,28 @@ FAILURES = [
     ),
     (
         lambda s: changed_model(s, "block_1", links=(LinkState("block", pose_at((0.1, 0.0, 0.0))),)),
-        "model 'block_1': link poses",
-        "1 of 1 are not where the joints put them, 'block' the farthest: 0.1 m, 0 rad",
+        "model 'block_1': link 'block'",
+        "its pose is 0.1 m and 0 rad away from the one that the joints give",
     ),
     (
         lambda s: changed_model(s, "block_1", links=(*model(s, "block_1").links, LinkState("blok"))),
         "model 'block_1': link 'blok'",
         "the robot has no such link; did you mean 'block'?",
     ),
-    (lambda s: replace(s, frames=(*s.frames, Frame("block_2"))), "frame 'block_2'", "has a model of this name"),
+    (
+        lambda s: replace(s, models=(model(s, "rover_arm"),), frames=(*s.frames, Frame("block_2"))),
+        "frame 'block_2'",
+        "has a model of this name",
+    ),
     (
         lambda s: replace(s, frames=(Frame("odom", "nowhere", pose_at((0.0,) * 3)),)),
         "frames",
-        "'odom' stands in 'nowhere', which is neither stated nor in the world",
+        "the parent 'nowhere' is neither a frame nor a model",
     ),
     (
         lambda s: replace(s, frames=(Frame("odom", "a"), Frame("a", "odom"))),
         "frames",
-        "stands in itself: odom → a → odom",
+        "form a cycle: odom → a → odom",
     ),
 ]
 
@@ -222,7 +226,11 @@ def test_a_part_is_restored_where_that_is_asked_for() -> None:
     elbow = simulator.data.qpos[place["elbow_joint"].qpos[0]]
     report = simulator.restore(state, partial=True)
     assert report.applied
-    assert [item.subject for item in report.not_restored] == ["model 'rover_arm': joint 'elbow_joint'"]
+    refused = [item.subject for item in report.not_restored]
+    assert refused[0] == "model 'rover_arm': joint 'elbow_joint'"
+    # The links behind it have poses of their own in the state, which nothing can put them to.
+    behind = ("forearm_link", "wrist_link", "palm_link", "left_finger", "right_finger", "tool_frame")
+    assert set(refused[1:]) == {f"model 'rover_arm': link '{name}'" for name in behind}
     assert simulator.data.qpos[place["elbow_joint"].qpos[0]] == elbow
     (lift,) = next(joint for joint in model(state, "rover_arm").joints if joint.name == "lift_joint").positions or ()
     assert simulator.data.qpos[place["lift_joint"].qpos[0]] == lift
@@ -327,7 +335,7 @@ def test_a_twist_on_a_parent_that_states_none_is_not_restored() -> None:
         )
     )
     (failed,) = simulator.restore(state).not_restored
-    assert str(failed) == "model 'block': twist: the motion of its parent 'rover' is not stated"
+    assert str(failed) == "model 'block': twist: how 'rover' moves against 'world' is not stated"
 
 
 def test_a_fixed_robot_is_put_where_the_state_says_but_cannot_move() -> None:
@@ -339,14 +347,23 @@ def test_a_fixed_robot_is_put_where_the_state_says_but_cannot_move() -> None:
     simulator.step(100)
     close(pose_matrix(simulator.capture().models[0].pose), pose_matrix(pose), atol=1e-12)
     (failed,) = simulator.restore(WorldState(models=(ModelState("table", twist=(1.0, 0, 0, 0, 0, 0)),))).not_restored
-    assert failed.detail == "the base is fixed and cannot move"
+    assert failed.detail == "the base is fixed and cannot be given a motion"
 
 
-def test_moving_frames_are_held_still_and_that_is_said() -> None:
+def test_the_motion_of_a_frame_is_refused_and_it_is_held_still_where_it_is_stated() -> None:
     simulator = world(rover())
     frame = Frame("odom", pose=pose_at((1.0, 0.0, 0.0)), twist=(1.0, 0, 0, 0, 0, 0))
-    report = simulator.restore(WorldState(frames=(frame,)))
-    assert "frame 'odom' moves in the state; the simulator holds it still" in report.notes
+    report = simulator.restore(WorldState(frames=(frame,)), partial=True)
+    (failed,) = report.not_restored
+    assert str(failed) == "frame 'odom': it moves in the state; the simulator holds frames still"
+    # The rover moves in the plane of this frame, and so is taken along.
+    assert "model 'rover' is carried along by its frame 'odom'" in report.notes
+    captured = simulator.capture()
+    assert captured.frame("odom").twist == (0.0,) * 6
+    close(pose_matrix(captured.model("rover").pose), np.eye(4))
+    simulator.step(1)
+    mujoco.mj_kinematics(simulator.model, simulator.data)
+    close(simulator.data.xpos[simulator.built.layout("rover").bodies[0]][:1], [1.0], atol=1e-3)
 
 
 def test_commands_survive_a_restart() -> None:
@@ -423,8 +440,7 @@ GRIPPER = """
 def test_a_mimic_joint_that_is_not_stated_goes_where_its_leader_takes_it() -> None:
     simulator = world(model_from_text("g", GRIPPER))
     right = LinkState("right", pose_at((0.0, -0.7, 0.0)))
-    tip = LinkState("tip", pose_at((0.0, 0.0, 9.0)))
-    stated = ModelState("g", pose=pose_at((0, 0, 0)), joints=(JointState("l", (0.4,), (0.5,)),), links=(right, tip))
+    stated = ModelState("g", pose=pose_at((0, 0, 0)), joints=(JointState("l", (0.4,), (0.5,)),), links=(right,))
     report = simulator.restore(WorldState(models=(stated,)))
     assert report.complete
     captured = {joint.name: joint for joint in simulator.capture().models[0].joints}
@@ -432,14 +448,15 @@ def test_a_mimic_joint_that_is_not_stated_goes_where_its_leader_takes_it() -> No
     assert captured["r"].velocities == pytest.approx((-1.0,))
     notes = " ".join(report.notes)
     assert "put where their leaders take them: r" in notes
-    assert "1 joints are not stated and stay as they are: t" in notes
-    # The joint below the tip is not stated: where the tip is stated to be cannot be held against it.
-    assert "link poses: 1 are not compared" in notes
+    assert "1 joints are neither stated nor follow, and stay as they are: t" in notes
     assert any("1 agree with the joints" in item.detail for item in report.items)
     wrong = replace(stated, links=(replace(right, pose=pose_at((0.0, 0.7, 0.0))),))
     report = simulator.restore(WorldState(models=(wrong,)))
     assert not report.applied
-    assert "'right' the farthest: 1.4 m" in report.message
+    assert "link 'right': its pose is 1.4 m" in report.message
+    tip = LinkState("tip", pose_at((0.0, -0.7, 9.0)))
+    report = simulator.restore(WorldState(models=(replace(stated, links=(right, tip)),)))
+    assert "joint 't': cannot be derived" in report.message
 
 
 def test_a_model_without_a_pose_stays_where_it_is_and_that_is_said() -> None:
@@ -447,5 +464,5 @@ def test_a_model_without_a_pose_stays_where_it_is_and_that_is_said() -> None:
     simulator.restore(WorldState(models=(ModelState("block", pose=pose_at((1, 2, 3))),)))
     report = simulator.restore(WorldState(models=(ModelState("block", twist=(0.0,) * 6),)))
     assert report.applied
-    assert "model 'block' states no pose and stays where it is" in report.notes
+    assert "model 'block': its pose is not stated, so the root link stays where it is" in report.notes
     close(simulator.data.qpos[:3], (1, 2, 3))

@@ -85,7 +85,7 @@ class RandomWorld:
         velocities: joint velocities that are stated.
         base_twist: how the root link moves in its virtual joint's frame, in that frame's axes, where that follows.
         must: subjects that whoever puts the state onto robots refuses: ``model 'm': joint 'j'``.
-        may: subjects that only some can take, such as a fixed base elsewhere.
+        may: subjects that not all can take, such as a fixed base elsewhere, or the motion of a frame.
     """
 
     state: WorldState
@@ -218,13 +218,15 @@ class _Maker:
     def make(self) -> RandomWorld:
         rng, found = self.rng, RandomWorld(WorldState(), {}, {}, {}, {}, {}, frozenset(), frozenset())
         self.bodies["world"] = _Body(np.eye(4), np.zeros(6), "world", True)
-        frames = []
+        frames, any_moves = [], rng.random() < 0.3
         for number in range(int(rng.integers(1, 4))):
             name = f"frame_{number}"
             parent = str(rng.choice(list(self.bodies)))
             above = self.bodies[parent]
             T_parent, moves = random_pose(rng), bool(rng.random() < 0.7)
-            relative = rng.uniform(-0.5, 0.5, 6) * (rng.random() < 0.5)
+            relative = rng.uniform(-0.5, 0.5, 6) * (any_moves and rng.random() < 0.7)
+            if moves and relative.any():
+                self.may.add(f"frame '{name}'")
             self.bodies[name] = _Body(above.T @ T_parent, carried(above, T_parent, relative), parent, moves)
             stated = tuple(relative.tolist()) if moves else None
             frames.append(Frame(name, parent, pose_of(T_parent), stated))
@@ -254,10 +256,14 @@ class _Maker:
         if moving:
             twist = tuple(relative_twist(above, body).tolist())
             # What turns carries the root link along with it, the faster the farther away it is.
-            if self._known(robot.frame, parent) and (placed or parent == robot.frame):
+            known = self._known(robot.frame, parent) and (placed or parent == robot.frame)
+            # What floats may be moved in the world, whatever its virtual joint's frame does.
+            in_world = self._known("world", parent) and (placed or parent == "world")
+            if known:
                 found.base_twist[name] = robot.twist_frame_root
-            else:
-                self.must.add(f"model '{name}': twist")
+            if not (known and in_world):
+                either = robot.base == "floating" and (known or in_world)
+                (self.may if either or known else self.must).add(f"model '{name}': twist")
         pose = pose_of(np.linalg.inv(above.T) @ T) if placed else None
         links, joints = self._statements(robot, found)
         self.models.append(ModelState(name, parent, pose, twist, links, joints))

@@ -170,5 +170,6 @@ def command(*words: str) -> str:
 
 CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
+    "simulation": Consumer(simulation),
     "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
 }

@@ -26,8 +26,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.ros.messages.world_messages import pose_message, twist_message
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorError
-from robot_semantics.simulation.placement import Motion, place_all
 from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
@@ -82,13 +82,13 @@ class EntitySimulator(RemoteSimulator):
         response = SetWorldState.Response()
         try:
             state = parse_world(request.text, "<text>")
-            placed = place_all(state)
+            world = resolve(state)
         except RobotSemanticsError as error:
             response.message = str(error)
             return response
         features = await self._probe(_GET, _SET)
         before = await self._entities()
-        plan = self._plan(state, placed, before, request, response)
+        plan = self._plan(world, before, request, response)
         complete = not response.not_set
         response.success = complete or request.partial
         response.notes = ["only poses and twists are set; this simulator does not continue bit for bit"]
@@ -106,16 +106,15 @@ class EntitySimulator(RemoteSimulator):
 
     def _plan(
         self,
-        state: WorldState,
-        placed: Mapping[str, Motion],
+        world: ResolvedWorld,
         present: Mapping[str, EntityState],
         request: SetWorldState.Request,
         response: SetWorldState.Response,
     ) -> list[_Order]:
         """Return the requests that a state asks for, and say in the response what they set and what has no place."""
         plan = []
-        standing = {} if self._sets_parts else place_all(_world(self.name, present))
-        for model in state.models:
+        standing = world if self._sets_parts else resolve(_world(self.name, present))
+        for model in world.state.models:
             if request.models and model.name not in request.models:
                 continue
             subject = f"model '{model.name}'"
@@ -128,17 +127,21 @@ class EntitySimulator(RemoteSimulator):
                 response.not_set.append(
                     f"{subject}: {len(model.joints)} joints: simulation_interfaces has no joint states"
                 )
+            if model.links:
+                response.not_set.append(
+                    f"{subject}: {len(model.links)} links: simulation_interfaces has no link states"
+                )
             if model.pose is None and model.twist is None:
                 continue
             # A twist that hangs on a motion nobody states cannot be turned into the world's axes.
-            moves = model.twist is not None and placed[model.name].twist is not None
+            moves = model.twist is not None and _stated_twist(world, model.name) is not None
             if model.twist is not None and not moves:
                 response.not_set.append(f"{subject}: twist: the motion of its parent '{model.parent}' is not stated")
             poses = model.pose is not None
             stated = " and ".join([*["pose"] * poses, *["twist"] * moves])
             if not stated:
                 continue
-            plan.append(_Order(self._request(model.name, placed, standing, poses=poses, moves=moves), stated))
+            plan.append(_Order(self._request(model.name, world, standing, poses=poses, moves=moves), stated))
             response.set.append(f"{subject}: {stated} set")
         return plan
 
@@ -168,15 +171,15 @@ class EntitySimulator(RemoteSimulator):
                 return
 
     def _request(
-        self, name: str, placed: Mapping[str, Motion], standing: Mapping[str, Motion], *, poses: bool, moves: bool
+        self, name: str, world: ResolvedWorld, standing: ResolvedWorld, *, poses: bool, moves: bool
     ) -> SetEntityState.Request:
         """Return the request for an entity; where it is, `standing`, fills in what it must say and nobody states."""
         state = EntityState()
         state.header.frame_id = WORLD
-        state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed)[name].T))
-        twist = (placed if moves else standing or placed)[name].twist
-        if twist is not None and (moves or standing):
-            state.twist = twist_message(twist.tolist())
+        state.pose = pose_message(pose_from_matrix((world if poses else standing).pose(name)))
+        twist = _stated_twist(world if moves else standing, name)
+        if twist is not None and (moves or not self._sets_parts):
+            state.twist = twist_message(twist)
         return self._setting(name, state, poses=poses, moves=moves)
 
     def _setting(self, name: str, state: EntityState, *, poses: bool, moves: bool) -> SetEntityState.Request:
@@ -224,6 +227,12 @@ class EntitySimulator(RemoteSimulator):
         already = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
         if result.result not in (Result.RESULT_OK, already):
             raise SimulatorError(f"simulator '{self.name}' does not change its state: {result.error_message}")
+
+
+def _stated_twist(world: ResolvedWorld, name: str) -> list[float] | None:
+    """Return (6,) the twist in the world, None where it is not stated."""
+    twist = world.twists[world.at(name)]
+    return None if np.isnan(twist).any() else twist.tolist()
 
 
 def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:

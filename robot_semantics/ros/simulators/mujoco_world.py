@@ -43,7 +43,7 @@ from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.mujoco_stepping import SimulationError, send_warnings_to
-from robot_semantics.simulation.simulator import RestoreReport
+from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.usdf.writer import check_writable, write_world
