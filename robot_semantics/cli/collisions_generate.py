@@ -14,6 +14,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.words import output_file
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
 from robot_semantics.collision.merging import KEEP, Merged, merge
@@ -43,8 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which pairs of --srdf stay whatever is found: those a person wrote (user), all, none",
     )
     add_sampling_arguments(parser)
-    parser.add_argument("--json", metavar="R.json", help="write all evidence as JSON; - for standard output")
-    parser.add_argument("--plot", metavar="R.png", help="draw the matrix as a heat map")
+    parser.add_argument(
+        "--json", metavar="R.json", type=output_file(".json"), help="write all evidence as JSON; - for standard output"
+    )
+    parser.add_argument(
+        "--plot", metavar="R.png", type=output_file(".png", ".svg", ".pdf"), help="draw the matrix as a heat map"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,6 +11,8 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, xacro_of
+from robot_semantics.cli.usdf_files import FORMATS, save_state
+from robot_semantics.cli.words import output_file
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -18,7 +20,13 @@ EXIT_OK, EXIT_PROBLEMS = 0, 1
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
     parser.add_argument("--steps", type=_count, required=True, metavar="N", help="number of time steps")
-    parser.add_argument("-o", "--output", metavar="OUT.usdf", help="where to write the state; otherwise to stdout")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT.usdf",
+        type=output_file(*FORMATS),
+        help="where to write the state, as JSON if it ends in .json; otherwise to stdout",
+    )
     parser.add_argument(
         "--model",
         action="append",
@@ -48,7 +56,6 @@ def _run(arguments: argparse.Namespace) -> int:
     from robot_semantics.simulation.mujoco_stepping import send_warnings_to
     from robot_semantics.usdf.descriptions import with_relative_paths
     from robot_semantics.usdf.reader import read_world
-    from robot_semantics.usdf.writer import save_world, write_world
 
     path = Path(arguments.world)
     state = read_world(path)
@@ -83,10 +90,8 @@ def _run(arguments: argparse.Namespace) -> int:
     elapsed = time.perf_counter() - started
     result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
     if arguments.output:
-        output = Path(arguments.output)
-        save_world(with_relative_paths(result, output.resolve().parent), output)
-    else:
-        sys.stdout.write(write_world(result))
+        result = with_relative_paths(result, Path(arguments.output).resolve().parent)
+    save_state(result, arguments.output)
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"

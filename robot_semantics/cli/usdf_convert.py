@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
@@ -23,7 +24,7 @@ from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 
-_ENDINGS = {".usdf": "usdf", ".json": "json", ".sdf": "sdformat", ".world": "sdformat", ".mjcf": "mujoco"}
+_ENDINGS = {**usdf_files.FORMATS, ".sdf": "sdformat", ".world": "sdformat", ".mjcf": "mujoco"}
 
 
 def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,10 +46,10 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Write the converted state; what the conversion could not carry goes to stderr."""
-    source = arguments.source or _ENDINGS.get(Path(arguments.file).suffix, "usdf")
-    target = arguments.target or (_ENDINGS.get(Path(arguments.output).suffix, "usdf") if arguments.output else None)
-    if target is None:
+    source = arguments.source or _format_of(arguments.file, "--from")
+    if arguments.target is None and arguments.output is None:
         raise UsageError("--to: say which format the result has, or give an --output")
+    target = arguments.target or _format_of(arguments.output, "--to")
     read = _READERS[source](arguments)
     written = _WRITERS[target](read.value, arguments)
     usdf_files.print_lost((*read.lost, *written.lost))
@@ -57,6 +58,13 @@ def run_convert(arguments: argparse.Namespace) -> int:
     else:
         save_bytes(written.value.encode(), arguments.output)
     return 0
+
+
+def _format_of(path: str, option: str) -> str:
+    try:
+        return format_of(path, _ENDINGS, "usdf")
+    except UnknownEndingError as error:
+        raise UsageError(f"{error}: say the format with {option}") from None
 
 
 def _from_usdf(arguments: argparse.Namespace) -> Converted[WorldState]:

@@ -10,7 +10,7 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
 from robot_semantics.cli.usdf_places import placed
-from robot_semantics.cli.words import UsageError, nanoseconds
+from robot_semantics.cli.words import UsageError, nanoseconds, output_file
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
@@ -36,7 +36,13 @@ def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", metavar="T", help="set the time [s]")
     usdf_files.add_robot_options(parser)
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
+    place.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=output_file(*usdf_files.FORMATS),
+        help="file for the result: .usdf, or .json for JSON (default: stdout)",
+    )
     place.add_argument("--in-place", action="store_true", help="write to FILE itself")
 
 

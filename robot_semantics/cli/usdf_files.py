@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.usdf_places import Origin
+from robot_semantics.cli.words import output_file
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
@@ -22,7 +24,8 @@ from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 
-JSON_ENDING = ".json"
+FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
+"""What a world state's file holds, by its ending; without one it is USDF."""
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +47,13 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:
     """Declare where the result goes."""
-    parser.add_argument("-o", "--output", metavar="FILE", help="file for the result; .json for JSON (default: stdout)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=output_file(*FORMATS),
+        help="file for the result: .usdf, or .json for JSON (default: stdout)",
+    )
 
 
 def finder(arguments: argparse.Namespace, path: str) -> FileFinder:
@@ -110,7 +119,7 @@ def read_origin(path: str, diagnostics: Diagnostics | None = None) -> Origin:
     Raises:
         DescriptionError: the file cannot be read or has errors.
     """
-    if path.endswith(JSON_ENDING):
+    if FORMATS.get(Path(path).suffix.lower()) == "json":
         return Origin(parse_json(Path(path).read_bytes(), path), path, None)
     if path == "-":
         document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
@@ -126,10 +135,14 @@ def folder_of(path: str | None) -> Path:
 
 def write_state(state: WorldState, output: str | None, source: str) -> None:
     """Write a world state, read from `source`, to a file, atomically, or to stdout; it names the same robot files."""
-    state = rebased(state, folder_of(source), folder_of(output))
+    save_state(rebased(state, folder_of(source), folder_of(output)), output)
+
+
+def save_state(state: WorldState, output: str | None) -> None:
+    """Write a world state to a file, atomically, in the format that its ending names, or to stdout."""
     if output is None:
         sys.stdout.write(write_world(state))
-    elif output.endswith(JSON_ENDING):
+    elif format_of(output, FORMATS, "usdf") == "json":
         text = json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False)
         save_bytes(f"{text}\n".encode(), output)
     else:

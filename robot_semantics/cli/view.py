@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.words import output_file
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
@@ -23,8 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     inputs.add_loading_arguments(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
-    out.add_argument("--png", metavar="OUT.png", help="write a picture; needs no display")
-    out.add_argument("--html", metavar="OUT.html", help="write one page that opens anywhere, offline too")
+    out.add_argument("--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
+    out.add_argument(
+        "--html",
+        metavar="OUT.html",
+        type=output_file(".html", ".htm"),
+        help="write one page that opens anywhere, offline too",
+    )
     out.add_argument("--port", type=int, default=0, metavar="N", help="port of the served page (any free one)")
     out.add_argument("--no-browser", action="store_true", help="only print the page's address")
     out.add_argument("--live", action="store_true", help="follow the running node: its robots, TF, snapshots")

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal, InvalidOperation
 
+from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.urdf.numbers import number
 
 
 class UsageError(RobotSemanticsError):
     """Words of the command line that have no meaning, whatever the input: the exit code is 2."""
+
+
+def output_file(*endings: str) -> Callable[[str], str]:
+    """Return the argparse type of a file to write: any name with one of `endings`, or with none."""
+
+    def checked(text: str) -> str:
+        try:
+            format_of(text, {ending: ending for ending in endings}, endings[0])
+        except UnknownEndingError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return text
+
+    return checked
 
 
 def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.outputs import (
     Csv,
@@ -205,9 +206,10 @@ def _read(
 def _format(request: ExportRequest, count: int) -> str:
     suffix = _suffix(request)
     if request.format is None:
-        if suffix and suffix not in SUFFIXES:
-            raise RequestError(f"what is '{suffix}'? Say --format {', '.join(FORMATS)}")
-        name = SUFFIXES.get(suffix, "usdf")
+        try:
+            name = format_of(request.out or "", SUFFIXES, "usdf")
+        except UnknownEndingError as error:
+            raise RequestError(f"{error}: say --format {', '.join(FORMATS)}") from None
     else:
         name = request.format
     if name == "usdf" and suffix in (".usdf", ".xml") and count > 1:

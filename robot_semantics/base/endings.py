@@ -1,0 +1,47 @@
+"""Formats of files by the endings of their names: an unknown ending is refused, never taken for some format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+
+class UnknownEndingError(RobotSemanticsError):
+    """A file's name ends in what is no known format.
+
+    Attributes:
+        path: the file.
+        known: the endings that are known.
+    """
+
+    def __init__(self, path: str | Path, known: tuple[str, ...]) -> None:
+        self.path = path
+        self.known = known
+        *others, last = known
+        words = f"{', '.join(others)} or {last}" if others else last
+        ending = Path(path).suffix
+        super().__init__(
+            f"'{path}' has the ending '{ending}'; known is {words}"
+            if ending
+            else f"'{path}' has no ending; known is {words}"
+        )
+
+
+def format_of(path: str | Path, formats: Mapping[str, str], without: str | None = None) -> str:
+    """Return the format that the ending of `path` names; capitals make no difference.
+
+    Args:
+        path: the file's name.
+        formats: format by ending, for example ``{".json": "json"}``.
+        without: the format of a name that has no ending.
+
+    Raises:
+        UnknownEndingError: the ending is not among `formats`, or there is none and `without` is not given.
+    """
+    ending = Path(path).suffix.lower()
+    found = formats.get(ending) or (without if not ending else None)
+    if found is None:
+        raise UnknownEndingError(path, tuple(formats))
+    return found
