@@ -14,6 +14,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_robot_arguments(parser)
     parser.add_argument("-o", "--output", metavar="OUT.srdf", help="where to write the SRDF")
     parser.add_argument("--update", action="store_true", help="write into the file of --srdf, in place")
-    parser.add_argument("--force", action="store_true", help="overwrite OUT.srdf where it is another file than --srdf")
+    parser.add_argument("--force", action="store_true", help="write over files that are there")
     parser.add_argument(
         "--keep",
         choices=sorted(KEEP),
@@ -44,11 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which pairs of --srdf stay whatever is found: those a person wrote (user), all, none",
     )
     add_sampling_arguments(parser)
-    parser.add_argument(
-        "--json", metavar="R.json", type=output_file(".json"), help="write all evidence as JSON; - for standard output"
+    add_output(
+        parser,
+        "--json",
+        metavar="R.json",
+        type=output_file(".json"),
+        help="write all evidence as JSON; - for standard output",
     )
-    parser.add_argument(
-        "--plot", metavar="R.png", type=output_file(".png", ".svg", ".pdf"), help="draw the matrix as a heat map"
+    add_output(
+        parser,
+        "--plot",
+        metavar="R.png",
+        type=output_file(".png", ".svg", ".pdf"),
+        help="draw the matrix as a heat map",
     )
 
 

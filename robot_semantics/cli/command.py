@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from robot_semantics.cli.outputs import declare_force
+
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
     """Declare no arguments."""
@@ -34,6 +36,7 @@ class Command:
         """Let `parser` read this command: afterwards the attribute `perform` of what it has read does the work."""
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         self.arguments(parser)
+        declare_force(parser)
         lines = "\n".join(f"  {line}" for line in self.examples)
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)

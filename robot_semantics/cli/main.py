@@ -9,13 +9,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from robot_semantics import __version__
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import check_outputs
 from robot_semantics.cli.words import UsageError
 
 LONGEST_LINE = 2000
@@ -56,7 +57,20 @@ COMMANDS: dict[str, str] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 done, 1 problems in the input, 2 wrong usage."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    if sys.stdout is None:  # it was closed before we began
+        print("error: standard output is closed", file=sys.stderr)
+        return EXIT_PROBLEMS
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+    except SystemExit:
+        # argparse has shown a help or an error.
+        if not _is_written_out():
+            return EXIT_PROBLEMS
+        raise
+    return code if _is_written_out() else EXIT_PROBLEMS
+
+
+def _run(words: list[str]) -> int:
     plain, xacro_arguments = split_xacro_arguments(words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show an arrow shows its code, and the rest.
@@ -72,6 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command is None:
             parser.print_help()
             return EXIT_USAGE
+        check_outputs(arguments)
         code: int = arguments.perform(arguments)
         return code
     except DescriptionError as error:
@@ -82,17 +97,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
         print(f"error: {first}", *more, sep="\n", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`).
+        return EXIT_PROBLEMS
     except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            # The reader of our output has gone (`| head`); the interpreter must not complain when it flushes.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return EXIT_PROBLEMS
         where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _is_written_out() -> bool:
+    """Write out what is still held back, and tell whether all of it could be; what cannot be is an error, said once."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # The interpreter must not complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: standard output: {error.strerror}", file=sys.stderr)
+        return False
+    return True
 
 
 def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -104,6 +131,11 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
 
 class _Parser(argparse.ArgumentParser):
     """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help; argparse's own would not say that it could not."""
+        if message:
+            (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Print the message and the usage, and exit."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, xacro_of
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import print_all
 
 
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "series", metavar="SERIES", nargs="+", help="a folder, .npz or .jsonl from export, or USDF files"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
+    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
     parser.add_argument("--joint", metavar="NAME", action="append", default=[], help="only this joint; may be repeated")
     parser.add_argument("--model", metavar="NAME", help="only this model")
     parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")

@@ -17,6 +17,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -35,10 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser)
     inputs.add_json_argument(parser)
-    parser.add_argument(
-        "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw the tree of links, joints and groups"
+    add_output(
+        parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw the tree of links, joints and groups"
     )
-    parser.add_argument(
+    add_output(
+        parser,
         "--dot",
         metavar="OUT.dot",
         type=output_file(".dot", ".gv"),

@@ -11,6 +11,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, xacro_of
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import FORMATS, save_state
 from robot_semantics.cli.words import output_file
 
@@ -20,7 +21,8 @@ EXIT_OK, EXIT_PROBLEMS = 0, 1
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
     parser.add_argument("--steps", type=_count, required=True, metavar="N", help="number of time steps")
-    parser.add_argument(
+    add_output(
+        parser,
         "-o",
         "--output",
         metavar="OUT.usdf",

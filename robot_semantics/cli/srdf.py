@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.cli.words import UsageError, pair_of
 from robot_semantics.model.authoring import check_change
@@ -29,8 +29,7 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
-    parser.add_argument("-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
-    parser.add_argument("--force", action="store_true", help="overwrite the file if it is there")
+    add_output(parser, "-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 
@@ -71,7 +70,7 @@ def _rename_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("srdf", metavar="S.srdf", help="the file to change")
     parser.add_argument("--urdf", metavar="URDF", help="the robot against which the change is checked")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the result here instead")
+    add_output(parser, "-o", "--output", metavar="FILE", help="write the result here instead")
     _add_robot_arguments(parser)
 
 
@@ -81,8 +80,6 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    if arguments.output is not None and Path(arguments.output).exists() and not arguments.force:
-        raise RobotSemanticsError(f"{arguments.output} is there already; change it with 'srdf add', or give --force")
     robot = _robot(arguments)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     inputs.print_diagnostics(check_change(None, text, robot))

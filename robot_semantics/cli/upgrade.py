@@ -12,12 +12,13 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import print_diagnostics
+from robot_semantics.cli.outputs import add_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="description in any form, older ones mixed with the current")
-    parser.add_argument("-o", "--output", metavar="NEW.urdf", help="file to write; standard output without it")
+    add_output(parser, "-o", "--output", metavar="NEW.urdf", help="file to write; standard output without it")
     parser.add_argument("--implicit-links", action="store_true", help="write out the links that only joints name")
     parser.add_argument("--diff", action="store_true", help="print what changes, as a unified diff")
     parser.epilog = (

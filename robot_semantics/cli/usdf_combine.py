@@ -9,6 +9,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
+from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.usdf_places import placed
 from robot_semantics.cli.words import UsageError, nanoseconds
 from robot_semantics.usdf.combine import merge, prefixed, split
@@ -54,6 +55,7 @@ def add_split_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `split`."""
     parser.add_argument("file", metavar="FILE", help="world state")
     parser.add_argument("-o", "--output-folder", metavar="DIR", default=".", help="where MODEL.usdf files go")
+    parser.add_argument("--force", action="store_true", help="write over files that are there")
 
 
 def run_split(arguments: argparse.Namespace) -> int:
@@ -62,13 +64,14 @@ def run_split(arguments: argparse.Namespace) -> int:
     with placed(origins) as diagnostics:
         parts = split(origins[0].state, diagnostics)
     folder = Path(arguments.output_folder)
-    folder.mkdir(parents=True, exist_ok=True)
     paths: dict[Path, str] = {}
     for name in parts:
         path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name).lstrip('.') or '_'}.usdf"
         if path in paths:
             raise ArrayError("FILE", f"models '{paths[path]}' and '{name}' would both be written to {path}")
         paths[path] = name
+        check_not_there(path, arguments.force)
+    folder.mkdir(parents=True, exist_ok=True)
     for path, name in paths.items():
         usdf_files.write_state(parts[name], str(path), arguments.file)
         print(path)

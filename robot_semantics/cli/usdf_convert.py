@@ -14,6 +14,7 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import UsageError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import parse_json, world_to_json
@@ -30,7 +31,7 @@ _ENDINGS = {**usdf_files.FORMATS, ".sdf": "sdformat", ".world": "sdformat", ".mj
 def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `convert`."""
     parser.add_argument("file", metavar="FILE", help="what to convert")
-    parser.add_argument("-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
+    add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
     endings = ", ".join(f"{ending} {name}" for ending, name in _ENDINGS.items())
     parser.add_argument(
         "--from",

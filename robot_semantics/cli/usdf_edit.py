@@ -9,6 +9,7 @@ from dataclasses import replace
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import placed
 from robot_semantics.cli.words import UsageError, nanoseconds, output_file
 from robot_semantics.model.robot_model import RobotModel
@@ -36,7 +37,8 @@ def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", metavar="T", help="set the time [s]")
     usdf_files.add_robot_options(parser)
     place = parser.add_mutually_exclusive_group()
-    place.add_argument(
+    add_output(
+        place,
         "-o",
         "--output",
         metavar="FILE",

@@ -13,6 +13,7 @@ from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import Origin
 from robot_semantics.cli.words import output_file
 from robot_semantics.convert.json_form import parse_json, world_to_json
@@ -47,7 +48,8 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
 
 def add_output_option(parser: argparse.ArgumentParser) -> None:
     """Declare where the result goes."""
-    parser.add_argument(
+    add_output(
+        parser,
         "-o",
         "--output",
         metavar="FILE",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 
 if TYPE_CHECKING:
@@ -24,8 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     inputs.add_loading_arguments(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
-    out.add_argument("--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
-    out.add_argument(
+    add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
+    add_output(
+        out,
         "--html",
         metavar="OUT.html",
         type=output_file(".html", ".htm"),

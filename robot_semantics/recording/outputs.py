@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from robot_semantics.base.files import temporary_beside
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.robots import RequestError
@@ -51,24 +52,18 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
     """
     check_target(target, folder=folder, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    if folder:
-        temporary.mkdir()
     try:
-        yield temporary
-        if folder and target.exists():
-            old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-            target.rename(old)
-            temporary.rename(target)
-            shutil.rmtree(old)
-        else:
-            temporary.replace(target)
-    except BaseException as error:
-        if folder:
-            shutil.rmtree(temporary, ignore_errors=True)
-        else:
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+        with temporary_beside(target, folder=folder) as temporary:
+            yield temporary
+            if folder and target.exists():
+                old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+                target.rename(old)
+                temporary.rename(target)
+                shutil.rmtree(old)
+            else:
+                temporary.replace(target)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
             # A full disk does not say what was being written.
             raise OSError(error.errno, error.strerror, str(target)) from None
         raise

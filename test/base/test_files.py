@@ -68,9 +68,43 @@ def test_where_nothing_more_fits_the_old_file_stays_and_the_new_one_is_named(
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    command = (sys.executable, "-m", "robot_semantics.cli.main", *words, str(out))
+    command = (sys.executable, "-m", "robot_semantics.cli.main", *words, str(out), "--force")
     done = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=little_room, timeout=120.0)
     assert done.returncode == 1
     assert f"error: {written}: File too large" in done.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
     assert written.read_bytes() == b"old"
+
+
+def test_what_a_killed_save_left_is_swept_and_what_is_being_written_is_not(tmp_path: Path) -> None:
+    writer = """
+import sys, time
+from pathlib import Path
+from robot_semantics.base.files import temporary_beside
+with temporary_beside(Path(sys.argv[1])) as path:
+    print(path.name, flush=True)
+    time.sleep(60)
+"""
+    with (
+        subprocess.Popen([sys.executable, "-c", writer, str(tmp_path / "a.usdf")], stdout=subprocess.PIPE) as killed,
+        subprocess.Popen([sys.executable, "-c", writer, str(tmp_path / "b.usdf")], stdout=subprocess.PIPE) as writing,
+    ):
+        left, held = (
+            tmp_path / process.stdout.readline().decode().strip() for process in (killed, writing) if process.stdout
+        )
+        killed.kill()
+        killed.wait()
+        for path in (left, held):
+            os.utime(path, (0, 0))
+        (tmp_path / ".mine.tmp").write_bytes(b"")
+        os.utime(tmp_path / ".mine.tmp", (0, 0))
+        save_bytes(b"state", tmp_path / "c.usdf")
+        assert {path.name for path in tmp_path.iterdir()} == {held.name, "c.usdf", ".mine.tmp"}
+        writing.kill()
+
+
+def test_a_loop_of_links_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(OSError, match="symbolic links") as caught:
+        save_bytes(b"", tmp_path / "loop")
+    assert caught.value.filename == str(tmp_path / "loop")

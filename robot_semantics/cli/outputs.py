@@ -1,0 +1,60 @@
+"""The files that commands write: none is written over another without being told to."""
+
+from __future__ import annotations
+
+import argparse
+import stat
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+
+class _OutputFile(argparse.Action):
+    """Keeps the path of a file that the command makes."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
+    ) -> None:
+        del parser, option_string
+        setattr(namespace, self.dest, values)
+
+
+def add_output(parser: Any, *flags: str, **options: Any) -> None:
+    """Declare an option that names a file to write; `options` are those of `add_argument`.
+
+    The command then has ``--force`` as well, and refuses, before it does anything, to write over what is there.
+    """
+    parser.add_argument(*flags, action=_OutputFile, **options)
+
+
+def declare_force(parser: argparse.ArgumentParser) -> None:
+    """Give a command that makes files its ``--force``, unless it has declared one with a meaning of its own."""
+    outputs = [action.dest for action in parser._actions if isinstance(action, _OutputFile)]
+    if outputs:
+        if "--force" not in parser._option_string_actions:
+            parser.add_argument("--force", action="store_true", help="write over a file that is there")
+        parser.set_defaults(made_files=outputs)
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Look whether a file that the command would make is there already.
+
+    Raises:
+        RobotSemanticsError: it is, and ``--force`` was not given; a device or a pipe is no such file.
+        OSError: its name leads nowhere.
+    """
+    for name in getattr(arguments, "made_files", ()):
+        path = getattr(arguments, name)
+        if path and path != "-":
+            check_not_there(Path(path), arguments.force)
+
+
+def check_not_there(path: Path, force: bool) -> None:
+    """Look whether a file is there already; raises as `check_outputs`."""
+    try:
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return
+    if is_file and not force:
+        raise RobotSemanticsError(f"{path} is there already; --force writes over it")

@@ -1,0 +1,92 @@
+"""No command writes over a file that is there without being told to, and each says so before it does any work."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.cli import main as command_line
+from robot_semantics.examples import FOLDER
+
+COMMANDS = (
+    "show robot.urdf --svg OUT.svg",
+    "show robot.urdf --dot OUT.dot",
+    "upgrade robot.urdf -o OUT",
+    "usdf edit world.usdf --time 3 -o OUT.usdf",
+    "usdf merge world.usdf world.usdf -o OUT",
+    "usdf interpolate world.usdf world.usdf --share 0.5 -o OUT",
+    "usdf convert world.usdf -o OUT.json",
+    "sim run world.usdf --steps 1 -o OUT",
+    "srdf new robot.urdf -o OUT",
+    "srdf add robot.srdf --passive-joint lift_joint -o OUT",
+    "view world.usdf --html OUT.html",
+    "view world.usdf --png OUT.png",
+    "plot world.usdf -o OUT.png",
+    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o OUT",
+    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o new.srdf --json OUT.json",
+    "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o newer.srdf --plot OUT.png",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for kind in ("urdf", "srdf", "usdf"):
+        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path)
+        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"{'world' if kind == 'usdf' else 'robot'}.{kind}")
+    for kind in ("urdf", "srdf"):
+        shutil.copy(FOLDER / f"block.{kind}", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_what_is_there_stays_and_the_command_ends_with_1(
+    folder: Path, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = line.replace("OUT", "mine").split()
+    there = next(folder / word for word in words if word.startswith("mine"))
+    there.write_text("mine")
+    before = sorted(path.name for path in folder.iterdir())
+    assert command_line.main(words) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert there.read_text() == "mine"
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("line", COMMANDS[:3])
+def test_with_force_it_is_written_over(folder: Path, line: str) -> None:
+    (folder / "mine").write_text("mine")
+    assert command_line.main([*line.replace("OUT", "mine").split(), "--force"]) == 0
+    assert (folder / "mine").read_text() != "mine"
+
+
+def test_a_device_is_no_file_that_could_be_lost(folder: Path) -> None:
+    assert command_line.main(["usdf", "edit", "world.usdf", "--time", "3", "-o", "/dev/null"]) == 0
+
+
+def test_a_name_that_leads_nowhere_is_an_error_without_a_traceback(folder: Path) -> None:
+    (folder / "loop").symlink_to("loop")
+    command = [sys.executable, "-m", "robot_semantics.cli.main", "upgrade", "robot.urdf", "-o", "loop"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == 1
+    assert "loop: Too many levels of symbolic links" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("--help",), ("show", "robot.urdf"), ("usdf", "show", "world.usdf", "--json")])
+def test_output_that_nobody_can_take_is_said_and_not_hidden(folder: Path, words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "robot_semantics.cli.main", *words]
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command], capture_output=True, text=True, check=False, cwd=folder
+    )
+    with open("/dev/full", "w") as full:  # noqa: PTH123  # a device
+        filled = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=folder)
+    for done in (closed, filled):
+        assert done.returncode == 1, done.stderr
+        assert done.stderr.startswith("error: ")
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
