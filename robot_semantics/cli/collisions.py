@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli import collisions_check, collisions_diff, collisions_generate, collisions_witness
+from robot_semantics.cli import (
+    collisions_check,
+    collisions_diff,
+    collisions_edit,
+    collisions_generate,
+    collisions_table,
+    collisions_witness,
+)
 from robot_semantics.cli.command import Command
 
 COMMAND = Command(
     operations={
         "generate": collisions_generate.COMMAND,
         "check": collisions_check.COMMAND,
+        "table": collisions_table.COMMAND,
+        "enable": collisions_edit.ENABLE,
+        "disable": collisions_edit.DISABLE,
         "witness": collisions_witness.COMMAND,
         "diff": collisions_diff.COMMAND,
     },

@@ -35,39 +35,53 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    _add_file_arguments(parser)
+    add_file_arguments(parser)
     add_part_arguments(parser)
 
 
+REMOVABLE: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("--virtual-joint", ("NAME",), "virtual joint"),
+    ("--passive-joint", ("JOINT",), "passive joint"),
+    ("--state", ("GROUP/NAME",), "state"),
+    ("--end-effector", ("NAME",), "end effector"),
+    ("--group", ("NAME",), "group"),
+    ("--joint-property", ("JOINT", "PROPERTY"), "joint property"),
+    ("--disable-default-collisions", ("LINK",), "link disabled by default"),
+    ("--spheres", ("LINK",), "link with spheres"),
+)
+"""What can be removed by name: the option, its words, and the kind of part (`robot_semantics.srdf.edit.PARTS`)."""
+
+PAIRS = ("disable_collisions", "enable_collisions")
+
+
 def _remove_arguments(parser: argparse.ArgumentParser) -> None:
-    _add_file_arguments(parser)
-    for option, metavar in (
-        ("--virtual-joint", "NAME"),
-        ("--passive-joint", "JOINT"),
-        ("--group", "NAME"),
-        ("--state", "GROUP/NAME"),
-        ("--end-effector", "NAME"),
-    ):
-        parser.add_argument(option, metavar=metavar, action="append", default=[], help="remove it; may be repeated")
-    parser.add_argument(
-        "--disable-collisions",
-        nargs=2,
-        metavar=("LINK1", "LINK2"),
-        action="append",
-        default=[],
-        help="no longer disable the pair",
-    )
+    add_file_arguments(parser)
+    pairs = ((_option(tag), ("LINK1", "LINK2"), f"element <{tag}> of a pair") for tag in PAIRS)
+    for option, words, kind in (*REMOVABLE, *pairs):
+        parser.add_argument(
+            option,
+            nargs=len(words),
+            metavar=words,
+            action="append",
+            default=[],
+            help=f"remove the {kind}; may be repeated",
+        )
+
+
+def _option(tag: str) -> str:
+    return "--" + tag.replace("_", "-")
 
 
 def _rename_arguments(parser: argparse.ArgumentParser) -> None:
-    _add_file_arguments(parser)
+    add_file_arguments(parser)
     parser.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("old", metavar="OLD", help="the name it has")
     parser.add_argument("new", metavar="NEW", help="the name it gets")
     parser.add_argument("--in-urdf", action="store_true", help="rename the link or joint in the file of --urdf as well")
 
 
-def _add_file_arguments(parser: argparse.ArgumentParser) -> None:
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the SRDF that is changed in place, and the robot against which the change is checked."""
     parser.add_argument("srdf", metavar="S.srdf", help="the file to change")
     parser.add_argument("--urdf", metavar="URDF", help="the robot against which the change is checked")
     add_output(parser, "-o", "--output", metavar="FILE", help="write the result here instead")
@@ -91,26 +105,19 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    before, robot = SrdfText.from_file(arguments.srdf), _known_robot(arguments)
-    return _finish(arguments, before, with_parts(before, arguments, robot), robot)
+    before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
+    return finish(arguments, before, with_parts(before, arguments, robot), robot)
 
 
 def _remove(arguments: argparse.Namespace) -> int:
-    before, robot = SrdfText.from_file(arguments.srdf), _known_robot(arguments)
+    before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     text = before
-    for name in arguments.virtual_joint:
-        text = text.remove_virtual_joint(name)
-    for name in arguments.passive_joint:
-        text = text.remove_passive_joint(name)
-    for name in arguments.state:
-        text = text.remove_state(*pair_of(name, "/", "--state", "GROUP/NAME"))
-    for name in arguments.end_effector:
-        text = text.remove_end_effector(name)
-    for name in arguments.group:
-        text = text.remove_group(name)
-    if arguments.disable_collisions:
-        text = text.remove_disabled([LinkPair.of(*pair) for pair in arguments.disable_collisions])
-    return _finish(arguments, before, text, robot)
+    for option, _, kind in REMOVABLE:
+        for words in getattr(arguments, option.removeprefix("--").replace("-", "_")):
+            text = text.remove(kind, *(pair_of(words[0], "/", option, "GROUP/NAME") if kind == "state" else words))
+    for tag in PAIRS:
+        text = text.remove_pairs(tag, [LinkPair.of(*pair) for pair in getattr(arguments, tag)])
+    return finish(arguments, before, text, robot)
 
 
 def _rename(arguments: argparse.Namespace) -> int:
@@ -125,10 +132,10 @@ def _rename(arguments: argparse.Namespace) -> int:
         renamed = (old, new)
         text = before.rename(kind.replace("-", "_"), old, new)
     if not arguments.in_urdf:
-        robot = _known_robot(arguments)
+        robot = known_robot(arguments)
         if text is before:
             raise UnknownNameError(kind, old, before.mentioned(kind.replace("-", "_")))
-        return _finish(arguments, before, text, robot, renamed)
+        return finish(arguments, before, text, robot, renamed)
     notes = Diagnostics()
     urdf = rename_in_urdf(XmlText(read_text(arguments.urdf), arguments.urdf), kind, old, new, notes)
     robot = robot_from_text(
@@ -143,22 +150,27 @@ def _rename(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _finish(
+def finish(
     arguments: argparse.Namespace,
     before: SrdfText,
     text: SrdfText,
     robot: RobotModel | None,
     renamed: tuple[str, str] | None = None,
 ) -> int:
+    """Check the change and write it; a file that stays as it was is not touched.
+
+    Raises:
+        DescriptionError: the change makes a new error.
+    """
     inputs.print_diagnostics(check_change(before, text, robot, renamed=renamed))
     target = arguments.output or arguments.srdf
-    # An unchanged file is not even touched.
     if text is not before or arguments.output is not None:
         save_bytes(bytes(text), target)
     return 0
 
 
-def _known_robot(arguments: argparse.Namespace) -> RobotModel | None:
+def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
+    """Return the robot of ``--urdf``; without one, a note says what that means."""
     if arguments.urdf is not None:
         return _robot(arguments)
     print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)

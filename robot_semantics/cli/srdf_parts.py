@@ -66,7 +66,38 @@ def add_part_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="append",
         default=[],
-        help="LINK1 LINK2 [REASON]: do not check the pair; the reason is User by default; may be repeated",
+        help="LINK1 LINK2 [REASON]: do not check the pair; a new one's reason is User by default; may be repeated",
+    )
+    parser.add_argument(
+        "--enable-collisions",
+        metavar="LINK",
+        nargs="+",
+        action="append",
+        default=[],
+        help="LINK1 LINK2 [REASON]: check the pair, whatever a generated matrix says; may be repeated",
+    )
+    parser.add_argument(
+        "--disable-default-collisions",
+        metavar="LINK",
+        action="append",
+        default=[],
+        help="check no pair of the link that is not enabled; may be repeated",
+    )
+    parser.add_argument(
+        "--joint-property",
+        metavar=("JOINT", "PROPERTY", "VALUE"),
+        nargs=3,
+        action="append",
+        default=[],
+        help="a property of a joint; may be repeated",
+    )
+    parser.add_argument(
+        "--spheres",
+        metavar=("LINK", "X,Y,Z,R"),
+        nargs="+",
+        action="append",
+        default=[],
+        help="spheres that stand for a link: centre and radius [m]; they replace those it has; may be repeated",
     )
 
 
@@ -86,7 +117,24 @@ def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel 
     elements += [_state(words) for words in arguments.state]
     elements += [_end_effector(word) for word in arguments.end_effector]
     elements += [srdf_new.passive_joint(name) for name in arguments.passive_joint]
-    return text.add(elements).disable_collisions(dict(_pairs(arguments)))
+    elements += [srdf_new.disable_default_collisions(link) for link in arguments.disable_default_collisions]
+    for joint, name, value in arguments.joint_property:
+        if any((item.joint_name, item.property_name) == (joint, name) for item in text.semantic.joint_properties):
+            text = text.remove("joint property", joint, name)
+        elements.append(srdf_new.joint_property(joint, name, value))
+    for link, *spheres in arguments.spheres:
+        if any(item.link == link for item in text.semantic.link_spheres):
+            text = text.remove("link with spheres", link)
+        elements.append(srdf_new.link_spheres(link, [_sphere(word) for word in spheres]))
+    text = text.add(elements).enable_collisions(dict(_pairs(arguments.enable_collisions, "--enable-collisions")))
+    return text.disable_collisions(dict(_pairs(arguments.disable_collisions, "--disable-collisions")))
+
+
+def _sphere(word: str) -> tuple[float, ...]:
+    numbers = parse_numbers(word.replace(",", " "))
+    if numbers is None or len(numbers) != 4:
+        raise UsageError(f"--spheres takes LINK X,Y,Z,R..., not '{word}'")
+    return numbers
 
 
 def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> Iterator[NewElement]:
@@ -147,8 +195,8 @@ def _end_effector(word: str) -> NewElement:
     return srdf_new.end_effector(name, *parts)
 
 
-def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[LinkPair, str]]:
-    for words in arguments.disable_collisions:
+def _pairs(options: list[list[str]], option: str) -> Iterator[tuple[LinkPair, str | None]]:
+    for words in options:
         if not 2 <= len(words) <= 3:
-            raise UsageError(f"--disable-collisions takes LINK1 LINK2 [REASON], not '{' '.join(words)}'")
-        yield LinkPair.of(words[0], words[1]), words[2] if len(words) == 3 else "User"
+            raise UsageError(f"{option} takes LINK1 LINK2 [REASON], not '{' '.join(words)}'")
+        yield LinkPair.of(words[0], words[1]), words[2] if len(words) == 3 else None

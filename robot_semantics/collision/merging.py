@@ -57,7 +57,7 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
     if keep == "user":
         merged = text.replace_disabled(pairs)
     else:
-        kept = text if keep == "all" else text.remove_disabled(stated)
+        kept = text if keep == "all" else text.remove_pairs("disable_collisions", stated)
         known = stated if keep == "all" else set[LinkPair]()
         merged = kept.disable_collisions({pair: pairs[pair] for pair in pairs if pair not in known})
     marks = {_mark(pair) for pair in pairs} | forgotten

@@ -23,7 +23,7 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
             for pair, reason in matrix.contradicted().items()
         ],
         "rare": [list(pair) for pair in matrix.rare()],
-        "pairs": [_pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
+        "pairs": [pair_json(matrix, evidence, space) for evidence in matrix.pairs.values()],
     }
 
 
@@ -34,7 +34,8 @@ def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:
     return {**counts, "checked": reasons.count(None)}
 
 
-def _pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace) -> dict[str, Any]:
+def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace) -> dict[str, Any]:
+    """Return the evidence on one pair as JSON-ready values."""
     reason = matrix.reason(evidence.pair)
     return {
         "link1": evidence.pair.first,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from lxml import etree
 
@@ -34,7 +33,17 @@ ORDER = (
 )
 """Where a new element goes: after the last of its own kind, else after the last of those before it here."""
 
-_Item = TypeVar("_Item", tree.VirtualJoint, tree.Named, tree.Group, tree.EndEffector)
+PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "virtual joint": ("virtual_joints", ("name",)),
+    "passive joint": ("passive_joints", ("name",)),
+    "group": ("groups", ("name",)),
+    "end effector": ("end_effectors", ("name",)),
+    "state": ("states", ("group", "name")),
+    "joint property": ("joint_properties", ("joint_name", "property_name")),
+    "link disabled by default": ("default_disabled_links", ("name",)),
+    "link with spheres": ("link_spheres", ("link",)),
+}
+"""What can be removed by name: kind → where the tree has it, and the fields that make its name."""
 
 
 class SrdfText:
@@ -129,81 +138,53 @@ class SrdfText:
 
     # --- removing
 
-    def remove_virtual_joint(self, name: str) -> SrdfText:
-        """Return the text without the virtual joint.
+    def remove(self, kind: str, *name: str) -> SrdfText:
+        """Return the text without the part of one of `PARTS` that has the name; what refers to it stays.
 
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
-        return self._remove("virtual joint", self.semantic.virtual_joints, name)
-
-    def remove_passive_joint(self, name: str) -> SrdfText:
-        """Return the text without the passive_joint of that name.
+        A state's name is its group's and its own; a joint property's, the joint's and its own; spheres and links whose
+        collisions are disabled by default go by the link.
 
         Raises:
             UnknownNameError: there is none.
         """
-        return self._remove("passive joint", self.semantic.passive_joints, name)
-
-    def remove_group(self, name: str) -> SrdfText:
-        """Return the text without the group; what refers to it stays.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
-        return self._remove("group", self.semantic.groups, name)
-
-    def remove_end_effector(self, name: str) -> SrdfText:
-        """Return the text without the end effector.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
-        return self._remove("end effector", self.semantic.end_effectors, name)
-
-    def remove_state(self, group: str, name: str) -> SrdfText:
-        """Return the text without the state of the group.
-
-        Raises:
-            UnknownNameError: there is none of that name.
-        """
-        found = [state for state in self.semantic.states if (state.group, state.name) == (group, name)]
+        of_tree, fields = PARTS[kind]
+        named = [(tuple(getattr(item, field) for field in fields), item.at) for item in getattr(self.semantic, of_tree)]
+        found = [at for known, at in named if known == name]
         if not found:
-            valid = [f"{state.group}/{state.name}" for state in self.semantic.states]
-            raise UnknownNameError("state", f"{group}/{name}", valid)
-        return self.edited([self.xml.removal(state.at) for state in found])
-
-    def _remove(self, kind: str, items: tuple[_Item, ...], name: str) -> SrdfText:
-        found = [item for item in items if item.name == name]
-        if not found:
-            raise UnknownNameError(kind, name, [item.name for item in items])
-        return self.edited([self.xml.removal(item.at) for item in found])
+            raise UnknownNameError(kind, "/".join(name), ["/".join(known) for known, _ in named])
+        return self.edited([self.xml.removal(at) for at in found])
 
     # --- collision pairs
 
-    def disable_collisions(self, pairs: Mapping[LinkPair, str]) -> SrdfText:
-        """Return the text in which all `pairs` are disabled for their reasons; all others stay as they are."""
-        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
-        edits = [
-            self.xml.attribute(item.at, "reason", pairs[pair])
-            for item, pair in stated
-            if pair in pairs and item.reason != pairs[pair]
-        ]
-        known = {pair for _, pair in stated}
-        return self.edited(edits)._with_pairs({pair: pairs[pair] for pair in pairs if pair not in known})
+    def disable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
+        """Return the text in which all `pairs` are disabled for their reasons; all others stay as they are.
 
-    def remove_disabled(self, pairs: Collection[LinkPair]) -> SrdfText:
-        """Return the text in which none of `pairs` is disabled.
+        Without a reason (None) a pair keeps the one that it has, and a new one gets User.
+        """
+        return self._with_pairs("disable_collisions", pairs, "User")
+
+    def enable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
+        """Return the text that enables all `pairs` and disables none of them; a reason may stand with each."""
+        disabled = [pair for _, pair in self._pairs("disable_collisions") if pair in pairs]
+        return self.remove_pairs("disable_collisions", disabled)._with_pairs("enable_collisions", pairs, None)
+
+    def remove_pairs(self, tag: str, pairs: Collection[LinkPair]) -> SrdfText:
+        """Return the text in which no element `tag`, disable_collisions or enable_collisions, names one of `pairs`.
 
         Raises:
-            UnknownNameError: a pair is not disabled.
+            UnknownNameError: none names a pair.
         """
-        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
+        stated = self._pairs(tag)
         known = {pair for _, pair in stated}
         for pair in pairs:
             if pair not in known:
-                raise UnknownNameError("disabled pair", " ".join(pair), [" ".join(other) for other in known])
+                raise UnknownNameError(f"<{tag}> pair", " ".join(pair), [" ".join(other) for other in known])
         return self.edited([self.xml.removal(item.at) for item, pair in stated if pair in pairs])
+
+    def _pairs(self, tag: str) -> list[tuple[tree.CollisionPair, LinkPair]]:
+        disabled = tag == "disable_collisions"
+        items = self.semantic.disabled_collisions if disabled else self.semantic.enabled_collisions
+        return [(item, LinkPair.of(item.link1, item.link2)) for item in items]
 
     def replace_disabled(
         self, pairs: Mapping[LinkPair, str], replaced: Collection[str] = GENERATED_REASONS
@@ -213,7 +194,7 @@ class SrdfText:
         A pair that is stated for a reason not among `replaced` was written by a person: it stays untouched, whether it
         is in `pairs` or not. What stays keeps its place and its comments; a generated pair stated twice stays once.
         """
-        stated = [(item, LinkPair.of(item.link1, item.link2)) for item in self.semantic.disabled_collisions]
+        stated = self._pairs("disable_collisions")
         seen = {pair for item, pair in stated if item.reason not in replaced}
         edits: list[Edit] = []
         for item, pair in stated:
@@ -224,15 +205,25 @@ class SrdfText:
             elif item.reason != pairs[pair]:
                 edits.append(self.xml.attribute(item.at, "reason", pairs[pair]))
             seen.add(pair)
-        return self.edited(edits)._with_pairs({pair: pairs[pair] for pair in pairs if pair not in seen})
+        new = {pair: pairs[pair] for pair in pairs if pair not in seen}
+        return self.edited(edits).disable_collisions(new)
 
-    def _with_pairs(self, pairs: Mapping[LinkPair, str]) -> SrdfText:
-        return self.add(
-            [
-                NewElement("disable_collisions", (("link1", pair.first), ("link2", pair.second), ("reason", reason)))
-                for pair, reason in pairs.items()
-            ]
-        )
+    def _with_pairs(self, tag: str, pairs: Mapping[LinkPair, str | None], default: str | None) -> SrdfText:
+        """Return the text in which an element `tag` names each pair, with its reason where there is one."""
+        stated = self._pairs(tag)
+        edits = [
+            self.xml.attribute(item.at, "reason", reason)
+            for item, pair in stated
+            if (reason := pairs.get(pair)) is not None and item.reason != reason
+        ]
+        known = {pair for _, pair in stated}
+        new: list[NewElement] = []
+        for pair in pairs:
+            if pair not in known:
+                reason = pairs[pair] if pairs[pair] is not None else default
+                links = (("link1", pair.first), ("link2", pair.second))
+                new.append(NewElement(tag, links if reason is None else (*links, ("reason", reason))))
+        return self.edited(edits).add(new)
 
     # --- renaming
 

@@ -57,6 +57,25 @@ def end_effector(name: str, group: str, parent_link: str, parent_group: str | No
     )
 
 
+def joint_property(joint: str, name: str, value: str) -> NewElement:
+    """Return a property of a joint."""
+    return NewElement("joint_property", (("joint_name", joint), ("property_name", name), ("value", value)))
+
+
+def disable_default_collisions(link: str) -> NewElement:
+    """Return the mark of a link none of whose pairs is checked unless it is enabled."""
+    return NewElement("disable_default_collisions", (("link", link),))
+
+
+def link_spheres(link: str, spheres: Iterable[Sequence[float]]) -> NewElement:
+    """Return spheres that stand for a link: each x y z of its centre in the link's frame, and its radius [m]."""
+    parts = tuple(
+        NewElement("sphere", (("center", " ".join(map(number, (x, y, z)))), ("radius", number(radius))))
+        for x, y, z, radius in spheres
+    )
+    return NewElement("link_sphere_approximation", (("link", link),), parts)
+
+
 def number(value: float) -> str:
     """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
     text = repr(float(value))

@@ -318,3 +318,56 @@ def test_what_the_file_enables_or_disables_by_default_is_not_generated(
     assert pairs_in(slider[1]) == {("base", "tip"): "User"}
     assert "left enabled, as the SRDF says:\n  base - mid" in result.out
     assert "mid" not in run("collisions", "check", *slider, "--samples", 200).out
+
+
+def test_a_pair_is_enabled_for_good_and_disabled_again(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    urdf, srdf = slider
+    assert run("collisions", "enable", srdf, "tip", "mid", "--urdf", urdf, "--reason", "it may bend").code == 0
+    assert '<enable_collisions link1="mid" link2="tip" reason="it may bend"/>' in srdf.read_text()
+    assert run("collisions", "generate", urdf, "--srdf", srdf, "--update", "--samples", 200).code == 0
+    assert ("mid", "tip") not in pairs_in(srdf)
+    assert run("collisions", "disable", srdf, "mid", "tip", "--urdf", urdf).code == 0
+    assert "enable_collisions" not in srdf.read_text()
+    assert pairs_in(srdf)["mid", "tip"] == "User"
+
+
+def test_a_written_reason_is_never_replaced_by_user(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    urdf, srdf = slider
+    srdf.write_text(SRDF.replace('reason="User"', 'reason="rubber"'))
+    assert run("collisions", "disable", srdf, "tip", "base", "--urdf", urdf).code == 0
+    assert run("srdf", "add", srdf, "--urdf", urdf, "--disable-collisions", "tip", "base").code == 0
+    assert run("collisions", "generate", urdf, "--srdf", srdf, "--update", "--samples", 200).code == 0
+    assert pairs_in(srdf)["base", "tip"] == "rubber"
+    assert run("collisions", "disable", srdf, "tip", "base", "--urdf", urdf, "--reason", "felt").code == 0
+    assert pairs_in(srdf)["base", "tip"] == "felt"
+
+
+def test_an_unknown_link_is_neither_enabled_nor_disabled(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    for action in ("enable", "disable"):
+        result = run("collisions", action, slider[1], "tip", "bas", "--urdf", slider[0])
+        assert result.code == 1
+        assert "'base'" in result.err
+    assert slider[1].read_text() == SRDF
+
+
+def test_the_table_begins_with_what_is_at_risk(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    slider[1].write_text(SRDF.replace('"User"', '"Never"'))
+    words = ("collisions", "table", *slider, "--samples", 1000)
+    rows = json.loads(run(*words, "--json").out)["pairs"]
+    # base and tip touch in 0.15 of 0.95 m and are disabled; the others are adjacent, one of them is not in the file.
+    assert [(row["link1"], row["link2"], row["state"], row["stated"], row["reason"]) for row in rows] == [
+        ("base", "tip", "disabled", "Never", None),
+        ("base", "mid", "checked", None, "Adjacent"),
+        ("mid", "tip", "disabled", "Never", "Adjacent"),
+    ]
+    assert rows[0]["risk"] == pytest.approx(0.15 / 0.95, abs=0.05)
+    assert [row["risk"] for row in rows[1:]] == [0.0, 0.0]
+    lines = run(*words).out.splitlines()
+    assert lines[1].split()[:5] == ["base", "tip", "disabled", "Never", "to"]
+
+
+def test_dangerous_findings_come_last(run: RunCommand, slider: tuple[Path, Path]) -> None:
+    slider[1].write_text(SRDF.replace('"User"', '"Never"'))
+    lines = run("collisions", "check", *slider, "--samples", 500).out.splitlines()
+    assert lines[0].startswith("warning: base - mid")
+    assert lines[-3].startswith("error: base - tip")

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from robot_semantics.model.loading import load_robot
+
 Run = Callable[..., Any]
 
 
@@ -228,3 +230,34 @@ def test_without_a_robot_a_note_says_what_was_not_checked(run: Run, srdf: Path) 
     result = run("srdf", "rename", srdf, "group", "arm", "upper_arm")
     assert result.code == 0
     assert "not checked" in result.err
+
+
+def test_collision_marks_properties_and_spheres_are_added_and_removed(run: Run, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    urdf.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>'
+        '<child link="b"/></joint></robot>'
+    )
+    srdf.write_text('<robot name="r">\n</robot>\n')
+    before = srdf.read_text()
+    words = ("srdf", "add", srdf, "--urdf", urdf, "--enable-collisions", "b", "a", "--disable-default-collisions", "b")
+    parts = ("--joint-property", "j", "gear", "3", "--spheres", "b", "0,0,1,0.5", "1,0,0,0.25")
+    assert run(*words, *parts).code == 0
+    semantics = load_robot(urdf, srdf).semantics
+    assert semantics.enabled_collisions == {("a", "b")}
+    assert semantics.default_disabled_links == ("b",)
+    assert semantics.joint_properties["j"] == {"gear": "3"}
+    assert [(sphere.center, sphere.radius) for sphere in semantics.link_spheres["b"]] == [
+        ((0.0, 0.0, 1.0), 0.5), ((1.0, 0.0, 0.0), 0.25),
+    ]  # fmt: skip
+    again = ("--joint-property", "j", "gear", "4", "--spheres", "b", "0,0,0,1")
+    assert run("srdf", "add", srdf, "--urdf", urdf, *again).code == 0
+    semantics = load_robot(urdf, srdf).semantics
+    assert semantics.joint_properties["j"] == {"gear": "4"}
+    assert [sphere.radius for sphere in semantics.link_spheres["b"]] == [1.0]
+    removed = ("--enable-collisions", "a", "b", "--disable-default-collisions", "b", "--joint-property", "j", "gear")
+    assert run("srdf", "remove", srdf, "--urdf", urdf, *removed, "--spheres", "b").code == 0
+    assert srdf.read_text() == before
+    for wrong in (("--spheres", "b", "0,0,1"), ("--enable-collisions", "a")):
+        assert run("srdf", "add", srdf, "--urdf", urdf, *wrong).code == 2
+    assert run("srdf", "remove", srdf, "--urdf", urdf, "--spheres", "b").code == 1

@@ -22,6 +22,7 @@ from robot_semantics_interfaces.srv import (
     GetGroup,
     GetStatus,
     GetWorldState,
+    ListCollisionPairs,
     ListGroups,
 )
 from rosgraph_msgs.msg import Clock
@@ -228,6 +229,17 @@ def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
     assert client.call(GetCurrentState, f"{name}/get_current_state", wide).matching_state == "stowed"
     pair = GetCollisionPair.Request(link1="base_link", link2="lift_link")
     assert client.call(GetCollisionPair, f"{name}/get_collision_pair", pair).pair.reason == "Adjacent"
+    pairs = client.call(
+        ListCollisionPairs, f"{name}/list_collision_pairs", ListCollisionPairs.Request(link="base_link")
+    )
+    assert all("base_link" in (pair.link1, pair.link2) for pair in pairs.pairs)
+    assert ("base_link", "lift_link", False, "Adjacent") in [
+        (pair.link1, pair.link2, pair.checked, pair.reason) for pair in pairs.pairs
+    ]
+    nobody = client.call(
+        ListCollisionPairs, f"{name}/list_collision_pairs", ListCollisionPairs.Request(link="bas_link")
+    )
+    assert (nobody.success, nobody.nearest[0]) == (False, "base_link")
     unknown = client.call(GetGroup, f"{name}/get_group", GetGroup.Request(name="ram"))
     assert list(unknown.nearest) == ["arm"]
     assert node.stop() == 0

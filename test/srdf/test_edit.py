@@ -119,23 +119,23 @@ def test_a_text_in_one_line_stays_in_one_line() -> None:
     assert str(text.add([NewElement("passive_joint", (("name", "c"),))])) == (
         '<robot name="r"><passive_joint name="a"/><passive_joint name="b"/><passive_joint name="c"/></robot>'
     )
-    assert str(text.remove_passive_joint("a")) == '<robot name="r"><passive_joint name="b"/></robot>'
+    assert str(text.remove("passive joint", "a")) == '<robot name="r"><passive_joint name="b"/></robot>'
 
 
 def test_what_is_removed_takes_its_line_along_and_leaves_remarks() -> None:
     text = SrdfText(TEXT)
-    assert changed_lines(TEXT, str(text.remove_end_effector("e"))) == [
+    assert changed_lines(TEXT, str(text.remove("end effector", "e"))) == [
         '-    <end_effector name="e" parent_link="tool" group="hand" parent_group=\'arm\'/>'
     ]
-    assert changed_lines(TEXT, str(text.remove_state("hand", "home"))) == [
+    assert changed_lines(TEXT, str(text.remove("state", "hand", "home"))) == [
         '-    <group_state group="hand" name="home"><joint name="f1" value="0"/></group_state>'
     ]
-    assert changed_lines(TEXT, str(text.remove_group("arm"))) == [
+    assert changed_lines(TEXT, str(text.remove("group", "arm"))) == [
         "-    <group name='arm'>   <!-- the arm -->",
         '-        <chain base_link="base"  tip_link="tool" />',
         "-    </group>",
     ]
-    assert changed_lines(TEXT, str(text.remove_disabled([LinkPair.of("c", "b")]))) == [
+    assert changed_lines(TEXT, str(text.remove_pairs("disable_collisions", [LinkPair.of("c", "b")]))) == [
         '-    <disable_collisions link1="b" link2="c" reason="Never"/>  <!-- measured -->',
         "+    <!-- measured -->",
     ]
@@ -144,13 +144,13 @@ def test_what_is_removed_takes_its_line_along_and_leaves_remarks() -> None:
 @pytest.mark.parametrize(
     "remove",
     [
-        lambda text: text.remove_group("arn"),
-        lambda text: text.remove_end_effector("arm"),
-        lambda text: text.remove_virtual_joint("w"),
-        lambda text: text.remove_passive_joint("j1"),
-        lambda text: text.remove_state("arm", "hone"),
+        lambda text: text.remove("group", "arn"),
+        lambda text: text.remove("end effector", "arm"),
+        lambda text: text.remove("virtual joint", "w"),
+        lambda text: text.remove("passive joint", "j1"),
+        lambda text: text.remove("state", "arm", "hone"),
         lambda text: text.rename_state("arm", "hone", "x"),
-        lambda text: text.remove_disabled([LinkPair.of("a", "tool")]),
+        lambda text: text.remove_pairs("disable_collisions", [LinkPair.of("a", "tool")]),
     ],
 )
 def test_what_is_not_there_cannot_be_removed(remove: object) -> None:

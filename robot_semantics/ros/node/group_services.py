@@ -6,6 +6,7 @@ import math
 import weakref
 from collections.abc import Callable, Mapping
 from functools import wraps
+from itertools import combinations
 from threading import RLock
 from typing import Any
 
@@ -44,6 +45,7 @@ class GroupServices:
             "list_passive_joints": (srv.ListPassiveJoints, _list_passive_joints),
             "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
             "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
+            "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
         }
         self._services = [
             slot.node.create_service(kind, f"~/{slot.topic(name)}", self._of_robot(answer))
@@ -164,11 +166,21 @@ def _get_virtual_joints(robot: Robot, _request: Any, response: Any) -> None:
 
 
 def _get_collision_pair(robot: Robot, request: Any, response: Any) -> None:
-    status = queries.collision_pair(robot.model, request.link1, request.link2)
+    response.pair = _pair_message(robot.model, request.link1, request.link2)
+
+
+def _list_collision_pairs(robot: Robot, request: Any, response: Any) -> None:
+    solid = sorted(link.name for link in robot.model.links if link.urdf.collisions)
+    wanted = robot.model.link(request.link).name if request.link else None
+    response.pairs = [
+        _pair_message(robot.model, *pair) for pair in combinations(solid, 2) if wanted is None or wanted in pair
+    ]
+
+
+def _pair_message(model: RobotModel, link1: str, link2: str) -> CollisionPair:
+    status = queries.collision_pair(model, link1, link2)
     reason = status.reason or ("" if status.checked else status.cause.value)
-    response.pair = CollisionPair(
-        link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason
-    )
+    return CollisionPair(link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason)
 
 
 def _state_message(model: RobotModel, state: NamedState) -> GroupState:

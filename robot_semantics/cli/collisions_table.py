@@ -1,0 +1,50 @@
+"""`robot_semantics collisions table`: every pair of a robot, what the SRDF does with it and what sampling shows."""
+
+from __future__ import annotations
+
+import argparse
+
+from robot_semantics.cli import inputs
+from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.collision.report import evidence_words, pair_json
+from robot_semantics.collision.table import pair_table
+from robot_semantics.kinematics.joint_space import JointSpace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the operation's arguments."""
+    inputs.add_robot_arguments(parser, srdf_positional=True)
+    add_sampling_arguments(parser)
+    inputs.add_json_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the table, the largest risk first."""
+    robot = inputs.load(arguments)
+    matrix = sample(robot, arguments)
+    rows = pair_table(robot, matrix)
+    if arguments.json:
+        space = JointSpace.of(robot)
+        pairs = [
+            {**pair_json(matrix, row.evidence, space), "state": row.state, "stated": row.stated, "risk": row.risk}
+            for row in rows
+        ]
+        inputs.print_json({"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
+        return 0
+    shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
+    for row in rows:
+        found = row.found.value if row.found else "to be checked"
+        risk = f"{row.risk:.2g}" if row.risk else ""
+        shown.add_row(*row.pair, row.state, row.stated or "", found, risk, evidence_words(matrix, row.evidence))
+    console_for_output().print(shown)
+    return 0
+
+
+COMMAND = Command(
+    "every pair of links: what the SRDF does with it, what sampling shows, and what is at risk",
+    add_arguments,
+    run,
+    examples=("robot_semantics collisions table robot.urdf robot.srdf --samples 500",),
+)

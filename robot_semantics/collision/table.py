@@ -1,0 +1,54 @@
+"""Every pair of a robot in one table: what the SRDF does with it, what sampling showed, and what is at risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_semantics.base.names import LinkPair
+from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.model.queries import PairCause, collision_pair
+from robot_semantics.model.robot_model import RobotModel
+
+STATES = {
+    PairCause.CHECKED: "checked",
+    PairCause.DISABLED: "disabled",
+    PairCause.DEFAULT_DISABLED: "disabled by default",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """One pair.
+
+    Attributes:
+        state: checked, disabled, or disabled by default (by its link).
+        stated: the SRDF's reason, None where it gives none.
+        found: the reason that sampling gives for not checking it, None for a pair to be checked.
+        risk: the largest share of configurations in which it may collide unseen: 0 for a pair that is checked, is
+            adjacent or always collides; where no collision was found, the bound at 95 % confidence.
+    """
+
+    pair: LinkPair
+    state: str
+    stated: str | None
+    found: Reason | None
+    evidence: PairEvidence
+    risk: float
+
+
+def pair_table(robot: RobotModel, matrix: CollisionMatrix) -> tuple[PairRow, ...]:
+    """Return a row for every pair of links with collision geometry, the largest risk first, then by hits and names."""
+    rows = []
+    for pair, evidence in matrix.pairs.items():
+        status = collision_pair(robot, *pair)
+        found = matrix.reason(pair)
+        risk = 0.0 if status.checked else _unseen(evidence, found)
+        rows.append(PairRow(pair, STATES[status.cause], status.reason or None, found, evidence, risk))
+    return tuple(sorted(rows, key=lambda row: (-row.risk, -(row.evidence.hits or 0), row.pair)))
+
+
+def _unseen(evidence: PairEvidence, found: Reason | None) -> float:
+    if evidence.hits is None or found is Reason.ALWAYS:
+        return 0.0
+    bound = evidence.never_bound
+    return evidence.hits / evidence.samples if bound is None else bound
