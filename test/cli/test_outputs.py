@@ -59,9 +59,11 @@ def test_what_is_there_stays_and_the_command_ends_with_1(
 
 @pytest.mark.parametrize("line", COMMANDS[:3])
 def test_with_force_it_is_written_over(folder: Path, line: str) -> None:
-    (folder / "mine").write_text("mine")
-    assert command_line.main([*line.replace("OUT", "mine").split(), "--force"]) == 0
-    assert (folder / "mine").read_text() != "mine"
+    words = line.replace("OUT", "mine").split()
+    there = next(folder / word for word in words if word.startswith("mine"))
+    there.write_text("mine")
+    assert command_line.main([*words, "--force"]) == 0
+    assert there.read_text() != "mine"
 
 
 def test_a_device_is_no_file_that_could_be_lost(folder: Path) -> None:
