@@ -76,7 +76,9 @@ def row(entry: Entry) -> str:
         check_alone(srdf_from_file(entry.srdf, diagnostics), diagnostics)
         groups, states, robot = "–", "–", "no URDF"
     else:
-        model = load_robot(entry.urdf, entry.srdf, strict=False, diagnostics=diagnostics)
+        # Some packages ship a xacro under the name of a URDF.
+        expand = b"<xacro:" in Path(entry.urdf).read_bytes() or None
+        model = load_robot(entry.urdf, entry.srdf, strict=False, xacro=expand, diagnostics=diagnostics)
         made = model.semantics
         groups = f"{len(made.groups)} of {len(stated.groups)}"
         states = f"{len(made.states)} of {len(stated.states)}"

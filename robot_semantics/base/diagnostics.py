@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +46,8 @@ class Place:
 class Diagnostic:
     """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
 
-    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any.
+    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any; `count` how
+    many problems it stands for: one, but where a collection has had too many to keep.
     """
 
     severity: Severity
@@ -53,6 +55,7 @@ class Diagnostic:
     message: str
     place: Place
     suggestion: str | None = None
+    count: int = 1
 
     def __str__(self) -> str:
         hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""
@@ -73,6 +76,12 @@ class Diagnostic:
         }
 
 
+MAX_KEPT = 1_000
+"""Problems of each severity that a collection keeps; of more it says how many there are."""
+
+MORE = "more-problems"
+"""Code of the problem that stands for those that are not kept."""
+
 MAX_COMPARISONS = 20_000
 """Known names that one collection's misspelt names are compared with at most: a second or two of work.
 
@@ -81,20 +90,26 @@ A document in which every name is wrong would take minutes otherwise; its later 
 
 
 class Diagnostics:
-    """Collects the problems of one or several documents, so that all are reported together."""
+    """Collects the problems of one or several documents, so that all are reported together.
+
+    The first `MAX_KEPT` of each severity are kept; the others are counted, and one problem with the code `MORE` stands
+    for them.
+    """
 
     def __init__(self) -> None:
         self._items: list[Diagnostic] = []
+        self._counts: Counter[Severity] = Counter()
+        self._more: dict[Severity, Diagnostic] = {}
         self._comparisons = MAX_COMPARISONS
 
     def error(
-        self, code: str, message: str, place: Place, *, name: str | None = None, valid: list[str] | tuple[str, ...] = ()
+        self, code: str, message: str, place: Place, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add an error; with `name` and `valid` the nearest valid name is suggested."""
         self._add(Severity.ERROR, code, message, place, name, valid)
 
     def warning(
-        self, code: str, message: str, place: Place, *, name: str | None = None, valid: list[str] | tuple[str, ...] = ()
+        self, code: str, message: str, place: Place, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add a warning; with `name` and `valid` the nearest valid name is suggested."""
         self._add(Severity.WARNING, code, message, place, name, valid)
@@ -105,7 +120,8 @@ class Diagnostics:
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
         """Add every problem of another collection."""
-        self._items.extend(diagnostics)
+        for item in diagnostics:
+            self._keep(item)
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
         """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
@@ -114,27 +130,39 @@ class Diagnostics:
         self._comparisons -= len(valid)
         return did_you_mean(name, valid)
 
+    def count(self, severity: Severity) -> int:
+        """Return how many problems of a severity have been added, kept or not."""
+        return self._counts[severity]
+
     def _add(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        place: Place,
-        name: str | None,
-        valid: list[str] | tuple[str, ...],
+        self, severity: Severity, code: str, message: str, place: Place, name: str | None, valid: Collection[str]
     ) -> None:
         suggestion = None if name is None else self.suggest(name, valid)
-        self._items.append(Diagnostic(severity, code, message, place, suggestion))
+        self._keep(Diagnostic(severity, code, message, place, suggestion))
+
+    def _keep(self, item: Diagnostic) -> None:
+        severity = item.severity
+        self._counts[severity] += item.count
+        if item.code != MORE and self._counts[severity] <= MAX_KEPT:
+            self._items.append(item)
+            return
+        first = self._more.get(severity, item)
+        count = item.count + (first.count if severity in self._more else 0)
+        what = severity.value if count == 1 else f"{severity.value}s"
+        self._more[severity] = Diagnostic(
+            severity, MORE, f"and {count:,} more {what} from here on", first.place, None, count
+        )
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Iterate in document order; sources stay in the order in which they were first reported."""
         rank: dict[str, int] = {}
         for item in self._items:
             rank.setdefault(item.place.source, len(rank))
-        return iter(sorted(self._items, key=lambda d: (rank[d.place.source], d.place.line, d.place.column)))
+        yield from sorted(self._items, key=lambda d: (rank[d.place.source], d.place.line, d.place.column))
+        yield from (self._more[severity] for severity in Severity if severity in self._more)
 
     def __len__(self) -> int:
-        return len(self._items)
+        return sum(self._counts.values())
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -148,8 +176,7 @@ class Diagnostics:
 
     def failed(self, *, strict: bool = False) -> bool:
         """Tell whether the documents are refused: on errors, and with `strict` on warnings too."""
-        bad = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
-        return any(item.severity in bad for item in self._items)
+        return bool(self._counts[Severity.ERROR] or (strict and self._counts[Severity.WARNING]))
 
     def raise_if_failed(self, *, strict: bool = False) -> None:
         """Raise one error that carries every problem.

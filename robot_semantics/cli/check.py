@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
         inputs.print_json(
             {
                 "ok": not diagnostics.failed(strict=arguments.strict),
-                "errors": len(diagnostics.errors),
-                "warnings": len(diagnostics.warnings),
+                "errors": diagnostics.count(Severity.ERROR),
+                "warnings": diagnostics.count(Severity.WARNING),
                 "diagnostics": [diagnostic.as_json() for diagnostic in found],
             }
         )
@@ -186,7 +186,10 @@ def _print(found: Sequence[Diagnostic], files: Sequence[str]) -> None:
             word = diagnostic.severity.value
             line = line.replace(f" {word}: ", f" {_COLOUR[diagnostic.severity]}{word}:\033[0m ", 1)
         print(line)
-    counts = {severity: sum(d.severity is severity for d in found) for severity in (Severity.ERROR, Severity.WARNING)}
+    counts = {
+        severity: sum(d.count for d in found if d.severity is severity)
+        for severity in (Severity.ERROR, Severity.WARNING)
+    }
     if not any(counts.values()):
         print(f"{len(files)} file{'s' if len(files) > 1 else ''} checked: no problems")
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs, usdf_files
@@ -47,7 +47,7 @@ def run_check(arguments: argparse.Namespace) -> int:
             found.extend(error.diagnostics)
     failed = found.failed(strict=arguments.strict)
     if arguments.json:
-        counts = {"errors": len(found.errors), "warnings": len(found.warnings)}
+        counts = {"errors": found.count(Severity.ERROR), "warnings": found.count(Severity.WARNING)}
         inputs.print_json({"ok": not failed, **counts, "diagnostics": [problem.as_json() for problem in found]})
     else:
         for problem in found:

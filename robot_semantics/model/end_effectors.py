@@ -20,9 +20,14 @@ def resolve_end_effectors(
     usable = [item for item in scope.semantic.end_effectors if _is_usable(scope, item, scope_groups, groups)]
     found: dict[str, EndEffector] = {}
     attached: dict[str, list[str]] = {}
+    parent_links = {item.parent_link for item in usable}
+    holders: dict[str, list[Group]] = {}
+    for group in groups.values():
+        for link in parent_links.intersection(group.links):
+            holders.setdefault(link, []).append(group)
     # MoveIt goes by group first, which decides the order in `attached` and which of two equal names is kept.
     for item in sorted(usable, key=lambda item: item.group):
-        hosts = [group for group in groups.values() if group.name != item.group and item.parent_link in group.links]
+        hosts = [group for group in holders.get(item.parent_link, ()) if group.name != item.group]
         for host in hosts:
             attached.setdefault(host.name, []).append(item.name)
         parent = _named_parent(scope, item, hosts, groups)

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Mapping
 
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.model.semantic_names import subgroup_cycles
+from robot_semantics.model.semantic_names import tangles
 from robot_semantics.model.semantic_scope import Scope, declared_groups
 from robot_semantics.srdf import tree
 
@@ -101,11 +101,11 @@ def _report_left_out(
     scope: Scope, waiting: list[tree.Group], declared: Mapping[str, tree.Group], made: Mapping[str, tuple[int, ...]]
 ) -> None:
     """Say of each group that is left out because of another one which that is; cycles are reported as such."""
-    cycles = [set(cycle) for cycle in subgroup_cycles(declared).values()]
+    tangle_of = tangles(declared)
     for group in waiting:
         for subgroup in group.subgroups:
-            in_one_cycle = any({group.name, subgroup.name} <= cycle for cycle in cycles)
-            if subgroup.name in declared and subgroup.name not in made and not in_one_cycle:
+            in_a_cycle = tangle_of[group.name] == tangle_of.get(subgroup.name)
+            if subgroup.name in declared and subgroup.name not in made and not in_a_cycle:
                 scope.warning(
                     "group-left-out",
                     f"group '{group.name}' is left out because its sub-group '{subgroup.name}' is",

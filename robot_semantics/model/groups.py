@@ -14,12 +14,16 @@ def derive_groups(model: RobotModel, members: Mapping[str, tuple[int, ...]]) -> 
     """Return the groups by name, in byte order, from their joint indices; end effectors and states are still empty."""
     names = sorted(members)
     sets = {name: frozenset(members[name]) for name in names}
-    return {
-        name: _derive(
-            model, name, members[name], tuple(other for other in names if other != name and sets[other] <= sets[name])
-        )
-        for name in names
-    }
+    by_first: dict[int, list[str]] = {}
+    for name in names:
+        by_first.setdefault(members[name][0], []).append(name)
+
+    def subgroups(name: str) -> tuple[str, ...]:
+        # A group within this one begins with one of its joints: most others need not be looked at.
+        candidates = (other for index in members[name] for other in by_first.get(index, ()))
+        return tuple(sorted(other for other in candidates if other != name and sets[other] <= sets[name]))
+
+    return {name: _derive(model, name, members[name], subgroups(name)) for name in names}
 
 
 def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: tuple[str, ...]) -> Group:

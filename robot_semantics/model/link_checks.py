@@ -108,7 +108,7 @@ def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
         if used.name not in known:
             message = f"material '{used.name}' is defined nowhere"
             place = robot.places.place(used.at, "name")
-            diagnostics.warning("unknown-material", message, place, name=used.name, valid=tuple(known))
+            diagnostics.warning("unknown-material", message, place, name=used.name, valid=known)
         elif _defines(used) and _look(used) != _look(known[used.name]):
             line = robot.places.place(known[used.name].at).line
             message = f"material '{used.name}' looks different on line {line}, and there it is what other readers take"

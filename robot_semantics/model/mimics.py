@@ -54,7 +54,7 @@ def _has_meaning(
     if mimic.joint not in joints:
         message = f"joint '{joint.name}' mimics an unknown joint, '{mimic.joint}'"
         place = robot.places.place(mimic.at, "joint")
-        diagnostics.error("unknown-mimic", message, place, name=mimic.joint, valid=tuple(joints))
+        diagnostics.error("unknown-mimic", message, place, name=mimic.joint, valid=joints)
         return False
     if joint.name not in types or mimic.joint not in types:
         return False

@@ -28,54 +28,85 @@ def check_empty_groups(reports: Reports) -> None:
 
 
 def subgroup_cycles(declared: Mapping[str, tree.Group]) -> dict[int, tuple[str, ...]]:
-    """Return cycles of sub-groups that have all groups in one, by the number of the element that closes each."""
+    """Return cycles of sub-groups, by the number of the element that closes each.
+
+    Every group that is in a cycle is in one of them, unless looking for all would take too long.
+    """
     cycles: dict[int, tuple[str, ...]] = {}
     covered: set[str] = set()
-    unsettled = _unsettled(declared)
-    for group in unsettled.values():
+    left = STEPS_PER_REFERENCE * sum(len(group.subgroups) for group in declared.values())
+    tangle_of = tangles(declared)
+    for group in declared.values():
         for subgroup in group.subgroups:
             if subgroup.name == group.name:
                 cycles[subgroup.at] = (group.name,)
-            elif group.name not in covered:
+            elif group.name not in covered and left > 0 and _tangled(group.name, subgroup.name, tangle_of):
                 # Another cycle through a covered group has a group of its own, and is found from there.
-                cycle = _cycle_through(group.name, subgroup.name, unsettled)
+                cycle, steps = _cycle_through(group.name, subgroup.name, declared, tangle_of)
+                left -= steps
                 covered.update(cycle)
                 if cycle:
                     cycles[subgroup.at] = cycle
     return cycles
 
 
-def _unsettled(declared: Mapping[str, tree.Group]) -> dict[str, tree.Group]:
-    """Return the groups that are in a cycle or depend on one: those that are never left without an open sub-group."""
-    open_names = {name: {sub.name for sub in group.subgroups} & declared.keys() for name, group in declared.items()}
-    users: dict[str, list[str]] = {}
-    for name, subgroups in open_names.items():
-        for subgroup in subgroups:
-            users.setdefault(subgroup, []).append(name)
-    settled = [name for name, subgroups in open_names.items() if not subgroups]
-    for name in settled:
-        for user in users.get(name, ()):
-            open_names[user].discard(name)
-            if not open_names[user]:
-                settled.append(user)
-    return {name: group for name, group in declared.items() if open_names[name]}
+STEPS_PER_REFERENCE = 50
+"""How often each reference to a sub-group is followed at most in the search for cycles, on average."""
 
 
-def _cycle_through(name: str, start: str, declared: Mapping[str, tree.Group]) -> tuple[str, ...]:
-    """Return the groups on the shortest way from `name` over its sub-group `start` back to itself, if any."""
+def tangles(declared: Mapping[str, tree.Group]) -> dict[str, int]:
+    """Return a number for each group, the same for groups that are, directly or not, in each other (Tarjan)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    tangle_of: dict[str, int] = {}
+    trail: list[str] = []
+    for start in declared:
+        open_groups = [] if start in order else [(start, iter(declared[start].subgroups))]
+        while open_groups:
+            name, subgroups = open_groups[-1]
+            if name not in order:
+                order[name] = lowest[name] = len(order)
+                trail.append(name)
+            for subgroup in subgroups:
+                if subgroup.name in declared and subgroup.name not in order:
+                    open_groups.append((subgroup.name, iter(declared[subgroup.name].subgroups)))
+                    break
+                if subgroup.name in order and subgroup.name not in tangle_of:
+                    lowest[name] = min(lowest[name], order[subgroup.name])
+            else:
+                open_groups.pop()
+                if open_groups:
+                    above = open_groups[-1][0]
+                    lowest[above] = min(lowest[above], lowest[name])
+                if lowest[name] == order[name]:
+                    while name not in tangle_of:
+                        tangle_of[trail.pop()] = order[name]
+    return tangle_of
+
+
+def _tangled(name: str, other: str, tangle_of: Mapping[str, int]) -> bool:
+    return other in tangle_of and tangle_of[name] == tangle_of[other]
+
+
+def _cycle_through(
+    name: str, start: str, declared: Mapping[str, tree.Group], tangle_of: Mapping[str, int]
+) -> tuple[tuple[str, ...], int]:
+    """Return the groups on the shortest way from `name` over its sub-group `start` back to itself, and the steps."""
     came_from: dict[str, str] = {start: name}
     queue = [start]
+    steps = 0
     for reached in queue:
         if reached == name:
             path = [came_from[reached]]
             while path[-1] != name:
                 path.append(came_from[path[-1]])
-            return tuple(reversed(path))
-        for subgroup in declared[reached].subgroups if reached in declared else ():
-            if subgroup.name not in came_from:
+            return tuple(reversed(path)), steps
+        for subgroup in declared[reached].subgroups:
+            steps += 1
+            if subgroup.name not in came_from and _tangled(name, subgroup.name, tangle_of):
                 came_from[subgroup.name] = reached
                 queue.append(subgroup.name)
-    return ()
+    return (), steps
 
 
 def _check_repetitions(reports: Reports) -> None:

@@ -93,7 +93,7 @@ class ModelSampler:
             for name in self._history.names:
                 if name not in self._names and name not in self.robot.model.joint_index:
                     text = f"topic '{topic}' names a joint '{name}' that '{self.robot.name}' does not have"
-                    problems.warning("unknown-joint", text, place, name=name, valid=list(self.robot.model.joint_names))
+                    problems.warning("unknown-joint", text, place, name=name, valid=self.robot.model.joint_names)
         if self._history.duplicates:
             count = self._history.duplicates
             text = f"topic '{topic}': {count} messages have a stamp that was there before; the first of each counts"

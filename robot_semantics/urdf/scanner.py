@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from lxml import etree
@@ -140,10 +140,10 @@ class Scanner:
         attribute: str | None = None,
         *,
         name: str | None = None,
-        valid: Iterable[str] = (),
+        valid: Collection[str] = (),
     ) -> None:
         """Report an error at an element or its attribute."""
-        self.diagnostics.error(code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid))
+        self.diagnostics.error(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
 
     def warning(
         self,
@@ -153,12 +153,10 @@ class Scanner:
         attribute: str | None = None,
         *,
         name: str | None = None,
-        valid: Iterable[str] = (),
+        valid: Collection[str] = (),
     ) -> None:
         """Report a warning at an element or its attribute."""
-        self.diagnostics.warning(
-            code, message, self.document.places.place(at, attribute), name=name, valid=tuple(valid)
-        )
+        self.diagnostics.warning(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
 
     def in_older_dialect(self, message: str, at: int) -> None:
         """Warn of what is read from an older dialect and written in the current form."""
@@ -258,7 +256,7 @@ class Scanner:
         self,
         part: Part,
         within: str = "",
-        valid: Iterable[str] = (),
+        valid: Collection[str] = (),
         position: int | None = None,
         owner: tuple[str, int] | None = None,
     ) -> None:

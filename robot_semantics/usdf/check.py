@@ -147,9 +147,8 @@ class _ModelCheck:
     def _joint(self, state: JointState) -> None:
         index = self._robot.joint_index.get(state.name)
         if index is None:
-            names = tuple(name for name in self._robot.joint_names[1:])
             message = f"robot '{self._robot.name}' has no joint '{state.name}'"
-            self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=names)
+            self._found.error("unknown-joint", message, self._at(state), name=state.name, valid=self._robot.joint_names)
             return
         joint = self._robot.joints[index]
         if joint.virtual:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class Problem(NamedTuple):
     code: str
     message: str
     name: str | None = None
-    valid: tuple[str, ...] = ()
+    valid: Collection[str] = ()
 
 
 _Placed = ModelState | Frame
@@ -143,13 +143,14 @@ class _Bodies(NamedTuple):
         """Report unknown parents and cycles."""
         # Bodies whose way to the world is known to be sound, or known to be reported.
         done: set[str] = {WORLD}
+        # One list for all problems: there may be as many of them as names.
+        valid = (WORLD, *self.by_name)
         for item in self.items:
             trail: dict[str, _Placed] = {}
             here: _Placed | None = item
             while here is not None and here.name not in done and here.name not in trail:
                 trail[here.name] = here
                 if here.parent != WORLD and here.parent not in self.by_name:
-                    valid = (WORLD, *self.by_name)
                     message = f"the parent '{here.parent}' is neither a frame nor a model"
                     yield Problem(here.at, "parent", None, path_of(here), "unknown-parent", message, here.parent, valid)
                 here = self.by_name.get(here.parent)

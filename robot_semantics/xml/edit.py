@@ -10,8 +10,8 @@ from typing import NamedTuple
 from lxml import etree
 
 from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.source_map import start_tag_end
 
-_START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
 _TAG_NAME = re.compile(rb"""<[^\s/>]+""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -189,8 +189,7 @@ class XmlText:
 
     def _start_tag(self, at: int) -> bytes:
         start, _ = self.places.span(at)
-        found = _START_TAG.match(self.utf8, start)
-        return found.group() if found else b""
+        return self.utf8[start : start_tag_end(self.utf8, start)]
 
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))

@@ -143,10 +143,14 @@ class _Target:
         del self._mark, self._attribute
         prolog: list[str] = []
         epilog: list[str] = []
-        while marks and isinstance(marks[0], Remark):
-            prolog.append(marks.pop(0).xml)  # type: ignore[union-attr]  # told by the line above
+        for mark in marks:
+            if not isinstance(mark, Remark):
+                break
+            prolog.append(mark.xml)
+        del marks[: len(prolog)]
         while marks and isinstance(marks[-1], Remark):
-            epilog.insert(0, marks.pop().xml)  # type: ignore[union-attr]  # told by the line above
+            epilog.append(marks.pop().xml)  # type: ignore[union-attr]  # told by the line above
+        epilog.reverse()
         return Events(marks, attributes, self.namespaces, tuple(prolog), tuple(epilog))
 
 

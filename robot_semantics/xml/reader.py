@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.events import Events, events_of_text, events_of_tree
-from robot_semantics.xml.source_map import SKIPPED, ElementIndex, SourceMap
+from robot_semantics.xml.source_map import SKIPPED, ElementIndex, Lines, SourceMap
 
 __all__ = [
     "MAX_BYTES",
@@ -42,9 +42,10 @@ UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
 
 _UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
-_DECLARATION = re.compile(rb"(?:\s|<!--.*?-->)*(<\?xml\s[^>]*\?>)", re.DOTALL)
-_BEFORE_ROOT = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
-_COMMENT = re.compile(rb"(?<=<!--)(.*?)(?=-->)", re.DOTALL)
+_DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
+_BLANK = re.compile(rb"\s*")
+_BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
+_ODD_HYPHEN = re.compile(rb"-(?=-|$)")
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 _LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
 _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
@@ -184,18 +185,14 @@ def _tree(utf8: bytes, source: str, *, forgiving: bool, has_doctype: bool) -> Xm
     except etree.XMLSyntaxError as error:
         if not forgiving:
             raise _not_well_formed(error, source) from None
-        declaration = _DECLARATION.match(utf8)
+        declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
         if declaration:
-            spaces = re.sub(rb"[^\r\n]", b" ", declaration.group(1))
-            at, end = declaration.span(1)
+            spaces = re.sub(rb"[^\r\n]", b" ", declaration.group())
+            at, end = declaration.span()
             if "eclaration" in str(error.msg) or "version" in str(error.msg):
-                odd_declaration = Place(source, *_line_column(utf8, at))
+                odd_declaration = Place(source, *Lines(utf8).line_column(at))
             utf8 = utf8[:at] + spaces + utf8[end:]
-        for found in _COMMENT.finditer(utf8):
-            if b"--" in found.group() or found.group().endswith(b"-"):
-                odd_comments.append(Place(source, *_line_column(utf8, found.start() - len(b"<!--"))))
-        if odd_comments:
-            utf8 = _COMMENT.sub(lambda comment: re.sub(rb"-(?=-|$)", b"~", comment.group()), utf8)
+        utf8, odd_comments = _without_odd_comments(utf8, source)
         root, undeclared = _parse_undeclared(utf8, source)
     if has_doctype:
         _refuse_references(utf8, source)
@@ -280,10 +277,35 @@ def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
 
 def _has_doctype(utf8: bytes) -> bool:
     """Tell whether a document type stands before the root, the only place where one may."""
-    at = 0
-    while found := _BEFORE_ROOT.match(utf8, at):
-        at = found.end()
-    return utf8.startswith(b"<!DOCTYPE", at)
+    return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
+
+
+def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]]) -> int:
+    """Return where white space and what stands between these marks ends, from the beginning of the text."""
+    at = _BLANK.match(utf8).end()  # type: ignore[union-attr]  # it matches nothing, too
+    while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
+        found = utf8.find(end, at)
+        if found < 0:
+            break
+        at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
+    return at
+
+
+def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]:
+    """Return the text with other characters for hyphens where XML forbids them in comments, and those comments."""
+    # By steps from mark to mark: a pattern would look for the end of each comment that has none.
+    places: list[Place] = []
+    pieces: list[bytes] = []
+    last = at = 0
+    lines = Lines(utf8)
+    while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
+        comment = utf8[start + 4 : end]
+        if b"--" in comment or comment.endswith(b"-"):
+            places.append(Place(source, *lines.line_column(start)))
+            pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
+            last = end
+        at = end + 3
+    return b"".join([*pieces, utf8[last:]]), places
 
 
 def _refuse_entities(utf8: bytes, source: str) -> None:
@@ -293,7 +315,7 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
     def entity(*_: object) -> None:
         # expat stands somewhere in the declaration by now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
-        place = Place(source, *_line_column(utf8, start))
+        place = Place(source, *Lines(utf8).line_column(start))
         raise _refusal("entity-declared", "entity declarations are not read", place)
 
     parser.EntityDeclHandler = entity
@@ -306,7 +328,7 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     # What stands in comments and the like keeps its length: places stay as they are.
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
-        place = Place(source, *_line_column(utf8, found.start()))
+        place = Place(source, *Lines(utf8).line_column(found.start()))
         raise _refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
 
 
@@ -386,8 +408,3 @@ def _refusal(code: str, message: str, place: Place) -> DescriptionError:
     diagnostics = Diagnostics()
     diagnostics.error(code, message, place)
     return DescriptionError(diagnostics)
-
-
-def _line_column(utf8: bytes, offset: int) -> tuple[int, int]:
-    line_start = utf8.rfind(b"\n", 0, offset) + 1
-    return utf8.count(b"\n", 0, offset) + 1, len(utf8[line_start:offset].decode()) + 1

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Place
 
-START_TAG = re.compile(rb"""<(?:"[^"]*"|'[^']*'|[^>"'])*>""")
+_TAG_MARK = re.compile(rb"""[>"']""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _NAME = re.compile(rb"[^\s/>]+")
 _INTERNAL_SUBSET = rb"""\[(?:<!--.*?-->|<\?.*?\?>|"[^"]*"|'[^']*'|<(?!!--|\?)|[^\]"'<])*\]"""
@@ -86,6 +86,23 @@ class SourceMap:
         return self._index.inner(at)
 
 
+class Lines:
+    """Where the lines of a UTF-8 text begin."""
+
+    def __init__(self, text: bytes) -> None:
+        array = np.frombuffer(text, np.uint8)
+        self._starts = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
+        # Bytes that continue a character: a line may be long, and may have many problems.
+        self._within = np.zeros(0, np.intp) if text.isascii() else np.flatnonzero(array & 0xC0 == 0x80)
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Return line and column, both from 1, columns in characters, of a byte of the text."""
+        line = int(np.searchsorted(self._starts, offset, "right"))
+        start = int(self._starts[line - 1])
+        before, until = np.searchsorted(self._within, (start, offset))
+        return line, offset - start - int(until - before) + 1
+
+
 class ElementIndex:
     """Offset, end tag and parent of every element of a well-formed text.
 
@@ -95,13 +112,12 @@ class ElementIndex:
 
     def __init__(self, text: bytes) -> None:
         self._text = text
-        self._is_ascii = text.isascii()
         # Many problems may be in one tag with many attributes, or below it: each tag is searched once.
         self._labels: dict[int, str] = {}
         self._last_tag: tuple[int, dict[bytes, re.Match[bytes]]] = (-1, {})
         self._numbers: dict[int, dict[int, int]] = {}
         array = np.frombuffer(text, np.uint8)
-        self._lines = np.concatenate(([0], np.flatnonzero(array == _NEWLINE) + 1))
+        self.line_column = Lines(text).line_column
         skipped = np.array([found.span() for found in SKIPPED.finditer(text)], np.intp).reshape(-1, 2)
         opening, closing = (_outside(np.flatnonzero(array == mark), skipped) for mark in (_LESS, _GREATER))
         is_end = array[opening + 1] == _SLASH if len(opening) else np.zeros(0, bool)
@@ -130,15 +146,9 @@ class ElementIndex:
         empty = array[closing[first] - 1] == _SLASH if len(starts) else np.zeros(0, bool)
         # More than one ">" before the next "<": one of an attribute's or of the text after the tag.
         for index in np.flatnonzero(last - first > 1):
-            tag = START_TAG.match(self._text, int(starts[index]))
-            empty[index] = tag is not None and tag.group().endswith(b"/>")
+            end = start_tag_end(self._text, int(starts[index]))
+            empty[index] = self._text[end - 2 : end] == b"/>"
         return empty
-
-    def line_column(self, offset: int) -> tuple[int, int]:
-        """Return line and column, both from 1, columns in characters, of a byte of the text."""
-        line = int(np.searchsorted(self._lines, offset, "right"))
-        start = int(self._lines[line - 1])
-        return line, (offset - start if self._is_ascii else len(self._text[start:offset].decode())) + 1
 
     def attribute(self, at: int, name: bytes) -> int:
         """Return the offset of the attribute `name` in the start tag of element `at`; of the tag, if it has none."""
@@ -152,8 +162,7 @@ class ElementIndex:
     def _attributes(self, at: int) -> dict[bytes, re.Match[bytes]]:
         if self._last_tag[0] != at:
             offset = self.offset[at]
-            tag = START_TAG.match(self._text, offset)
-            found = _ATTRIBUTE.finditer(self._text, offset, tag.end() if tag else offset)
+            found = _ATTRIBUTE.finditer(self._text, offset, start_tag_end(self._text, offset))
             self._last_tag = (at, {match.group(1): match for match in found})
         return self._last_tag[1]
 
@@ -172,8 +181,7 @@ class ElementIndex:
 
         Where expat says that an element ends depends on this: at the end tag's start, but past an empty-element tag.
         """
-        tag = START_TAG.match(self._text, self.offset[at])
-        end = tag.end() if tag else self.offset[at]
+        end = start_tag_end(self._text, self.offset[at])
         return end, self._text[end - 2 : end] == b"/>"
 
     def path(self, at: int) -> str:
@@ -233,6 +241,14 @@ class ElementIndex:
             tag.group().decode() if tag else "",
             None if name is None else html.unescape(name.group(2)[1:-1].decode()),
         )
+
+
+def start_tag_end(text: bytes, start: int) -> int:
+    """Return the offset one past the tag of a well-formed text that begins at `start`."""
+    at = start
+    while (found := _TAG_MARK.search(text, at)) is not None and found.group() != b">":
+        at = text.find(found.group(), found.end()) + 1
+    return start if found is None else found.end()
 
 
 def _outside(places: _Places, spans: npt.NDArray[np.intp]) -> _Places:

@@ -65,7 +65,9 @@ def load_from_package(path: Path, share: Path) -> RobotModel:
         # The xacro source given as if it were a URDF: what xacro would expand is foreign to both programs.
         return robot_from_text((share / inputs["urdf"]).read_text(), srdf.read_text(), strict=False)
     urdf = share / inputs["urdf"]
-    return load_robot(urdf if urdf.exists() else srdf.with_suffix(".urdf"), srdf, strict=False)
+    urdf = urdf if urdf.exists() else srdf.with_suffix(".urdf")
+    # Some packages ship a xacro under the name of a URDF; the answers are of what it stands for.
+    return load_robot(urdf, srdf, strict=False, xacro=b"<xacro:" in urdf.read_bytes() or None)
 
 
 @pytest.mark.corpus

@@ -377,9 +377,9 @@ def test_a_robot_with_every_name_wrong_is_refused_in_seconds() -> None:
         robot_from_text(f'<robot name="r">{joints}{links}</robot>')
     assert time.process_time() - start < 30
     problems = caught.value.diagnostics
-    assert len(problems) > 2000
+    assert sum(problem.count for problem in problems) == 2001
     assert problems[0].suggestion == "left_arm_0_link"
-    assert problems[1999].suggestion is None
+    assert problems[999].suggestion is None
 
 
 def test_a_thousand_mimics_in_a_row_are_no_trouble() -> None:

@@ -280,4 +280,7 @@ def test_thousands_of_unknown_names_are_reported_without_looking_for_thousands_o
         strict=False,
         diagnostics=diagnostics,
     )
-    assert [problem.code for problem in diagnostics] == ["unknown-link"] * 6_000
+    assert [problem.code for problem in diagnostics] == ["unknown-link"] * 1_000 + ["more-problems"]
+    assert (len(diagnostics), diagnostics.count(Severity.ERROR), len(diagnostics.errors)) == (6_000, 6_000, 1_001)
+    place = "[/robot/disable_collisions[501]/@link1]"
+    assert str(diagnostics.errors[-1]).endswith(f"error: and 5,000 more errors from here on {place}")
