@@ -161,7 +161,7 @@ class _Check:
         return lambda name: str(resolver.package(name, file))
 
     def _world(self, file: str, robot: RobotModel | None) -> None:
-        from robot_semantics.usdf.check import check_world_file
+        from robot_semantics.state.check import check_world_file
 
         try:
             check_world_file(Path(file), self.diagnostics, robot=robot, implicit_links=self.arguments.implicit_links)

@@ -1,4 +1,4 @@
-"""`robot_semantics fk`: the pose of every link in the root link's frame."""
+"""`robot_semantics fk`: the pose of every link in the root link or, where that is known, in the frame it stands in."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import sys
 
 import numpy as np
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.words import numbers_by_name, pair_of
+from robot_semantics.cli.words import UsageError, numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.world_state import WORLD
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,41 +33,94 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="position of a joint [rad or m], or of a variable of a planar or floating one (base/x=1.5); others 0",
     )
     parser.add_argument("--state", metavar="GROUP/STATE", help="start from a named state of the SRDF")
+    parser.add_argument("--world", metavar="WORLD.usdf", help="put the robot where a world state has it")
+    parser.add_argument("--model", metavar="NAME", help="which of the world state's models the robot is")
     inputs.add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compute and print ``T_root_link`` of every link."""
+    """Compute and print the pose of every link: in the root link or, where that is said to be somewhere, in a frame."""
     model = inputs.load(arguments)
-    space = JointSpace.of(model)
-    q = zero_positions(space, model)
-    if arguments.state:
-        _set_state(q, space, model, arguments.state)
-    values = numbers_by_name(arguments.positions, "--positions", space.index)
-    given = {space.index[name]: value for name, value in values.items()}
-    for index, value in given.items():
-        q[index] = value
-    _warn_of_overruled_mimics(q, given, space)
-    with np.errstate(over="ignore", invalid="ignore"):
-        T_root_link = ForwardKinematics(model).link_poses(q)
-    too_far = ~np.isfinite(T_root_link).all(axis=(1, 2))
+    if arguments.world is None and arguments.model is not None:
+        raise UsageError("--model chooses a model of --world, and there is none")
+    if arguments.world is not None and (arguments.positions or arguments.state):
+        raise UsageError("--world says where the joints are: it goes with neither --positions nor --state")
+    put = _from_positions if arguments.world is None else _from_world
+    placed: _Placed | None = put(model, arguments)
+    if placed is None:
+        return 1
+    frame, T_frame_link = placed
+    too_far = ~np.isfinite(T_frame_link).all(axis=(1, 2))
     if too_far.any():
         raise RobotSemanticsError(f"the pose of link '{model.link_names[too_far.argmax()]}' is beyond 64-bit floats")
-    poses = xyz_quat_from_matrix(T_root_link)
+    poses = xyz_quat_from_matrix(T_frame_link)
     table = dict(zip(model.link_names, poses.tolist(), strict=True))
     if arguments.json:
-        inputs.print_json(table)
+        inputs.print_json(table if frame is None else {"relative_to": frame, "poses": table})
         return 0
     width = max(len(shown(name)) for name in table)
     print(
         f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
-        f"(in {shown(model.root_link)})"
+        f"(in {shown(model.root_link if frame is None else frame)})"
     )
     for name, pose in table.items():
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
         quat = " ".join(f"{value:9.6f}" for value in pose[3:])
         print(f"{shown(name):<{width}}  {xyz}  {quat}")
     return 0
+
+
+_Placed = tuple[str | None, FloatArray]
+"""The frame that poses are in, None for the root link, and the (n, 4, 4) poses of the links."""
+
+
+def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
+    """Return the poses for positions of joints; in the virtual joint's parent frame where its values are given."""
+    space, root = JointSpace.of(model), model.root_joint
+    q = zero_positions(space, model)
+    says_where = bool(arguments.state) and _set_state(q, space, model, arguments.state)
+    values = numbers_by_name(arguments.positions, "--positions", space.index)
+    given = {space.index[name]: value for name, value in values.items()}
+    for index, value in given.items():
+        q[index] = value
+    _warn_of_overruled_mimics(q, given, space)
+    kinematics = ForwardKinematics(model)
+    with np.errstate(over="ignore", invalid="ignore"):
+        T_root_link = kinematics.link_poses(q)
+        if not says_where and values.keys().isdisjoint(root.variable_names):
+            return None, T_root_link
+        return root.parent_link or WORLD, kinematics.T_parent_root(q) @ T_root_link
+
+
+def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | None:
+    """Return the poses for a robot as a world state has it; None where it cannot be so, which is printed."""
+    # Imported here: most uses need no state.
+    from robot_semantics.cli.usdf_files import read_states
+    from robot_semantics.state.apply import Base, apply_model_state
+    from robot_semantics.transforms import matrix_from_pose
+    from robot_semantics.usdf.descriptions import robots_of
+    from robot_semantics.usdf.frames import resolve
+
+    (state,) = read_states([arguments.world])
+    if arguments.model is None:
+        diagnostics = Diagnostics()
+        names = list(robots_of(state, robot=model, diagnostics=diagnostics))
+        inputs.print_diagnostics(diagnostics)
+        diagnostics.raise_if_failed()
+        if len(names) != 1:
+            raise UsageError(f"--model: {len(names)} models of {arguments.world} can be this robot: choose one")
+    name = names[0] if arguments.model is None else arguments.model
+    kinematics, base, world = ForwardKinematics(model).measured, Base.of(model), resolve(state)
+    applied = apply_model_state(
+        state.model(name), world, kinematics, base=base, positions=zero_positions(kinematics.space, model)
+    )
+    inputs.print_report(applied.items, applied.notes)
+    if applied.refused:
+        return None
+    T_root_link = kinematics.link_poses(applied.positions)
+    if applied.base_xyz_quat is None:
+        return None, T_root_link
+    return WORLD, world.pose(base.frame) @ matrix_from_pose(applied.base_xyz_quat) @ T_root_link
 
 
 def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
@@ -77,10 +132,13 @@ def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
     return q
 
 
-def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> None:
+def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> bool:
+    """Put the joints of a named state there; return whether it says where the root link is."""
     group, name = pair_of(text, "/", "--state", "GROUP/STATE")
-    for joint, values in model.semantics.state(group, name).joints.items():
+    joints = model.semantics.state(group, name).joints
+    for joint, values in joints.items():
         q[space.joint_positions[joint]] = values
+    return model.root_joint.name in joints
 
 
 def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: JointSpace) -> None:

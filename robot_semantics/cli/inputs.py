@@ -7,18 +7,22 @@ import importlib.util
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.report import RestoreItem
 from robot_semantics.xml.xacro_options import Xacro
 
 WARNINGS_OF_A_KIND = 3
 """How many warnings of one kind a command shows that is about something else; `check` shows all."""
+
+_LONGEST_LINE = 2000
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_positional: bool = False) -> None:
@@ -128,6 +132,15 @@ def print_diagnostics(diagnostics: Diagnostics) -> None:
     more = sum(max(count - WARNINGS_OF_A_KIND, 0) for count in shown.values())
     if more:
         print(f"and {more} more such warning{'s' if more > 1 else ''}: see 'robot_semantics check'", file=sys.stderr)
+
+
+def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
+    """Print to stderr what of a state a robot does not take, why, and what else is to be known."""
+    for item in items:
+        if not item.done:
+            print(f"not restored: {shown(str(item), _LONGEST_LINE)}", file=sys.stderr)
+    for note in notes:
+        print(f"note: {shown(note, _LONGEST_LINE)}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

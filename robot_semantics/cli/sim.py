@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import FORMATS, save_state
 from robot_semantics.cli.words import output_file
@@ -80,10 +80,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for note in simulator.notes:
         print(f"note: {note}", file=sys.stderr)
     report = simulator.restore(state, partial=arguments.partial)
-    for item in report.not_restored:
-        print(f"not restored: {item}", file=sys.stderr)
-    for text in report.notes:
-        print(f"note: {text}", file=sys.stderr)
+    print_report(report.items, report.notes)
     if not report.applied:
         print("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
         return EXIT_PROBLEMS

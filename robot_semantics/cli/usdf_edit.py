@@ -13,7 +13,7 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import placed
 from robot_semantics.cli.words import UsageError, nanoseconds, output_file
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.check import check_world
+from robot_semantics.state.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import pose_from_quaternion, six

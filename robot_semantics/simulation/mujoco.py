@@ -293,7 +293,7 @@ class MujocoSimulator:
         if names is not None:
             starts = [model.parent for model in chosen]
             starts += [self.built.layouts[model.name].spec.parent_frame for model in chosen]
-            wanted &= {above for start in starts for above in _path(world, start)}
+            wanted &= {above for start in starts for above in world.path(start)}
         frames = dict(self._frames)
         bases = {layout.spec.parent_frame for layout in self.built.layouts.values()}
         models = {model.name for model in world.state.models} | self.built.layouts.keys()
@@ -306,7 +306,7 @@ class MujocoSimulator:
                 frame = replace(frame, twist=(0.0,) * 6)
             else:
                 log.done("frame", name, "set")
-            if name in bases and models & set(_path(world, name)):
+            if name in bases and models & set(world.path(name)):
                 log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
                 frame = Frame(name, WORLD, pose_of(world.pose(name)), (0.0,) * 6)
             frames[name] = frame
@@ -413,13 +413,3 @@ _STANDING = -2
 def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
     nearest = did_you_mean(name, known)
     return RestoreItem("model", name, "", False, reason + (f"; did you mean '{nearest}'?" if nearest else ""))
-
-
-def _path(world: ResolvedWorld, name: str) -> list[str]:
-    """Return the names from one up to the world's, without the world's."""
-    parents = {body.name: body.parent for body in world.state.bodies}
-    path = []
-    while name != WORLD:
-        path.append(name)
-        name = parents[name]
-    return path

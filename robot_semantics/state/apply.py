@@ -238,15 +238,7 @@ class _Application:
     def _say_unstated_frames(self) -> None:
         """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
         bodies = {body.name: body for body in self.world.state.bodies}
-
-        def above(name: str) -> list[str]:
-            path = []
-            while name in bodies and name not in path:
-                path.append(name)
-                name = bodies[name].parent
-            return path
-
-        ours, others = above(self.model.name), above(self.base.frame)
+        ours, others = self.world.path(self.model.name), self.world.path(self.base.frame)
         between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
         for name in between:
             if bodies[name].pose is None:
@@ -374,7 +366,7 @@ class _Application:
             self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
         for name, reason in reasons.items():
             if name not in self.positions_of | refused and "no nearer" in reason:
-                self.log.failed("joint", name, f"cannot be derived: it {reason}")
+                self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
         self._say_measured_mimics(stated)
 
     def _say_measured_mimics(self, stated: frozenset[str]) -> None:

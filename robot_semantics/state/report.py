@@ -21,6 +21,7 @@ class RestoreItem:
         done: whether it was taken, or derived from what else is stated.
         detail: how; where it was not, why not.
         derived: it follows from other things that are stated.
+        code: of what is wrong with it, for those that show it as a problem of a document.
 
     """
 
@@ -30,6 +31,7 @@ class RestoreItem:
     done: bool
     detail: str
     derived: bool = False
+    code: str = ""
 
     @property
     def subject(self) -> str:
@@ -102,9 +104,9 @@ class RestoreLog:
         """Add something restored."""
         self.items.append(RestoreItem(kind, self.model, name, True, detail, derived))
 
-    def failed(self, kind: str, name: str, reason: str) -> None:
+    def failed(self, kind: str, name: str, reason: str, code: str = "") -> None:
         """Add something not restored."""
-        self.items.append(RestoreItem(kind, self.model, name, False, reason))
+        self.items.append(RestoreItem(kind, self.model, name, False, reason, code=code))
 
     def note(self, text: str) -> None:
         """Add a note, once."""

@@ -17,7 +17,9 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms.arrays import checked
+from robot_semantics.transforms import invert
+from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.robot import rederive_links
@@ -84,8 +86,11 @@ def set_joints(
 def set_named_state(state: WorldState, model: str, group: str, name: str, robot: RobotModel) -> WorldState:
     """Return `state` with a model's joints as a named state of its robot's SRDF has them.
 
+    What it says of the virtual joint becomes the model's pose in the parent that the model has, through the frames.
+
     Raises:
         UnknownNameError: there is no such model, group or state.
+        ArrayError: the state does not say where the virtual joint's parent frame is, or it stands on the model.
     """
     kinematics = ForwardKinematics(robot)
     rows = {joint: tuple(row) for joint, row in robot.semantics.state(group, name).joints.items()}
@@ -94,9 +99,23 @@ def set_named_state(state: WorldState, model: str, group: str, name: str, robot:
         # A virtual joint has no joint state: it is the model's own pose.
         q = np.array(kinematics.space.neutral())
         q[kinematics.space.joint_positions[robot.root_joint.name]] = root
-        state = set_pose(state, model, pose_from_matrix(kinematics.T_parent_root(q)))
+        state = _put_root(state, state.model(model), robot.root_joint.parent_link or WORLD, kinematics.T_parent_root(q))
     active = {joint: row for joint, row in rows.items() if robot.joint(joint).mimic is None}
     return set_joints(state, model, active, robot)
+
+
+def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray) -> WorldState:
+    """Return `state` with a model's root link at a pose in a frame of the world, whatever it stands in."""
+    if model.parent != frame:
+        world = resolve(state)
+        if frame not in world.index:
+            raise ArrayError(
+                model.name, f"its virtual joint moves in '{frame}', and the state does not say where that is"
+            )
+        if model.name in world.path(frame):
+            raise ArrayError(model.name, f"'{frame}', in which it moves, stands on the model itself")
+        T_frame_root = invert(world.pose(model.parent, frame)) @ T_frame_root
+    return set_pose(state, model.name, pose_from_matrix(T_frame_root))
 
 
 def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -> WorldState:

@@ -131,6 +131,15 @@ class ResolvedWorld:
         twists[:, 3:] -= moving[:, 3:]
         return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
 
+    def path(self, name: str) -> list[str]:
+        """Return the names from `name` up to the world's, which is the last.
+
+        Raises:
+            UnknownNameError: there is no such name.
+            NotStatedError: the link is stated, but not its pose.
+        """
+        return [self.names[place] for place in self._path(self.at(name))]
+
     def _path(self, place: int) -> list[int]:
         """Return the places from this one up to the world's."""
         path = [place]

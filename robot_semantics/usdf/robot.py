@@ -104,7 +104,7 @@ def rederive_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> 
 def _derived_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> dict[str, LinkState]:
     kinematics = (robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)).measured
     values = joint_values(state, kinematics.space)
-    placed, moved = known_links(kinematics.model, values)
+    placed, moved = _known_links(kinematics.model, values)
     return {link.name: link for link in _links(kinematics, values.q, values.v, placed, moved)}
 
 
@@ -118,7 +118,7 @@ def _first_stated(stated: LinkState | None, derived: LinkState | None) -> LinkSt
     return replace(stated, pose=pose, twist=derived.twist if stated.twist is None else stated.twist)
 
 
-def known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
+def _known_links(robot: RobotModel, values: JointValues) -> tuple[frozenset[str], frozenset[str]]:
     """Return the links whose poses, and those whose twists, follow from the known joints."""
     placed, moved = {robot.root_link}, {robot.root_link}
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):

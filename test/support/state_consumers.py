@@ -116,6 +116,28 @@ def usdf_resolve(state: WorldState, robots: Robots, folder: Path) -> Answer:
     return answer
 
 
+def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
+    """`robot_semantics fk --world --json`, robot by robot."""
+    path, answer, refused = written(state, robots, folder), Answer(), list[object]()
+    for model in state.models:
+        files = [str(folder / f"{model.name}.urdf")]
+        if robots[model.name][1] is not None:
+            files += ["--srdf", str(folder / f"{model.name}.srdf")]
+        try:
+            found = json.loads(command("fk", *files, "--world", str(path), "--model", model.name, "--json"))
+        except RefusedError as error:
+            refused += error.items
+            continue
+        answer[model.name] = {}
+        if "relative_to" in found:
+            assert found["relative_to"] == "world"
+            poses = {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
+            answer[model.name]["T_world_link"] = poses
+    if refused:
+        raise RefusedError(refused)
+    return answer
+
+
 def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
     """Restored by the MuJoCo simulator, and captured again."""
     pytest.importorskip("mujoco")
@@ -171,5 +193,6 @@ def command(*words: str) -> str:
 CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
     "simulation": Consumer(simulation),
+    "fk": Consumer(fk, worlds=70),
     "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
 }

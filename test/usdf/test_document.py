@@ -46,7 +46,7 @@ def test_every_code_of_the_table_is_in_the_package() -> None:
     }
     sources = "\n".join(
         path.read_text()
-        for path in (path for room in ("usdf", "xml", "model") for path in PACKAGE.glob(f"{room}/*.py"))
+        for path in (path for room in ("usdf", "state", "xml", "model") for path in PACKAGE.glob(f"{room}/*.py"))
     )
     assert len(codes) > 25
     for code in codes:

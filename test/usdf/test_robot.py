@@ -17,7 +17,7 @@ from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, RobotModel
-from robot_semantics.usdf.check import check_world, check_world_file
+from robot_semantics.state.check import check_world, check_world_file
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete, from_joint_positions, rederive_links
@@ -218,7 +218,7 @@ def test_a_link_pose_that_disagrees_says_by_how_much(arm: RobotModel) -> None:
     diagnostics = Diagnostics()
     check_world(WorldState(models=(replace(state, links=links),)), {"arm": arm}, diagnostics)
     (problem,) = diagnostics
-    assert re.search(r"link 'tool' is 0\.25 m and [\d.e-]+ rad away", problem.message)
+    assert re.search(r"link 'tool': its pose is 0\.25 m and [\d.e-]+ rad away", problem.message)
 
 
 def test_the_robot_of_a_model_is_found_by_name_by_hash_and_by_its_file(arm: RobotModel, tmp_path: Path) -> None:

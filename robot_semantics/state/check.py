@@ -11,22 +11,16 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.joint_values import joint_values, position_counts, stated_positions
-from robot_semantics.usdf.poses import pose_matrices
+from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.reader import examine
-from robot_semantics.usdf.robot import known_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.reader import SourceMap
-
-POSE_TOLERANCE = 1e-6
-"""How far a stated link pose may be from the one its joints give [m, rad]."""
-
-TWIST_TOLERANCE = 1e-6
-"""How far a stated link twist may be from the one its joints give [m/s, rad/s]."""
 
 MIMIC_TOLERANCE = 1e-6
 """How far a mimic joint may be from where its leader takes it [rad, m]."""
@@ -100,32 +94,39 @@ def check_world(
             diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
     for name in robots or {}:
         state.model(name)
-    for model in state.models:
-        robot = (robots or {}).get(model.name)
-        if robot is not None:
-            _ModelCheck(model, robot, diagnostics, places).run()
+    if robots:
+        world = resolve_with(state)
+        for model in state.models:
+            if model.name in robots:
+                _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+
+
+_REFUSED = {"pose": "pose-refused", "twist": "twist-refused"}
 
 
 class _ModelCheck:
     """One model state against its robot."""
 
     def __init__(
-        self, state: ModelState, robot: RobotModel, diagnostics: Diagnostics, places: SourceMap | None
+        self,
+        state: ModelState,
+        robot: RobotModel,
+        diagnostics: Diagnostics,
+        places: SourceMap | None,
     ) -> None:
         self._state = state
         self._robot = robot
         self._found = diagnostics
         self._places = places
         self._path = path_of(state)
-        self._kinematics = ForwardKinematics(robot).measured
+        self._kinematics = ForwardKinematics(robot)
 
-    def run(self) -> None:
-        """Make every check."""
+    def run(self, world: ResolvedWorld) -> None:
+        """Make every check, in the world that the model stands in."""
         self._identity()
         self.names()
-        self._completeness()
         self._mimics()
-        self._links()
+        self._on_the_robot(world)
 
     def names(self) -> None:
         """Check each joint and link by itself."""
@@ -187,24 +188,6 @@ class _ModelCheck:
             )
             self._found.warning(broken.code, message, self._at(state))
 
-    def _completeness(self) -> None:
-        """Report joints of which neither the position nor the poses of both links are stated."""
-        stated = {joint.name for joint in self._state.joints if joint.positions is not None}
-        posed = {link.name for link in self._state.links if link.pose is not None} | {self._robot.root_link}
-        missing = [
-            joint.name
-            for joint in self._robot.joints
-            if joint.is_active
-            and not joint.virtual
-            and joint.name not in stated
-            and not {joint.parent_link, joint.child_link} <= posed
-        ]
-        if missing:
-            count = sum(joint.is_active and not joint.virtual for joint in self._robot.joints)
-            listed = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
-            message = f"{len(missing)} of {count} joints of '{self._state.name}' have no position: {listed}"
-            self._found.warning("missing-joint-state", message, place_of(self._places, self._state, self._path))
-
     def _mimics(self) -> None:
         stated = {joint.name: joint for joint in self._state.joints}
         for joint in self._robot.joints:
@@ -224,36 +207,34 @@ class _ModelCheck:
                 )
                 self._found.warning("mimic-disagrees", message, self._at(said))
 
-    def _links(self) -> None:
-        """Compare the stated poses and twists with those that the joints give."""
-        values = joint_values(self._state, self._kinematics.space)
-        placed, moved = known_links(self._robot, values)
+    def _on_the_robot(self, world: ResolvedWorld) -> None:
+        """Report what the robot cannot take of the state, and what of it is told by other things alone."""
         with np.errstate(all="ignore"):
-            self._link_poses([s for s in self._state.links if s.name in placed], self._kinematics.link_poses(values.q))
-            twists = self._kinematics.link_twists(values.q, values.v)
-        for state in self._state.links:
-            if state.twist is None or state.name not in moved:
-                continue
-            off = np.abs(np.array(state.twist) - twists[self._robot.link_index[state.name]])
-            if not off.max() <= TWIST_TOLERANCE:
-                message = (
-                    f"the twist of link '{state.name}' is {off[:3].max():.3g} m/s and {off[3:].max():.3g} rad/s "
-                    "away from the one that the joint velocities give"
-                )
-                self._found.warning("link-twist-disagrees", message, self._at(state))
+            applied = apply_model_state(self._state, world, self._kinematics)
+        links = {link.name: link for link in self._state.links}
+        whole = place_of(self._places, self._state, self._path)
+        for item in applied.refused:
+            code = item.code or _REFUSED.get(item.kind)
+            if code:
+                link = item.name if item.kind == "link" else self._child_of(item)
+                place = self._at(links[link]) if link in links else whole
+                self._found.warning(code, str(item), place)
+        derived = [item.name for item in applied.items if item.derived]
+        if derived:
+            message = f"{len(derived)} joints of '{self._state.name}' follow from what else is stated: {_some(derived)}"
+            self._found.note("derived-joints", message, whole)
+        active = [joint.name for joint in self._robot.joints if joint.is_active and not joint.virtual]
+        refused = {joint.name for joint in self._state.joints if joint.positions is not None}
+        missing = [name for name in active if name in applied.kept and name not in refused]
+        if missing:
+            message = (
+                f"{len(missing)} of {len(active)} joints of '{self._state.name}' have no position: {_some(missing)}"
+            )
+            self._found.warning("missing-joint-state", message, whole)
 
-    def _link_poses(self, links: list[LinkState], T_root_link: np.ndarray) -> None:
-        stated = [link for link in links if link.pose is not None]
-        if not stated:
-            return
-        given = pose_matrices([link.pose for link in stated])
-        expected = T_root_link[[self._robot.link_index[link.name] for link in stated]]
-        distances = np.linalg.norm(given[:, :3, 3] - expected[:, :3, 3], axis=-1)
-        angles = quat_angle(quat_from_matrix(given[:, :3, :3]), quat_from_matrix(expected[:, :3, :3]))
-        for link, distance, angle in zip(stated, distances, angles, strict=True):
-            if not (distance <= POSE_TOLERANCE and angle <= POSE_TOLERANCE):
-                message = (
-                    f"the pose of link '{link.name}' is {distance:.3g} m and {angle:.3g} rad away from the one that "
-                    "the joint positions give"
-                )
-                self._found.warning("link-pose-disagrees", message, self._at(link))
+    def _child_of(self, item: RestoreItem) -> str:
+        return self._robot.joint(item.name).child_link if item.name in self._robot.joint_index else ""
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "")

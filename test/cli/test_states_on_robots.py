@@ -1,0 +1,155 @@
+"""Commands that put a state onto a robot take it through the frames, derive what follows, and refuse the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.commands import RunCommand
+
+URDF = """<robot name="cart"><link name="base"/><link name="arm"/><link name="hand"/>
+<joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/>
+ <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="slide" type="prismatic"><parent link="arm"/><child link="hand"/><origin xyz="1 0 0"/>
+ <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
+SRDF = """<robot name="cart"><virtual_joint name="wj" type="planar" parent_frame="odom" child_link="base"/>
+<group name="all"><joint name="wj"/><joint name="turn"/></group>
+<group_state name="home" group="all"><joint name="wj" value="1 2 0.5"/><joint name="turn" value="0.25"/></group_state>
+</robot>"""
+FRAMES = """<frame name="map"><pose>7 7 0 0 0 0.5</pose></frame>
+<frame name="odom"><parent>map</parent><pose>1 2 0 0 0 -0.75</pose></frame>"""
+
+
+@pytest.fixture
+def cart(tmp_path: Path) -> tuple[str, ...]:
+    (tmp_path / "cart.urdf").write_text(URDF)
+    (tmp_path / "cart.srdf").write_text(SRDF)
+    return str(tmp_path / "cart.urdf"), "--srdf", str(tmp_path / "cart.srdf")
+
+
+def world(folder: Path, model: str, frames: str = FRAMES) -> Path:
+    path = folder / "world.usdf"
+    path.write_text(
+        '<world_state xmlns:rs="urn:robot-semantics:usdf:1">'
+        f'<model_state name="cart" rs:description="cart.urdf" rs:semantic="cart.srdf">{model}</model_state>'
+        f"{frames}</world_state>"
+    )
+    return path
+
+
+def planar(x: float, y: float, theta: float, z: float = 0.0) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_euler("z", theta).as_matrix()
+    T[:3, 3] = x, y, z
+    return T
+
+
+def matrix(pose: list[float]) -> np.ndarray:
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat(pose[3:]).as_matrix()
+    T[:3, 3] = pose[:3]
+    return T
+
+
+T_MAP_ODOM = planar(1.0, 2.0, -0.75)
+T_WORLD_MAP = planar(7.0, 7.0, 0.5)
+
+
+def test_fk_is_in_the_virtual_joints_frame_where_its_values_are_given(run: RunCommand, cart: tuple[str, ...]) -> None:
+    alone = json.loads(run("fk", *cart, "--positions", "turn=0.25", "--json").out)
+    by_value = run("fk", *cart, "--positions", "wj/x=1", "wj/y=2", "wj/theta=0.5", "turn=0.25", "--json")
+    by_state = run("fk", *cart, "--state", "all/home", "--json")
+    assert by_value.code == by_state.code == 0
+    assert json.loads(by_value.out) == json.loads(by_state.out)
+    found = json.loads(by_value.out)
+    assert found["relative_to"] == "odom"
+    for link, pose in alone.items():
+        np.testing.assert_allclose(matrix(found["poses"][link]), planar(1.0, 2.0, 0.5) @ matrix(pose), atol=1e-12)
+    assert "(in odom)" in run("fk", *cart, "--state", "all/home").out
+    assert "(in base)" in run("fk", *cart, "--positions", "turn=0.25").out
+
+
+def test_fk_of_a_world_puts_the_robot_where_the_world_has_it(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    state = world(tmp_path, "<parent>map</parent><pose>1 1 0 0 0 0.1</pose><joint_state name='turn'><positions>0.25"
+                  "</positions></joint_state>")  # fmt: skip
+    result = run("fk", *cart, "--world", state, "--json")
+    found = json.loads(result.out)
+    assert found["relative_to"] == "world"
+    expected = T_WORLD_MAP @ planar(1.0, 1.0, 0.1) @ planar(0.0, 0.0, 0.25, 1.0)
+    np.testing.assert_allclose(matrix(found["poses"]["arm"]), expected, atol=1e-12)
+    assert "stay as they are: slide" in result.err
+    off = run("fk", *cart, "--world", world(tmp_path, "<parent>map</parent><pose>1 1 0.5 0 0 0</pose>"))
+    assert (off.code, off.out) == (1, "")
+    assert "not restored: model 'cart': pose: planar joint 'wj' cannot leave its plane" in off.err
+    both = run("fk", *cart, "--world", state, "--state", "all/home")
+    assert both.code == 2
+
+
+def test_a_named_state_is_written_into_the_parent_that_the_model_has(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    state = world(tmp_path, "<parent>map</parent><pose>0 0 0 0 0 0</pose>")
+    edited = run("usdf", "edit", state, "--state", "cart", "all/home")
+    assert edited.code == 0, edited.err
+    (tmp_path / "edited.usdf").write_text(edited.out)
+    (shown,) = json.loads(run("usdf", "show", tmp_path / "edited.usdf", "--json").out)["models"]
+    assert shown["parent"] == "map"
+    pose = [*shown["pose"]["xyz_rpy"][:3], *shown["pose"]["quat_xyzw"]]
+    np.testing.assert_allclose(matrix(pose), T_MAP_ODOM @ planar(1.0, 2.0, 0.5), atol=1e-12)
+    nowhere = world(tmp_path, "<parent>map</parent>", '<frame name="map"><pose>0 0 0 0 0 0</pose></frame>')
+    refused = run("usdf", "edit", nowhere, "--state", "cart", "all/home")
+    assert (refused.code, refused.out) == (1, "")
+    assert "moves in 'odom', and the state does not say where that is" in refused.err
+    carried = '<frame name="odom"><parent>cart</parent><pose>0 0 0 0 0 0</pose></frame>'
+    refused = run("usdf", "edit", world(tmp_path, "<pose>0 0 0 0 0 0</pose>", carried), "--state", "cart", "all/home")
+    assert refused.code == 1
+    assert "stands on the model itself" in refused.err
+
+
+LINKS = """<pose>0 0 0 0 0 0</pose><link_state name="arm"><pose>0 0 1 0 0 0.25</pose></link_state>
+<link_state name="hand"><pose>{x!r} {y!r} 1 0 0 0.25</pose></link_state>"""
+AT_05 = LINKS.format(x=1.5 * float(np.cos(0.25)), y=1.5 * float(np.sin(0.25)))
+
+
+def test_check_says_which_joints_follow_from_links_and_reports_those_that_do_not(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    state = world(tmp_path, f"<parent>odom</parent>{AT_05}")
+    good = run("usdf", "check", state)
+    assert good.code == 0
+    assert "2 joints of 'cart' follow from what else is stated: turn, slide" in good.out
+    assert "warning" not in good.out
+    bent = world(tmp_path, f"<parent>odom</parent>{LINKS.format(x=1.5, y=0.9)}")
+    found = run("usdf", "check", bent, "--json")
+    codes = {problem["code"] for problem in json.loads(found.out)["diagnostics"]}
+    assert {"underivable-joint", "unplaced-link", "missing-joint-state"} <= codes
+    assert all(problem["line"] for problem in json.loads(found.out)["diagnostics"])
+    assert run("usdf", "check", bent, "--strict").code == 1
+    tip = '<parent>odom</parent><pose>0 0 0 0 0 0</pose><link_state name="hand"><pose>1 0 1 0 0 0</pose></link_state>'
+    assert "not all joints on the way to it are known" in run("usdf", "check", world(tmp_path, tip)).out
+    up = run("usdf", "check", world(tmp_path, "<parent>map</parent><pose>0 0 1 0 0 0</pose>"))
+    assert "cannot leave its plane" in up.out
+
+
+def test_sim_run_takes_joints_from_links_and_never_starts_in_silence_elsewhere(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    pytest.importorskip("mujoco")
+    out = tmp_path / "out.usdf"
+    good = run("sim", "run", world(tmp_path, f"<parent>odom</parent>{AT_05}"), "--steps", "0", "-o", out)
+    assert good.code == 0, good.err
+    joints = {item["name"]: item for item in json.loads(run("usdf", "show", out, "--json").out)["models"][0]["joints"]}
+    assert joints["turn"]["positions"] == pytest.approx([0.25])
+    assert joints["slide"]["positions"] == pytest.approx([0.5])
+    out.unlink()
+    bent = world(tmp_path, f"<parent>odom</parent>{LINKS.format(x=1.5, y=0.9)}")
+    refused = run("sim", "run", bent, "--steps", "0", "-o", out)
+    assert refused.code == 1
+    assert "not restored: model 'cart': joint 'slide': cannot be derived" in refused.err
+    assert not out.exists()
+    assert run("sim", "run", bent, "--steps", "0", "-o", out, "--partial").code == 0
