@@ -22,7 +22,7 @@ ROOMS: dict[str, set[str]] = {
     "model": {"base", "transforms", "xml", "urdf", "srdf"},
     "kinematics": {"base", "transforms", "model"},
     "usdf": {"base", "transforms", "xml", "urdf", "model", "kinematics"},
-    "state": {"base", "transforms", "model", "kinematics", "usdf"},
+    "state": {"base", "transforms", "xml", "model", "kinematics", "usdf"},
     "convert": {"base", "transforms", "xml", "model", "usdf", "state"},
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
