@@ -10,11 +10,10 @@ import pytest
 from rclpy.serialization import serialize_message
 from robot_semantics_interfaces.srv import GetStatus
 from sensor_msgs.msg import JointState
+from support.nodes import Client, NodeProcess, joint_state
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-
-from .conftest import Client, NodeProcess, joint_state
 
 pytestmark = pytest.mark.ros
 
