@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -87,3 +88,19 @@ def test_a_goal_that_makes_no_sense_is_aborted_with_the_reason(client: Client, a
     client.until(result.done, "the result")
     assert result.result().status == GoalStatus.STATUS_ABORTED
     assert result.result().result.message == "always_threshold is a share from 0 to 1, not 2"
+
+
+def test_the_end_of_the_node_in_the_middle_of_a_goal_is_clean(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    node = start(
+        robot_description=example("rover_arm.urdf").read_text(), ros_args=["-r", "__ns:=/ending", "-r", "__node:=short"]
+    )
+    action = ActionClient(client.node, GenerateCollisionMatrix, "/ending/short/generate_collision_matrix")
+    client.until(action.server_is_ready, "the action")
+    _, feedback = send(client, action, samples=10_000_000)
+    client.until(lambda: feedback, "the first feedback")
+    assert node.stop(signal.SIGINT) == 0
+    action.destroy()
+    assert "Traceback" not in node.output
+    assert "rror" not in node.output

@@ -13,9 +13,9 @@ from rclpy.event_handler import EventHandler
 from rclpy.parameter import Parameter
 
 from robot_semantics.examples import example
+from robot_semantics.ros.node import nodes
 from robot_semantics.ros.node.guarded_node import GuardedNode, is_guarded
-from robot_semantics.ros.node.lifecycle_node import RobotSemanticsLifecycleNode
-from robot_semantics.ros.node.plain_node import RobotSemanticsNode
+from robot_semantics.ros.node.nodes import RobotSemanticsLifecycleNode, RobotSemanticsNode
 
 pytestmark = pytest.mark.ros
 
@@ -97,7 +97,7 @@ class FaultyLifecycleNode(Faulty, RobotSemanticsLifecycleNode):
 
 def faulty_mujoco_world(**options: Any) -> Faulty:
     pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robot_semantics[mujoco]')")
-    from robot_semantics.ros.simulators.mujoco_world import MujocoWorld
+    from robot_semantics.ros.simulators.world_node import MujocoWorld
 
     class FaultyMujocoWorld(Faulty, MujocoWorld):
         pass
@@ -214,3 +214,16 @@ def test_a_refusal_carries_the_nearest_names_and_leaves_out_what_was_half_writte
     assert not answer.groups
     assert answer.message == "unknown group 'arn'; did you mean 'arm'?"
     assert answer.nearest == ["arm"]
+
+
+def test_parameter_services_are_seen_only_when_the_node_is_active(domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.active))
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain, args=[])
+    overrides = [Parameter("robot_description", value=ROBOT["robot_description"])]
+    node = RobotSemanticsNode(context=context, parameter_overrides=overrides)
+    assert not [service for service in node.services if "parameters" in service.srv_name]
+    assert seen == [True]
+    node.destroy_node()
+    context.try_shutdown()

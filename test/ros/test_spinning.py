@@ -6,7 +6,9 @@ import gc
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -63,3 +65,32 @@ def test_a_node_that_is_told_to_stop_while_it_starts_says_nothing(
     gc.collect()
     assert "Traceback" not in capfd.readouterr().err
     node.destroy_node()
+
+
+def takes_care_of_signals(node: NodeProcess) -> bool:
+    """Tell whether the process has a handler of its own for SIGTERM, which Python has not."""
+    for line in Path(f"/proc/{node.process.pid}/status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+    return False
+
+
+@pytest.mark.parametrize("module", ["node", "node.lifecycle_node", "simulators.mujoco_world"])
+def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(
+    start: Callable[..., NodeProcess], module: str
+) -> None:
+    for number in range(24):
+        node = start(
+            robot_description='<robot name="r"><link name="base"/></robot>', module=f"robot_semantics.ros.{module}"
+        )
+        RUNNING.remove(node)
+        end = time.monotonic() + PATIENCE_S
+        while not takes_care_of_signals(node):
+            assert time.monotonic() < end
+            time.sleep(0.002)
+        time.sleep(0.05 * number)
+        node.process.send_signal(signal.SIGINT if number % 3 else signal.SIGTERM)
+        assert node.process.wait(PATIENCE_S) == 0, node.output
+        assert "Traceback" not in node.output
+        assert "Error" not in node.output
+        assert "KeyboardInterrupt" not in node.output

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix, Settings
 
 MOST_SAMPLES = 10_000_000
+LONGEST_END_S = 10.0
+"""How long [s] the end of the node waits for the worker, which looks whether it is to stop after every part."""
 PAUSE = 0.01
 """How long [s] the executor sleeps between two looks at the worker; rclpy would look without a pause."""
 
@@ -34,6 +36,7 @@ class CollisionAction:
         self._slot = slot
         self._busy = threading.Lock()
         self._stop = threading.Event()
+        self._worker: threading.Thread | None = None
         self._server = slot.node.create_action_server(
             GenerateCollisionMatrix,
             f"~/{slot.topic('generate_collision_matrix')}",
@@ -45,15 +48,17 @@ class CollisionAction:
     def destroy(self) -> None:
         """Stop a run that is under way and take the action away."""
         self._stop.set()
+        if self._worker is not None:
+            self._worker.join(LONGEST_END_S)
         self._server.destroy()
 
     async def _execute(self, handle: Any) -> Any:
         work = _Work(self._slot.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
-            thread = threading.Thread(target=work.run, name="collision matrix", daemon=True)
-            thread.start()
-            while thread.is_alive():
+            worker = self._worker = threading.Thread(target=work.run, name="collision matrix", daemon=True)
+            worker.start()
+            while worker.is_alive():
                 await _Pause()
         if isinstance(work.error, _CancelledError):
             handle.canceled()

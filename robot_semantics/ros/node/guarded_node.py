@@ -108,9 +108,9 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Offer an action: whether a `goal` is taken, whether it may be cancelled, and its execution."""
 
         def abort(error: Exception, handle: Any) -> Any:
-            result = kind.Result(success=False, message=self.explain(f"action {name}", error))
-            handle.abort()
-            return result
+            if self.context.ok():
+                handle.abort()
+            return kind.Result(success=False, message=self.explain(f"action {name}", error))
 
         def refuse(answer: Any) -> Answer:
             def instead(error: Exception, _subject: Any) -> Any:

@@ -1,0 +1,87 @@
+"""The two nodes, the plain and the managed one: they differ in who says when to configure and to activate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.parameter_service import ParameterService
+
+from robot_semantics.ros.node.core import Core
+from robot_semantics.ros.node.guarded_node import GuardedNode, guarded
+
+NAME = "robot_semantics"
+
+
+class RobotSemanticsNode(GuardedNode):
+    """The plain node: configured and active from its start."""
+
+    def __init__(self, **options: Any) -> None:
+        """Read the parameters and begin to publish; `options` are rclpy's.
+
+        Raises:
+            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+
+        """
+        super().__init__(NAME, start_parameter_services=False, **options)
+        self.core = Core(self)
+        try:
+            self.core.configure()
+            self.core.activate()
+        except BaseException:
+            # A node that is left to the interpreter's end may go down with it while messages come in.
+            self.destroy_node()
+            raise
+        # Seen only when they can be answered: whoever finds them asks at once, and does not wait for long.
+        self._parameter_service = ParameterService(self)
+
+    def destroy_node(self) -> None:
+        """Stop all threads, then take the node away."""
+        self.core.shutdown()
+        super().destroy_node()
+
+
+class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[misc]  # rclpy is typed in part
+    """Configure parses, activate publishes, deactivate stops, cleanup forgets; parameters are read at configure."""
+
+    def __init__(self, **options: Any) -> None:
+        """Wait to be configured; `options` are rclpy's."""
+        super().__init__(NAME, **options)
+        self.core = Core(self)
+
+    def on_configure(self, _state: LifecycleState) -> TransitionCallbackReturn:
+        """Read the parameters and parse the descriptions; a bad one is logged and leaves the node unconfigured."""
+        return self._do(self.core.configure)
+
+    def on_activate(self, _state: LifecycleState) -> TransitionCallbackReturn:
+        """Publish and listen."""
+        return self._do(self.core.activate)
+
+    def on_deactivate(self, _state: LifecycleState) -> TransitionCallbackReturn:
+        """Publish nothing and listen to nothing, but keep the robots and answer questions about them."""
+        return self._do(self.core.deactivate)
+
+    def on_cleanup(self, _state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget the robots."""
+        return self._do(self.core.cleanup)
+
+    def on_shutdown(self, _state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget everything, from whatever state."""
+        return self._do(self.core.cleanup)
+
+    def destroy_node(self) -> None:
+        """Stop all threads, then take the node away."""
+        self.core.shutdown()
+        super().destroy_node()
+
+    def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:
+        def take() -> TransitionCallbackReturn:
+            step()
+            return TransitionCallbackReturn.SUCCESS
+
+        def fail(error: Exception) -> TransitionCallbackReturn:
+            self.get_logger().error(self.explain("transition", error))
+            return TransitionCallbackReturn.FAILURE
+
+        return guarded(take, fail)()

@@ -1,0 +1,135 @@
+"""Runs a node as a program that ends cleanly when it is told to, at any moment: in its imports, and after them.
+
+Nothing of ROS is imported here before the signals are taken care of: those imports are the larger part of a start.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+    Served = TypeVar("Served", bound=Node)
+
+_HANDLED = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+
+
+class Interrupts:
+    """From now on SIGINT and SIGTERM raise nothing, wherever they come and however often.
+
+    Before there is anything to take away they end the process at once. After that rclpy shuts its context down for
+    them. In the middle of a start or an end a KeyboardInterrupt would leave things half done: launch sends a SIGINT of
+    its own after the terminal's, and people press twice.
+
+    Attributes:
+        come: whether there was one; before rclpy's own handler is there, nobody else notes it.
+
+    """
+
+    def __init__(self) -> None:
+        self.come = False
+        self._begun = False
+        if _in_main_thread():
+            for number, default in _HANDLED.items():
+                # Not where it is ignored, as SIGINT behind nohup.
+                if signal.getsignal(number) == default:
+                    signal.signal(number, self._note)
+
+    def begin(self) -> None:
+        """Note a signal from now on, rather than end the process: there is something to take away."""
+        self._begun = True
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Let no signal disturb what is done in here, nor the end of the process after it."""
+        if _in_main_thread():
+            signal.signal(signal.SIGTERM, self._note)
+        yield
+        if _in_main_thread():
+            # rclpy's handlers have gone with its context. Python, too, gives up its own when it ends.
+            for number in _HANDLED:
+                signal.signal(number, signal.SIG_IGN)
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.come = True
+        if not self._begun:
+            os._exit(0)
+
+
+def run(
+    name: str,
+    load: Callable[[], Callable[[], Served]],
+    serve: Callable[[Served], None] | None = None,
+    args: Sequence[str] | None = None,
+) -> int:
+    """Make a node and serve it until it is told to stop by SIGINT, SIGTERM or a shutdown of the context.
+
+    Args:
+        name: what stands before errors.
+        load: imports the node, and returns what makes it.
+        serve: lets the node work until the context is shut down; by default it is spun.
+        args: the command line's, by default the process's own.
+
+    Returns:
+        The exit code: 1 if the node could not be made, for which one error is logged.
+
+    """
+    interrupts = Interrupts()
+    make = load()
+    import rclpy
+    from rclpy.exceptions import ParameterException
+    from rclpy.impl.implementation_singleton import rclpy_implementation
+    from rclpy.logging import get_logger
+
+    from robot_semantics.base.errors import RobotSemanticsError
+    from robot_semantics.ros.node.spinning import spin
+
+    bad_arguments = (rclpy_implementation.RCLInvalidROSArgsError, rclpy_implementation.UnknownROSArgsError)
+    expected = (RobotSemanticsError, OSError, rclpy_implementation.RCLError, *bad_arguments, ParameterException)
+    interrupts.begin()
+    try:
+        rclpy.init(args=None if args is None else list(args))
+    except expected as error:
+        if interrupts.come:
+            return 0
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    node = None
+    try:
+        if interrupts.come:
+            return 0
+        node = make()
+        # What exists by now stays: the collector need not look at it again, and its pauses stay short.
+        gc.collect()
+        gc.freeze()
+        if serve is None:
+            spin(node, lambda: interrupts.come)
+        else:
+            serve(node)
+    except Exception as error:
+        if interrupts.come or not rclpy.ok():
+            # Told to stop in the middle of its start: whatever failed then, failed because of that.
+            return 0
+        if not isinstance(error, expected):
+            raise
+        get_logger(name).fatal(str(error))
+        return 1
+    finally:
+        with interrupts.ending():
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+    return 0
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

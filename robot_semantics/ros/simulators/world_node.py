@@ -1,0 +1,361 @@
+"""The node `mujoco_world`: a headless MuJoCo simulation of the robots of a USDF world.
+
+One thread steps the simulation, publishes and serves, in turn: a state that is taken or set can so never lie within a
+step.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from geometry_msgs.msg import Transform
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_srvs.srv import SetBool, Trigger
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.ros.messages.world_messages import (
+    pose_message,
+    time_message,
+    twist_message,
+    world_from_message,
+    world_to_message,
+)
+from robot_semantics.ros.node.guarded_node import GuardedNode
+from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
+from robot_semantics.simulation.loading import ModelFiles, world_from_state
+from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
+from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.mujoco_layout import ModelLayout
+from robot_semantics.simulation.mujoco_servos import ControlMode
+from robot_semantics.simulation.mujoco_stepping import SimulationError, send_warnings_to
+from robot_semantics.state.report import RestoreReport
+from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.writer import check_writable, write_world
+
+NODE_NAME = "mujoco_world"
+QUEUE = 10
+"""Depth of every topic's queue; reliable, so that listeners of either kind match."""
+LONGEST_BATCH_S = 0.02
+"""Time [s] after which the simulation lets the services have their turn, however far it is behind."""
+STEPS_AT_ONCE = 1000
+"""Steps of a request after which the node looks whether it is told to stop."""
+IDLE_PERIOD_S = 0.2
+"""Time [s] between two messages of a paused simulation, which tell those that come late where it stands."""
+
+
+class _Outlet(NamedTuple):
+    """Where one model's state goes."""
+
+    layout: ModelLayout
+    joint_states: Any
+    base_state: Any
+
+
+class MujocoWorld(GuardedNode):
+    """The node; `run` does its work until the context is shut down."""
+
+    def __init__(self, **arguments: Any) -> None:
+        """Load the world and offer topics and services.
+
+        Raises:
+            RobotSemanticsError: a parameter, the world or a robot of it cannot be used.
+
+        """
+        super().__init__(NODE_NAME, **arguments)
+        try:
+            self._set_up()
+        except BaseException:
+            # A node that is left to the interpreter's end may go down with it while messages come in.
+            self.destroy_node()
+            raise
+
+    # --- set-up
+
+    def _set_up(self) -> None:
+        self.settings: SimulationSettings = declare_simulation(self)
+        self._initial = self._initial_state()
+        self.simulator = self._simulator()
+        self._report_notes()
+        self.paused = self.settings.start_paused
+        self._clock = self.create_publisher(Clock, "/clock", QUEUE)
+        self._outlets = [self._outlet(layout) for layout in self.simulator.built.layouts.values()]
+        self.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
+        self.create_service(SetWorldState, "~/set_world_state", self._set_world_state)
+        self.create_service(SetBool, "~/pause", self._pause)
+        self.create_service(Step, "~/step", self._step)
+        self.create_service(Trigger, "~/reset", self._reset)
+        self._published_ns = -1
+        self._published_wall = 0.0
+        self._resync()
+
+    def _initial_state(self) -> WorldState:
+        state = read_world(self.settings.world) if self.settings.world else WorldState()
+        time_message(state.time_ns or 0)  # refuses what the clock could not say
+        return state
+
+    def _simulator(self) -> MujocoSimulator:
+        settings, diagnostics = self.settings, Diagnostics()
+        spec = world_from_state(
+            self._initial,
+            Path(settings.world) if settings.world else None,
+            PackageResolver(settings.package_paths),
+            overrides=dict(ModelFiles.parse(text) for text in settings.models),
+            strict=settings.strict,
+            implicit_links=settings.implicit_links,
+            diagnostics=diagnostics,
+            timestep=settings.timestep,
+            ground=settings.ground,
+        )
+        for problem in diagnostics:
+            self.get_logger().warning(str(problem))
+        send_warnings_to(lambda text: self.get_logger().warning(f"MuJoCo: {text}"))
+        simulator = MujocoSimulator(spec)
+        report = simulator.restore(self._initial, partial=True)
+        self._log_report("initial state", report)
+        return simulator
+
+    def _report_notes(self) -> None:
+        for note in self.simulator.notes:
+            self.get_logger().warning(str(note))
+        names = ", ".join(self.simulator.model_names) or "nothing"
+        self.get_logger().info(f"simulating {names}, time step {self.settings.timestep} s")
+
+    def _outlet(self, layout: ModelLayout) -> _Outlet:
+        prefix = "" if layout.name == self._plain_model() else f"{layout.name}/"
+        joint_states = base_state = None
+        if layout.joints:
+            joint_states = self.create_publisher(JointState, f"{prefix}joint_states", QUEUE)
+        if layout.root is not None:
+            topic = f"{prefix}multi_dof_joint_states"
+            base_state = self.create_publisher(MultiDOFJointState, topic, QUEUE)
+        if any(len(place.actuators) for place in layout.places):
+            self.create_subscription(
+                JointState,
+                f"{prefix}joint_command",
+                lambda message, name=layout.name: self._command(name, message),
+                QUEUE,
+            )
+        return _Outlet(layout, joint_states, base_state)
+
+    def _plain_model(self) -> str:
+        """Return the model whose topics carry no prefix: the only one with joints, or the one that is asked for."""
+        if self.settings.main_model:
+            return self.simulator.built.layout(self.settings.main_model).name
+        jointed = [layout.name for layout in self.simulator.built.layouts.values() if layout.joints]
+        return jointed[0] if len(jointed) == 1 else ""
+
+    # --- the loop
+
+    def run(self) -> None:
+        """Simulate, publish and serve until the context is shut down."""
+        executor = SingleThreadedExecutor(context=self.context)
+        executor.add_node(self)
+        try:
+            while self.context.ok():
+                waiting = self._advance()
+                self._publish()
+                executor.spin_once(timeout_sec=waiting)
+        except ExternalShutdownException:
+            pass
+        finally:
+            executor.shutdown()
+
+    def _advance(self) -> float:
+        """Step as far as the wall clock asks for; return how long there is nothing to do [s]."""
+        if self.paused:
+            return IDLE_PERIOD_S
+        simulator, factor = self.simulator, self.settings.real_time_factor
+        started = time.monotonic()
+        step_s = self.settings.timestep
+        if factor <= 0.0:
+            while time.monotonic() - started < LONGEST_BATCH_S and not self._due() and self._stepped():
+                pass
+            return 0.0
+        while True:
+            now = time.monotonic()
+            target = self._synced_sim + (now - self._synced_wall) * factor
+            ahead = float(simulator.data.time) + step_s - target
+            if ahead > 0.0:
+                return min(ahead / factor, 1.0 / self.settings.publish_frequency)
+            if self._due():
+                return 0.0
+            if now - started > LONGEST_BATCH_S:
+                # Too slow for the wall clock: go on from here rather than run after it for ever.
+                self._resync()
+                return 0.0
+            if not self._stepped():
+                return 0.0
+
+    def _stepped(self) -> bool:
+        """Take a time step; pause and say so where the simulation diverges."""
+        try:
+            self.simulator.step()
+        except SimulationError as error:
+            self._stop(error)
+            return False
+        return True
+
+    def _stop(self, error: SimulationError) -> None:
+        self.paused = True
+        self.get_logger().error(f"{error}; paused: ~/reset puts the world back")
+        self._resync()
+        self._publish(force=True)
+
+    def _resync(self) -> None:
+        self._synced_wall, self._synced_sim = time.monotonic(), float(self.simulator.data.time)
+
+    # --- publishing
+
+    def _due(self) -> bool:
+        return self.simulator.time_ns - self._published_ns >= 1e9 / self.settings.publish_frequency
+
+    def _publish(self, *, force: bool = False) -> None:
+        now = time.monotonic()
+        idle = self.paused and now - self._published_wall >= IDLE_PERIOD_S
+        if not (force or idle or self._due()):
+            return
+        self._published_ns, self._published_wall = self.simulator.time_ns, now
+        state = self.simulator.capture(motion_only=True)
+        stamp = time_message(self.simulator.time_ns)
+        self._clock.publish(Clock(clock=stamp))
+        for outlet, model in zip(self._outlets, state.models, strict=True):
+            if outlet.joint_states is not None:
+                message = joint_state_message(outlet.layout, model)
+                message.header.stamp = stamp
+                outlet.joint_states.publish(message)
+            if outlet.base_state is not None:
+                base = base_state_message(outlet.layout, model)
+                base.header.stamp = stamp
+                outlet.base_state.publish(base)
+
+    # --- commands and services
+
+    def _command(self, model: str, message: JointState) -> None:
+        given = [
+            (mode, values)
+            for mode, values in (
+                (ControlMode.POSITION, message.position),
+                (ControlMode.VELOCITY, message.velocity),
+                (ControlMode.EFFORT, message.effort),
+            )
+            if len(values)
+        ]
+        if len(given) != 1 or len(given[0][1]) != len(message.name):
+            raise RobotSemanticsError(
+                "a command has a name list and one list of as many positions, velocities or efforts"
+            )
+        mode, values = given[0]
+        check_numbers(f"a command for '{model}'", values)
+        self.simulator.command(model, mode, dict(zip(message.name, values, strict=True)))
+
+    def _get_world_state(self, request: Any, response: Any) -> Any:
+        state = self.simulator.capture(list(request.models) or None)
+        response.state, response.text = world_to_message(state), write_world(state)
+        response.success = True
+        return response
+
+    def _set_world_state(self, request: Any, response: Any) -> Any:
+        if len(request.text) > self.settings.max_text_bytes:
+            raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
+        state = parse_world(request.text, "<text>") if request.text else world_from_message(request.state)
+        # What no text could say, a message may not either.
+        check_writable(state)
+        check_sizes(state)
+        time_message(state.time_ns or 0)  # refuses what the clock could not say
+        report = self.simulator.restore(
+            state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
+        )
+        if not request.dry_run:
+            self._log_report("set_world_state", report)
+        response.success = report.applied or (request.dry_run and (request.partial or report.complete))
+        response.exact = report.exact
+        if not response.success:
+            response.message = report.message or "nothing restored: it states nothing that this world has"
+        response.set = [str(item) for item in report.restored] if response.success else []
+        response.not_set = [str(item) for item in report.not_restored]
+        response.notes = list(report.notes)
+        if report.applied:
+            self._resync()
+            self._publish(force=True)
+        return response
+
+    def _pause(self, request: Any, response: Any) -> Any:
+        self.paused = bool(request.data)
+        self._resync()
+        response.success, response.message = True, "paused" if self.paused else "running"
+        return response
+
+    def _step(self, request: Any, response: Any) -> Any:
+        response.success = self.paused
+        if self.paused:
+            try:
+                self._take_steps(request.steps)
+            except SimulationError as error:
+                response.success, response.message = False, str(error)
+                self._stop(error)
+            self._publish(force=True)
+        else:
+            response.message = "the simulation is running: pause it first"
+        response.time = time_message(self.simulator.time_ns)
+        return response
+
+    def _take_steps(self, count: int) -> None:
+        """Take many steps, unless the node is told to stop."""
+        while count > 0 and self.context.ok():
+            self.simulator.step(min(count, STEPS_AT_ONCE))
+            count -= STEPS_AT_ONCE
+
+    def _reset(self, _request: Any, response: Any) -> Any:
+        self.simulator.reset()
+        report = self.simulator.restore(self._initial, partial=True)
+        self._resync()
+        self._publish(force=True)
+        response.success, response.message = True, report.message
+        return response
+
+    def _log_report(self, what: str, report: RestoreReport) -> None:
+        for item in report.not_restored:
+            self.get_logger().warning(shown(f"{what}: not restored: {item}", 1000))
+        for note in report.notes:
+            self.get_logger().info(shown(f"{what}: {note}", 1000))
+
+
+def joint_state_message(layout: ModelLayout, model: ModelState) -> JointState:
+    """Return the joint states of one model; a planar or floating joint's values stand under MoveIt's variable names."""
+    names: list[str] = []
+    positions: list[float] = []
+    velocities: list[float] = []
+    efforts: list[float] = []
+    for place, joint in zip(layout.joints, model.joints, strict=True):
+        names += place.joint.variable_names
+        positions += joint.positions or ()
+        velocities += joint.velocities or ()
+        efforts += joint.torques or ()
+    if len(velocities) != len(positions):
+        # A floating joint has six rates for seven variables; this message has no place for them.
+        velocities, efforts = [], []
+    return JointState(name=names, position=positions, velocity=velocities, effort=efforts)
+
+
+def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointState:
+    """Return the root joint's state of one model: pose in, and twist relative to, the parent, in the parent's axes."""
+    message = MultiDOFJointState(joint_names=[layout.spec.root_joint.name])
+    message.header.frame_id = model.parent
+    if model.pose is not None:
+        pose = pose_message(model.pose)
+        transform = Transform(rotation=pose.orientation)
+        translation = transform.translation
+        translation.x, translation.y, translation.z = pose.position.x, pose.position.y, pose.position.z
+        message.transforms = [transform]
+    if model.twist is not None:
+        message.twist = [twist_message(model.twist)]
+    return message
