@@ -8,6 +8,7 @@ inside the limits is found, and without limits the one nearest to zero.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -85,6 +86,11 @@ def recover_joints(state: ModelState, robot: RobotModel) -> tuple[ModelState, di
     return replace(state, joints=(*joints, *stated.values())), reasons
 
 
+@lru_cache(maxsize=16)
+def _local(robot: RobotModel) -> LocalTransforms:
+    return LocalTransforms(robot, follow_mimics=False)
+
+
 class _Recovery:
     """The links and joints that are known, growing until nothing more follows."""
 
@@ -137,7 +143,9 @@ class _Recovery:
         for said in self._state.links:
             if said.twist is not None and said.name in robot.link_index:
                 twists[robot.link_index[said.name]] = np.array(said.twist)
-        local = LocalTransforms(robot, follow_mimics=False).matrices(self.q)
+        if len(twists) == 1:
+            return np.array(self._v), self._moving
+        local = _local(robot).matrices(self.q)
         # A link that is fixed to one that is known moves with it.
         for link in robot.links[1:]:
             if link.index not in twists and link.parent in twists and not robot.joints[link.index].position_count:
@@ -180,7 +188,10 @@ class _Recovery:
 
     def _place_links(self) -> None:
         """Place the links that fixed and known joints tie to placed ones, down the tree and up."""
-        local = LocalTransforms(self._robot, follow_mimics=False).matrices(self.q)
+        if len(self._placed) == 1:
+            # Nothing is placed but the root link: no joint follows from links.
+            return
+        local = _local(self._robot).matrices(self.q)
         tied = [
             link
             for link, joint in zip(self._robot.links[1:], self._robot.joints[1:], strict=True)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.series_input import load_states
-from robot_semantics.transforms import invert
+from robot_semantics.state.apply import AppliedState, Base, apply_model_state
+from robot_semantics.state.root_motion import JointMotion, joint_motion
+from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.descriptions import robots_of
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.joint_values import joint_values
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.parts import Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
@@ -159,6 +158,7 @@ def _worlds(
     states = _states(paths, looks.diagnostics)
     actors: dict[str, Actor] = {}
     moments = []
+    said: set[str] = set()
     for path, state in states:
         unknown = any(model.name not in actors for model in state.models)
         known: dict[str, RobotModel] = {}
@@ -183,7 +183,7 @@ def _worlds(
                 model.description or (None if urdf is None else str(urdf)),
                 semantic,
             )
-        moments.append(_moment(path, state, actors))
+        moments.append(_moment(path, state, actors, looks.diagnostics, said))
     if not actors and not any(moment.frames for moment in moments):
         raise UnknownFileError(
             f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
@@ -206,7 +206,10 @@ def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path,
     return found
 
 
-def _moment(path: Path, state: WorldState, actors: Mapping[str, Actor]) -> Moment:
+def _moment(
+    path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
+) -> Moment:
+    """Return one moment; what is not shown as it is stated is said once for all moments, and noted in `said`."""
     world = resolve(state)
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}
@@ -214,9 +217,13 @@ def _moment(path: Path, state: WorldState, actors: Mapping[str, Actor]) -> Momen
         actor = actors.get(model.name)
         if actor is None:
             continue
-        stances[model.name] = _stance(
-            actor, joint_values(model, actor.kinematics.space).q, world.pose(model.parent), world.pose(model.name)
-        )
+        stances[model.name], applied = _stance(actor, model, world)
+        place = Place(str(path), path=path_of(model))
+        for item in applied.items:
+            if item.subject not in said and (item.derived or not item.done):
+                said.add(item.subject)
+                tell = diagnostics.note if item.done else diagnostics.warning
+                tell("derived" if item.done else "not-shown", str(item), place)
         parents[model.name] = world.pose(model.parent)
     label = path.name if state.time_ns is None else f"{state.time_ns / 1e9:.3f} s"
     frames = {frame.name: world.pose(frame.name) for frame in state.frames}
@@ -224,12 +231,15 @@ def _moment(path: Path, state: WorldState, actors: Mapping[str, Actor]) -> Momen
     return Moment(label, stances, state.time_ns, frames, parents)
 
 
-def _stance(actor: Actor, q: FloatArray, T_world_parent: FloatArray, T_world_root: FloatArray) -> Stance:
-    """Return positions in which the virtual joint explains as much of the pose as it can, the base being the rest."""
-    root, kinematics = actor.model.root_joint, actor.kinematics
-    if root.position_count:
-        observed = JointObserver(actor.model, (root.name,)).observe((invert(T_world_parent) @ T_world_root)[None])
-        where = kinematics.space.positions_of(root)
-        q = np.array(q)
-        q[where] = observed.q[where]
-    return Stance(q, T_world_root @ invert(kinematics.T_parent_root(q)))
+def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stance, AppliedState]:
+    """Return how a robot stands: its root link where the state has it, its virtual joint as near to it as it can be."""
+    kinematics, own = actor.kinematics, Base.of(actor.model)
+    # A picture needs no frame that the state does not state.
+    frame = own.frame if own.frame in world.index else model.parent
+    applied = apply_model_state(model, world, kinematics, base=replace(own, frame=frame, placeable=True))
+    q = applied.positions
+    if own.joint.position_count and applied.base_positions is None:
+        nearest = joint_motion(own.joint, xyz_quat_from_matrix(world.pose(model.name, frame)), None)
+        if isinstance(nearest, JointMotion):
+            q[kinematics.space.positions_of(own.joint)] = nearest.positions
+    return Stance(q, world.pose(model.name) @ invert(kinematics.T_parent_root(q))), applied

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import Base, apply_model_state, resolve_with
@@ -138,6 +139,20 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
     return answer
 
 
+def view(state: WorldState, robots: Robots, folder: Path) -> Answer:
+    """What `robot_semantics view` shows."""
+    from robot_semantics.viewer.opening import Opening, open_files
+
+    stage = open_files([written(state, robots, folder)], Opening(), Diagnostics())
+    answer: Answer = {model.name: {"T_world_link": {}} for model in state.models}
+    for actor in stage.actors:
+        stance = stage.moments[0].stances[actor.name]
+        T_base_root = actor.kinematics.T_parent_root(stance.q)
+        poses = stance.T_world_base @ T_base_root @ actor.kinematics.link_poses(stance.q)
+        answer[actor.name]["T_world_link"] = dict(zip(actor.model.link_names, poses, strict=True))
+    return answer
+
+
 def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
     """Restored by the MuJoCo simulator, and captured again."""
     pytest.importorskip("mujoco")
@@ -194,5 +209,6 @@ CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
     "simulation": Consumer(simulation),
     "fk": Consumer(fk, worlds=70),
+    "view": Consumer(view, puts=False, worlds=70),
     "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
 }

@@ -85,6 +85,32 @@ def test_a_pose_that_the_virtual_joint_cannot_make_is_kept_all_the_same(tmp_path
     assert stance.q[actor.kinematics.space.index["world_joint/x"]] == pytest.approx(1.0)
 
 
+def test_a_state_of_links_alone_is_shown_at_the_joints_that_follow_and_says_what_does_not(tmp_path: Path) -> None:
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="a"/><link name="b"/>'
+        '<joint name="turn" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>'
+        '<joint name="lift" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>'
+        '<limit lower="0" upper="9" effort="1" velocity="1"/></joint></robot>'
+    )
+    (tmp_path / "w.usdf").write_text(
+        '<world_state><model_state name="arm"><pose>1 2 3 0 0 0</pose>'
+        '<link_state name="a"><pose>0 0 0 0 0 0.75</pose></link_state>'
+        '<link_state name="b"><pose>0.5 0 2 0 0 0.75</pose></link_state></model_state></world_state>'
+    )
+    found = Diagnostics()
+    stage = open_files([tmp_path / "w.usdf", tmp_path / "arm.urdf"], Opening(), found)
+    actor, stance = stage.actors[0], stage.moments[0].stances["arm"]
+    assert stance.q[actor.kinematics.space.index["turn"]] == pytest.approx(0.75)
+    assert [(item.severity.value, item.code) for item in found] == [
+        ("note", "derived"),
+        ("warning", "not-shown"),
+        ("warning", "not-shown"),
+    ]
+    messages = [item.message for item in found]
+    assert "'lift'" in messages[1]
+    assert "0.5 m" in messages[1]
+
+
 def test_several_states_are_as_many_moments(tmp_path: Path) -> None:
     for path in (URDF, SRDF, *FOLDER.glob("block.*")):
         shutil.copy(path, tmp_path)
