@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
@@ -63,9 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described] | None:
     """Return every model's descriptions; None after a message if the options name a model that is not there."""
-    from robot_semantics.model.loading import robot_from_text
+    from robot_semantics.model.apply_semantics import apply_semantics
+    from robot_semantics.model.loading import load_robot, robot_from_text
     from robot_semantics.recording.bag_writer import Described
-    from robot_semantics.recording.robots import description_text, semantic_text
+    from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
     files: dict[str, dict[str, str]] = {"urdf": {}, "srdf": {}}
@@ -80,28 +81,25 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
                     return None
                 name, value = names[0], text
             files[option][name] = value
+    how: dict[str, Any] = {"strict": False, "implicit_links": arguments.implicit_links, "diagnostics": problems}
     result: dict[str, Described] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        if name in files["urdf"]:
-            urdf = description_text(
-                Path(files["urdf"][name]), xacro_of(arguments), implicit_links=arguments.implicit_links
-            )
         if name in files["srdf"]:
-            srdf = semantic_text(Path(files["srdf"][name]), xacro_of(arguments))
+            path = Path(files["srdf"][name])
+            srdf = srdf_from_file(path, Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
+        if name in files["urdf"]:
+            model = load_robot(Path(files["urdf"][name]), xacro=xacro_of(arguments), **how)
+            if srdf:
+                model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", problems), problems)
+            result[name] = Described(model, model.urdf_text, srdf)
+            continue
         if not urdf:
             result[name] = Described(None, "", srdf)
             continue
         try:
-            model = robot_from_text(
-                urdf,
-                srdf or None,
-                strict=False,
-                implicit_links=arguments.implicit_links,
-                urdf_source=f"<{name}>",
-                srdf_source=f"<{name} semantic>",
-                diagnostics=problems,
-            )
+            sources: dict[str, Any] = {"urdf_source": f"<{name}>", "srdf_source": f"<{name} semantic>"}
+            model = robot_from_text(urdf, srdf or None, **sources, **how)
         except DescriptionError as error:
             problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
             result[name] = Described(None, urdf, srdf)

@@ -54,7 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     robots.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="its description")
     robots.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
     robots.add_argument(
-        "--joint-states", metavar="[NAME=]TOPIC", action="append", default=[], help="where its joint states are"
+        "--joint-states",
+        metavar="[NAME=]TOPIC",
+        action="append",
+        default=[],
+        help="where its joint states are; may be repeated, the first that names a joint counts",
+    )
+    robots.add_argument(
+        "--odometry", metavar="[NAME=]TOPIC", action="append", default=[], help="the odometry that says where it is"
     )
     robots.add_argument("--world-frame", metavar="FRAME", help="the frame that is the world (default: the root of tf)")
     robots.add_argument("--links", action="store_true", help="fill in link states by forward kinematics")
@@ -141,30 +148,43 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         models[name] = "/" + namespace.strip("/") if namespace.strip("/") else ""
     if not models:
         models[None] = ""
-    files = {
-        option: _by_name(option, getattr(arguments, option), models) for option in ("urdf", "srdf", "joint_states")
+    given = {
+        option: _by_name(option, getattr(arguments, option), models)
+        for option in ("urdf", "srdf", "joint_states", "odometry")
     }
     for key, namespace in models.items():
-        urdf, srdf, topic = (files[option].get(key) for option in ("urdf", "srdf", "joint_states"))
-        files_of_it = Path(urdf) if urdf else None, Path(srdf) if srdf else None
-        yield RobotRequest(key, namespace, *files_of_it, topic, xacro_of(arguments), arguments.implicit_links)
+        urdf, srdf, odometry = (_only(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
+        yield RobotRequest(
+            key,
+            namespace,
+            Path(urdf) if urdf else None,
+            Path(srdf) if srdf else None,
+            tuple(given["joint_states"][key]),
+            odometry,
+            arguments.implicit_links,
+            xacro_of(arguments),
+        )
 
 
-def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -> dict[str | None, str]:
+def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -> dict[str | None, list[str]]:
     """Return the values of ``[NAME=]VALUE`` by model; without a name the value is the only model's."""
-    result: dict[str | None, str] = {}
+    result: dict[str | None, list[str]] = {model: [] for model in models}
     for text in texts:
         name, equals, value = text.partition("=")
-        key: str | None = name if equals and name in models else None
-        if key is None:
-            if len(models) > 1:
-                known = ", ".join(str(model) for model in models)
-                raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
-            key, value = next(iter(models)), text
-        if key in result:
-            raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
-        result[key] = value
+        if equals and name in models:
+            result[name].append(value)
+        elif len(models) > 1:
+            known = ", ".join(str(model) for model in models)
+            raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
+        else:
+            result[next(iter(models))].append(text)
     return result
+
+
+def _only(option: str, values: Sequence[str]) -> str | None:
+    if len(values) > 1:
+        raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
+    return values[0] if values else None
 
 
 @contextmanager
@@ -195,7 +215,8 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
             if robot.model is None:
                 yield f"robot {robot.name}: no description"
             else:
-                yield f"robot {robot.name}: {len(robot.model.links)} links, joint states {robot.joint_topic or 'none'}"
+                topics = ", ".join(robot.joint_topics) or "none"
+                yield f"robot {robot.name}: {len(robot.model.links)} links, joint states {topics}"
         yield f"world frame: {report.world_frame or 'none'}; other frames: {', '.join(report.frames) or 'none'}"
     count = len(report.times_ns)
     noun = "state" if count == 1 else "states"

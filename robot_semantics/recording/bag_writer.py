@@ -136,6 +136,8 @@ class _Bag:
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
         self.static = _fixed_frames(states)
+        # Who has a twist once has its pose in every such message, so that a reader has one source for it.
+        self.moving = {model.name for state in states for model in state.models if model.twist is not None}
         self.fk: dict[str, ForwardKinematics] = {}
         for name in names:
             model = described.get(name, Described()).model
@@ -213,10 +215,10 @@ class _Bag:
             yield self.transform(time_ns, parent, root, pose)
         rows: list[tuple[str, float, float | None, float | None]] = []
         free: list[tuple[str, Row, Row | None]] = []
-        if model.twist is not None and pose is not None:
+        if pose is not None and model.name in self.moving:
             virtual = robot is not None and robot.has_virtual_joint
             free.append((robot.root_joint.name if robot is not None and virtual else root, pose, model.twist))
-        elif model.twist is not None:
+        if model.twist is not None and pose is None:
             self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
         by_parent = {parent: free} if free else {}
         for joint in model.joints:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.recording.poses import slerp_rows
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket
+from robot_semantics.recording.poses import blend_poses
+from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket, interpolate
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -62,67 +61,17 @@ def local_poses(edge: Edge, times_ns: IntArray, mode: str = "linear", *, hold: b
         mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
         hold: after the last sample keep it, instead of giving nothing as tf2 does.
     """
+    count = len(times_ns)
     if edge.static:
-        zeros = np.zeros(len(times_ns), np.int64)
+        zeros = np.zeros(count, np.int64)
         return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
-    return _MODES[mode](edge, times_ns, hold)
-
-
-def _linear(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    size = len(edge.timeline)
-    usable = np.flatnonzero((where.before >= 0) & ((where.after < size) | hold))
-    everywhere = len(usable) == len(times_ns)
-    before, after, shares = where.at(usable)
-    after = np.minimum(after, size - 1)
-    first = np.array(edge.timeline.take(before), dtype=np.float64)
-    parents = edge.parent_at(before)
+    where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
+    parents = edge.parent_at(where.before)
     # Where the parent changes between two samples there is nothing between them: the earlier one holds.
-    between = shares > 0.0
-    if not isinstance(edge.parents, int):
-        between &= parents == edge.parent_at(after)
-    if between.any():
-        rows = slice(None) if between.all() else np.flatnonzero(between)
-        share, a = shares[rows], first[rows]
-        b = np.asarray(edge.timeline.take(after[rows]), dtype=np.float64)
-        turned = slerp_rows(a[:, 3:], b[:, 3:], share)
-        first[rows, :3] = a[:, :3] * (1.0 - share[:, np.newaxis]) + b[:, :3] * share[:, np.newaxis]
-        first[rows, 3:] = turned
-    now, stamps = (times_ns if everywhere else times_ns[usable]), edge.timeline.stamps_ns
-    age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
-    if everywhere:
-        return LocalPose(parents, first, age)
-    result = LocalPose(np.full(len(times_ns), -1), np.full((len(times_ns), 7), np.nan), np.full(len(times_ns), -1))
-    result.parent[usable], result.poses[usable], result.age_ns[usable] = parents, first, age
-    return result
-
-
-def _previous(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    usable = (where.before >= 0) & ((where.after < len(edge.timeline)) | hold)
-    return _stepped(edge, times_ns, usable, where.before)
-
-
-def _nearest(edge: Edge, times_ns: IntArray, hold: bool) -> LocalPose:
-    where = bracket(edge.timeline.stamps_ns, times_ns)
-    last = len(edge.timeline) - 1
-    chosen = np.clip(np.where(where.share > 0.5, where.after, where.before), 0, max(last, 0))
-    usable = np.ones(len(times_ns), bool) if hold else (where.before >= 0) & (where.after <= last)
-    return _stepped(edge, times_ns, usable & (last >= 0), chosen)
-
-
-def _stepped(edge: Edge, times_ns: IntArray, usable: BoolArray, chosen: IntArray) -> LocalPose:
-    poses = np.full((len(times_ns), 7), np.nan)
-    parents = np.full(len(times_ns), -1, dtype=np.int64)
-    poses[usable] = edge.timeline.take(chosen[usable])
-    parents[usable] = edge.parent_at(chosen[usable])
-    age = np.full(len(times_ns), -1, dtype=np.int64)
-    age[usable] = np.abs(times_ns[usable] - edge.timeline.stamps_ns[chosen[usable]])
-    return LocalPose(parents, poses, age)
-
-
-_MODES: dict[str, Callable[[Edge, IntArray, bool], LocalPose]] = {
-    "linear": _linear,
-    "previous": _previous,
-    "nearest": _nearest,
-}
+    apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
+    poses = interpolate(where, edge.timeline.take, blend_poses, apart)
+    return LocalPose(
+        np.asarray(where.spread(count, parents, -1), dtype=np.int64),
+        np.asarray(where.spread(count, poses, np.nan), dtype=np.float64),
+        np.asarray(where.spread(count, where.age_ns, -1), dtype=np.int64),
+    )

@@ -30,7 +30,7 @@ from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.parts import Advance, Part, Task, read_part
 from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
 from robot_semantics.recording.render import Block, Rendered, render
-from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, semantic_text
+from robot_semantics.recording.robots import RequestError, Robot, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import IntArray
@@ -168,11 +168,6 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
 def _check(request: ExportRequest) -> None:
     """Tell what cannot be done whatever the recording holds, before it is read."""
     check_words(request.times)
-    for robot in request.robots:
-        if robot.urdf is not None:
-            robot.urdf_text()
-        if robot.srdf is not None:
-            semantic_text(robot.srdf, robot.xacro)
     name = _format(request, 1)
     if request.out is not None and not request.dry_run:
         is_folder = name == "usdf" and _suffix(request) not in (".usdf", ".xml")

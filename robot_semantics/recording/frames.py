@@ -10,6 +10,7 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.recording.columns import Array, GroupKey
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.namespaces import FrameNames
 from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import IntArray, Timeline
 
@@ -24,7 +25,7 @@ class _Samples(NamedTuple):
     poses: Array
 
 
-def transform_history(pieces: Pieces, problems: Diagnostics, place: Place) -> TransformHistory:
+def transform_history(pieces: Pieces, frames: FrameNames, problems: Diagnostics, place: Place) -> TransformHistory:
     """Return the history of all transforms; what tf2 would complain about goes to `problems`."""
     index: dict[str, int] = {}
     found: dict[int, list[_Samples]] = {}
@@ -32,8 +33,8 @@ def transform_history(pieces: Pieces, problems: Diagnostics, place: Place) -> Tr
         if key.kind not in ("tf", "tf_static"):
             continue
         for column, (child, parent) in enumerate(zip(key.names, key.parents, strict=True)):
-            above = index.setdefault(parent, len(index))
-            below = index.setdefault(child, len(index))
+            above = index.setdefault(frames.of(key.topic, parent), len(index))
+            below = index.setdefault(frames.of(key.topic, child), len(index))
             if above == below or not child or not parent:
                 problems.warning(
                     "tf-self", f"a transform from '{parent}' to '{child}' says nothing; it is left out", place
@@ -71,7 +72,10 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
     timeline = Timeline.merge(
-        [some.stamps for some in moving], [some.logs for some in moving], [some.poses for some in moving]
+        [some.stamps for some in moving],
+        [some.logs for some in moving],
+        [some.poses for some in moving],
+        keep_equal=[some.parent for some in moving],
     )
     parents = {some.parent for some in moving}
     if len(parents) > 1:

@@ -88,11 +88,16 @@ class TransformHistory:
             # As in tf2 a frame stays what its first transform made it; of static ones the newest counts.
             static = some[0][2]
             kept = some[-1:] if static else some
-            stamps = np.array([row[0] for row in kept], dtype=np.int64)
-            poses = np.array([row[3] for row in kept], dtype=np.float64)
-            timeline = Timeline.merge([stamps], [np.arange(len(kept))], [poses])
-            parents = np.array([row[1] for row in kept], dtype=np.int64)
-            edges[frame] = Edge(frame, static, timeline, _parents(parents, timeline))
+            above = tuple(dict.fromkeys(row[1] for row in kept))
+            mine = [[i for i, row in enumerate(kept) if row[1] == parent] for parent in above]
+            timeline = Timeline.merge(
+                [np.array([kept[i][0] for i in rows], dtype=np.int64) for rows in mine],
+                [np.array(rows) for rows in mine],
+                [np.array([kept[i][3] for i in rows], dtype=np.float64) for rows in mine],
+                keep_equal=above,
+            )
+            changing = len(above) > 1 and timeline.place is not None
+            edges[frame] = Edge(frame, static, timeline, np.array(above)[timeline.place] if changing else above[0])
         return cls(index, edges)
 
     def lookup(self, target: str, source: str, times_ns: npt.ArrayLike) -> Lookup:
@@ -243,16 +248,6 @@ class _Walk:
             met |= arrived
             going &= ~arrived
         return met
-
-
-def _parents(parents: IntArray, timeline: Timeline) -> IntArray | int:
-    """Return the parents in the timeline's order, as one number where they never change."""
-    if (parents == parents[0]).all():
-        return int(parents[0])
-    if timeline.row is None:
-        return parents
-    ordered: IntArray = parents[timeline.row]
-    return ordered
 
 
 def _earliest(stamps: Iterable[int | None]) -> int:

@@ -15,7 +15,16 @@ import numpy.typing as npt
 
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.runs import Pieces
-from robot_semantics.recording.timeline import Bracket, FloatArray, IntArray, Timeline, bracket, take_rows
+from robot_semantics.recording.timeline import (
+    Bracket,
+    FloatArray,
+    IntArray,
+    Timeline,
+    blend_straight,
+    bracket,
+    interpolate,
+    take_rows,
+)
 
 QUANTITIES = ("position", "velocity", "effort")
 
@@ -37,6 +46,7 @@ class JointSamples(NamedTuple):
 
 
 class _Place(NamedTuple):
+    topic: str
     names: tuple[str, ...]
     arrays: dict[str, Array]
 
@@ -56,36 +66,47 @@ class _Family:
     timeline: Timeline
 
 
-class _Asked(NamedTuple):
-    """What is asked of a family: one quantity of some of its joints (by number), and which of these are angles."""
-
-    family: _Family
-    quantity: str
-    mine: IntArray
-    angles: npt.NDArray[np.bool_]
-
-
 class JointHistory:
     """All recorded joint states of one run and one set of topics.
 
     Attributes:
         names: every joint that was seen, in the order of its first message.
+        rivals: joints that a later topic names too, with those topics: there they are passed over.
         duplicates: messages whose stamp was already taken.
         late: messages that came after one with a later stamp.
     """
 
     def __init__(self, pieces: Pieces, topics: Sequence[str]) -> None:
+        """Gather the messages of `topics`; of a joint that several of them name those of the first count."""
         self._places = [
-            _Place(key.names, part)
+            _Place(key.topic, key.names, part)
+            for topic in topics
             for key, parts in pieces.items()
-            if key.kind == "joints" and key.topic in topics
+            if key.kind == "joints" and key.topic == topic
             for part in parts
         ]
+        self._topic: dict[str, str] = {}
+        self.rivals: dict[str, list[str]] = {}
+        for place in self._places:
+            for name in place.names:
+                if self._topic.setdefault(name, place.topic) != place.topic:
+                    self.rivals.setdefault(name, [])
+                    if place.topic not in self.rivals[name]:
+                        self.rivals[name].append(place.topic)
         self._timelines: dict[tuple[int, ...], Timeline] = {}
         self._families = {quantity: list(self._grouped(quantity)) for quantity in QUANTITIES}
-        self.names = tuple(dict.fromkeys(name for place in self._places for name in place.names))
+        self.names = tuple(self._topic)
         self.duplicates = max((timeline.duplicates for timeline in self._timelines.values()), default=0)
         self.late = max((timeline.late for timeline in self._timelines.values()), default=0)
+
+    def topic_of(self, name: str) -> str:
+        """Return the topic whose messages give a joint."""
+        return self._topic[name]
+
+    def stamps_of(self, name: str) -> IntArray:
+        """Return every stamp (n,) at which there is a position of a joint [ns]."""
+        mine = (family for family in self._families["position"] if name in family.joints)
+        return next((family.timeline.stamps_ns for family in mine), np.zeros(0, np.int64))
 
     def _grouped(self, quantity: str) -> Iterator[_Family]:
         where: dict[str, list[int]] = {}
@@ -93,7 +114,8 @@ class JointHistory:
             if quantity in place.arrays:
                 # Of a name that is in a message twice the first is taken.
                 for name in dict.fromkeys(place.names):
-                    where.setdefault(name, []).append(number)
+                    if self._topic[name] == place.topic:
+                        where.setdefault(name, []).append(number)
         families: dict[tuple[int, ...], list[str]] = {}
         for name, places in where.items():
             families.setdefault(tuple(places), []).append(name)
@@ -132,6 +154,7 @@ class JointHistory:
                 first it has one only with ``nearest``.
             turns: (joints,) which of them turn without end, and so go from π to -π the short way.
         """
+        count = len(times_ns)
         index = {name: i for i, name in enumerate(joints)}
         turning = np.zeros(len(joints), bool) if turns is None else turns
         results: dict[str, FloatArray] = {}
@@ -144,92 +167,59 @@ class JointHistory:
                     continue
                 mine, out = (np.array(part, dtype=np.int64) for part in zip(*asked, strict=True))
                 if family.places not in brackets:
-                    brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns)
+                    brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns, mode)
                 where = brackets[family.places]
                 angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
-                values, ages = _MODES[mode](self, _Asked(family, quantity, mine, angles), where, times_ns)
+                found = interpolate(where, self._taker(family, quantity, mine), _blend_joints(angles))
+                values = np.asarray(where.spread(count, found, np.nan), dtype=np.float64)
                 everything = len(out) == len(joints)
                 if everything and (out == np.arange(len(out))).all():
                     results[quantity] = values
                 else:
-                    results.setdefault(quantity, _unknown(len(times_ns), len(joints)))[:, out] = values
+                    results.setdefault(quantity, _unknown(count, len(joints)))[:, out] = values
                 if quantity == "position":
+                    ages = np.asarray(where.spread(count, where.age_ns, -1), dtype=np.int64)
                     if everything:
                         # One age for all of them, seen as one for each.
-                        age = np.broadcast_to(ages[:, np.newaxis], (len(times_ns), len(joints)))
+                        age = np.broadcast_to(ages[:, np.newaxis], (count, len(joints)))
                     else:
-                        age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64) if age is None else age
+                        age = np.full((count, len(joints)), -1, dtype=np.int64) if age is None else age
                         age[:, out] = ages[:, np.newaxis]
         if age is None:
-            age = np.full((len(times_ns), len(joints)), -1, dtype=np.int64)
-        found = [results.get(quantity) for quantity in QUANTITIES]
-        position, velocity, effort = (_unknown(len(times_ns), len(joints)) if v is None else v for v in found)
+            age = np.full((count, len(joints)), -1, dtype=np.int64)
+        given = [results.get(quantity) for quantity in QUANTITIES]
+        position, velocity, effort = (_unknown(count, len(joints)) if v is None else v for v in given)
         return JointSamples(position, velocity, effort, age)
 
-    def gather(self, asked: _Asked, samples: IntArray) -> FloatArray:
-        """Return the values (n, asked) of some of a family's joints at some of its samples."""
-        family, quantity, mine, _ = asked
-        result: FloatArray | None = None
-        for place, here, rows in family.timeline.locate(samples):
-            values = np.asarray(take_rows(self._places[family.places[place]].arrays[quantity], rows), dtype=np.float64)
-            columns = family.columns[place][mine]
-            some = values if _whole(columns, values.shape[1]) else values[:, columns]
-            if isinstance(here, slice):
-                return some
-            result = np.empty((len(samples), len(mine))) if result is None else result
-            result[here] = some
-        return np.empty((len(samples), len(mine))) if result is None else result
+    def _taker(self, family: _Family, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
+        """Return what gives the values (n, mine) of some of a family's joints at some of its samples."""
+
+        def take(samples: IntArray) -> FloatArray:
+            result = np.empty((len(samples), len(mine)))
+            for place, here, rows in family.timeline.locate(samples):
+                arrays = self._places[family.places[place]].arrays
+                values = np.asarray(take_rows(arrays[quantity], rows), dtype=np.float64)
+                columns = family.columns[place][mine]
+                some = values if _whole(columns, values.shape[1]) else values[:, columns]
+                if isinstance(here, slice):
+                    return some
+                result[here] = some
+            return result
+
+        return take
 
 
-def _linear(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
-    timeline = asked.family.timeline
-    last = len(timeline) - 1
-    known = np.flatnonzero(where.before >= 0)
-    everywhere = len(known) == len(times_ns)
-    before, after, shares = where.at(known)
-    after = np.minimum(after, last)
-    first = history.gather(asked, before)
-    between = np.flatnonzero(shares > 0.0)
-    if len(between):
-        share = shares[between, np.newaxis]
-        low, high = first[between], history.gather(asked, after[between])
+def _blend_joints(angles: npt.NDArray[np.bool_]) -> Callable[[FloatArray, FloatArray, FloatArray], FloatArray]:
+    """Return the blend of joint values (n, joints) of which some are angles that turn without end."""
+    if not angles.any():
+        return blend_straight
+
+    def blend(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
         step = high - low
-        if asked.angles.any():
-            turns = step[:, asked.angles] / (2.0 * np.pi)
-            step[:, asked.angles] -= 2.0 * np.pi * np.round(turns)
-        # What was gathered may be the recording itself, so it is not written into.
-        first = first.copy()
-        first[between] = low + share * step
-    stamps = timeline.stamps_ns
-    now = times_ns[known]
-    age = np.minimum(np.abs(now - stamps[before]), np.abs(now - stamps[after]))
-    if everywhere:
-        return first, age
-    values, ages = _unknown(len(times_ns), len(asked.mine)), np.full(len(times_ns), -1, dtype=np.int64)
-    values[known], ages[known] = first, age
-    return values, ages
+        step[:, angles] -= 2.0 * np.pi * np.round(step[:, angles] / (2.0 * np.pi))
+        return np.asarray(low + share * step)
 
-
-def _previous(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
-    return _stepped(history, asked, where.before, times_ns)
-
-
-def _nearest(history: JointHistory, asked: _Asked, where: Bracket, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
-    chosen = np.where(where.share > 0.5, where.after, where.before)
-    return _stepped(history, asked, np.clip(chosen, 0, len(asked.family.timeline) - 1), times_ns)
-
-
-def _stepped(history: JointHistory, asked: _Asked, chosen: IntArray, times_ns: IntArray) -> tuple[FloatArray, IntArray]:
-    values, ages = _unknown(len(times_ns), len(asked.mine)), np.full(len(times_ns), -1, dtype=np.int64)
-    known = np.flatnonzero(chosen >= 0)
-    values[known] = history.gather(asked, chosen[known])
-    ages[known] = np.abs(times_ns[known] - asked.family.timeline.stamps_ns[chosen[known]])
-    return values, ages
-
-
-_Mode = Callable[[JointHistory, _Asked, Bracket, IntArray], tuple[FloatArray, IntArray]]
-
-_MODES: dict[str, _Mode] = {"linear": _linear, "previous": _previous, "nearest": _nearest}
+    return blend
 
 
 def _unknown(times: int, joints: int) -> FloatArray:

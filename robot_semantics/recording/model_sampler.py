@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.recording.base_track import BaseTrack
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
+from robot_semantics.recording.namespaces import owner_of
+from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import Robot
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket
+from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
+from robot_semantics.state.root_motion import joint_motion
 from robot_semantics.usdf.identity import model_digest
+
+PLANE_TOLERANCE = 1e-6
+"""How far a planar joint's recorded poses may lie outside its plane without a word [m, rad]."""
 
 
 @dataclass(frozen=True)
@@ -37,32 +43,47 @@ class ModelSampler:
 
     Attributes:
         robot: whose joints they are.
-        base: where its root link is.
+        joints: its joint states.
     """
 
-    def __init__(self, robot: Robot, recording: Recording, problems: Diagnostics, *, links: bool = False) -> None:
-        self.robot = robot
-        topics = [robot.joint_topic] if robot.joint_topic else []
-        self._history = JointHistory(recording.pieces, topics)
-        self.base = BaseTrack(robot, recording.pieces, recording.history)
+    def __init__(
+        self,
+        robot: Robot,
+        recording: Recording,
+        tracks: Sequence[PoseTrack],
+        problems: Diagnostics,
+        *,
+        links: bool = False,
+    ) -> None:
+        self.robot, self._problems, self._place = robot, problems, recording.plan.place
+        self.joints = JointHistory(recording.pieces, robot.joint_topics)
         self._names: list[str] = []
         self._joints = list(self._chosen(robot.model))
         self._turns = np.array([self._turn(name) for name in self._names], dtype=bool)
-        self._multi = {joint.name: _multi_dof(recording, joint) for joint in self._joints if joint.width > 1}
+        spaces = [other.namespace for other in recording.robots]
+        own = [
+            track for track in tracks if track.kind == "multi_dof" and owner_of(track.topic, spaces) == robot.namespace
+        ]
+        self._multi_dof = {
+            joint.name: _only([track for track in own if track.name == joint.name], problems, self._place)
+            for joint in self._joints
+            if joint.width > 1
+        }
+        self._lost: set[str] = set()
         self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
         self.lower, self.upper = self._limits()
-        self._report(problems, recording)
+        self._report(problems)
 
     @property
     def stamps_ns(self) -> IntArray:
         """Every stamp of the robot's joint states once, sorted [ns]."""
-        return self._history.stamps_ns()
+        return self.joints.stamps_ns()
 
     def _chosen(self, model: RobotModel | None) -> Iterator[_Joint]:
         """Yield the joints of the output: the model's, or without one those that messages name."""
         if model is None:
-            for name in sorted(self._history.names):
+            for name in sorted(self.joints.names):
                 yield _Joint(name, 1, 1, (self._input(name),), None)
             return
         for joint in model.joints:
@@ -86,26 +107,31 @@ class ModelSampler:
             upper += [limits.upper if limits else np.inf] * joint.width
         return np.array(lower), np.array(upper)
 
-    def _report(self, problems: Diagnostics, recording: Recording) -> None:
-        place = recording.plan.place
-        topic = self.robot.joint_topic
-        if self.robot.model is not None:
-            for name in self._history.names:
-                if name not in self._names and name not in self.robot.model.joint_index:
-                    text = f"topic '{topic}' names a joint '{name}' that '{self.robot.name}' does not have"
-                    problems.warning("unknown-joint", text, place, name=name, valid=self.robot.model.joint_names)
-        if self._history.duplicates:
-            count = self._history.duplicates
-            text = f"topic '{topic}': {count} messages have a stamp that was there before; the first of each counts"
+    def _report(self, problems: Diagnostics) -> None:
+        robot, place = self.robot, self._place
+        topics = ", ".join(f"'{topic}'" for topic in robot.joint_topics)
+        if robot.model is not None:
+            root = robot.model.root_joint.variable_names if robot.model.has_virtual_joint else ()
+            for name in self.joints.names:
+                if name not in self._names and name not in robot.model.joint_index and name not in root:
+                    text = f"topic {topics} names a joint '{name}' that '{robot.name}' does not have"
+                    problems.warning("unknown-joint", text, place, name=name, valid=robot.model.joint_names)
+        for name, others in self.joints.rivals.items():
+            listed = ", ".join(f"'{topic}'" for topic in others)
+            text = f"joint '{name}' is where '{self.joints.topic_of(name)}' says; passed over: {listed}"
+            problems.warning("joint-sources", text, place)
+        if self.joints.duplicates:
+            count = self.joints.duplicates
+            text = f"topic {topics}: {count} messages have a stamp that was there before; the first of each counts"
             problems.warning("duplicate-stamps", text, place)
-        if self._history.late:
-            count = self._history.late
-            text = f"topic '{topic}': {count} messages came after one with a later stamp; they are put in order"
+        if self.joints.late:
+            count = self.joints.late
+            text = f"topic {topics}: {count} messages came after one with a later stamp; they are put in order"
             problems.warning("late-messages", text, place)
 
     def sample(self, times_ns: IntArray, mode: str) -> ModelSeries:
         """Return the robot at `times_ns` (n,), still without its base."""
-        samples = self._history.sample(self._names, times_ns, mode, self._turns)
+        samples = self.joints.sample(self._names, times_ns, mode, self._turns)
         count = len(times_ns)
         widths, speeds = (tuple(getattr(joint, name) for joint in self._joints) for name in ("width", "speed"))
         positions = np.full((count, sum(widths)), np.nan)
@@ -117,7 +143,9 @@ class ModelSampler:
         else:
             for number, joint in enumerate(self._joints):
                 where, speed_where = slice(at, at + joint.width), slice(speed, speed + joint.speed)
-                self._joint(joint, samples, times_ns, positions[:, where], velocities[:, speed_where], ages[:, number])
+                self._joint(
+                    joint, samples, times_ns, mode, positions[:, where], velocities[:, speed_where], ages[:, number]
+                )
                 if joint.speed == len(joint.inputs):
                     efforts[:, speed_where] = samples.effort[:, joint.inputs]
                 at, speed = where.stop, speed_where.stop
@@ -148,6 +176,7 @@ class ModelSampler:
         joint: _Joint,
         samples: JointSamples,
         times_ns: IntArray,
+        mode: str,
         positions: FloatArray,
         velocities: FloatArray,
         ages: IntArray,
@@ -157,23 +186,29 @@ class ModelSampler:
         ages[:] = samples.age_ns[:, joint.inputs].max(axis=1)
         if joint.speed == len(joint.inputs):
             velocities[:] = samples.velocity[:, joint.inputs]
-        track = self._multi.get(joint.name)
-        if track is None or not np.isnan(positions).all():
+        track = self._multi_dof.get(joint.name)
+        if track is None or joint.model is None or not np.isnan(positions).all():
             return
-        pose_line, twist_line = track
-        where = bracket(pose_line.stamps_ns, times_ns)
-        known = np.flatnonzero(where.before >= 0)
-        nearest = np.where(where.share[known] > 0.5, where.after[known], where.before[known])
-        values = np.asarray(pose_line.take(nearest), dtype=np.float64)
-        if joint.width == 7:
-            positions[known] = values
-        else:
-            positions[known, :2] = values[:, :2]
-            positions[known, 2] = 2.0 * np.arctan2(values[:, 5], values[:, 6])
-        ages[known] = np.abs(times_ns[known] - pose_line.stamps_ns[nearest])
-        if twist_line is not None:
-            moving = np.asarray(twist_line.take(nearest), dtype=np.float64)
-            velocities[known] = moving if joint.speed == 6 else moving[:, (0, 1, 5)]
+        poses, ages[:] = track.sample_poses(times_ns, mode)
+        twists = track.sample_twists(times_ns, mode, poses)
+        if joint.model.type is JointType.FLOATING:
+            positions[:], velocities[:] = poses, twists
+            return
+        lost_m = lost_rad = 0.0
+        for row in np.flatnonzero(np.isfinite(poses).all(axis=1)).tolist():
+            motion = joint_motion(joint.model, poses[row], twists[row])
+            if isinstance(motion, Refusal):
+                continue
+            positions[row] = motion.positions
+            if motion.velocities is not None:
+                velocities[row] = motion.velocities
+            lost_m, lost_rad = max(lost_m, motion.lost_m), max(lost_rad, motion.lost_rad)
+        if max(lost_m, lost_rad) > PLANE_TOLERANCE and joint.name not in self._lost:
+            self._lost.add(joint.name)
+            text = (
+                f"planar joint '{joint.name}' leaves its plane by {lost_m:.3g} m and {lost_rad:.3g} rad, which is lost"
+            )
+            self._problems.warning("out-of-plane", text, self._place)
 
     def _fill_mimics(
         self, positions: FloatArray, velocities: FloatArray, ages: IntArray
@@ -204,18 +239,10 @@ def _own(values: Array) -> Array:
     return values if values.flags.writeable and values.base is None else values.copy()
 
 
-def _multi_dof(recording: Recording, joint: _Joint) -> tuple[Timeline, Timeline | None] | None:
-    """Return the poses and twists that multi-DOF joint states give for a planar or floating joint of the URDF."""
-    found = [
-        (part, key.names.index(joint.name))
-        for key, parts in recording.pieces.items()
-        if key.kind == "multi_dof" and joint.name in key.names
-        for part in parts
-    ]
-    if not found:
-        return None
-    stamps, logs = [part["stamp"] for part, _ in found], [part["log"] for part, _ in found]
-    poses = Timeline.merge(stamps, logs, [part["pose"][:, column] for part, column in found])
-    if not all("twist" in part for part, _ in found):
-        return poses, None
-    return poses, Timeline.merge(stamps, logs, [part["twist"][:, column] for part, column in found])
+def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: Place) -> PoseTrack | None:
+    """Return the first of a joint's tracks, in the order of their topics, and name the others."""
+    if len(tracks) > 1:
+        listed = ", ".join(f"'{track.topic}' in '{track.parent}'" for track in tracks[1:])
+        text = f"joint '{tracks[0].name}' is where '{tracks[0].topic}' says; passed over: {listed}"
+        problems.warning("joint-sources", text, place)
+    return tracks[0] if tracks else None

@@ -36,6 +36,14 @@ def invert_poses(T_a_b: FloatArray) -> FloatArray:
     return result
 
 
+def blend_poses(first: FloatArray, second: FloatArray, share: FloatArray) -> FloatArray:
+    """Return what lies between poses (n, 7) by shares (n, 1): straight in place, the short way round in turn."""
+    result = np.empty_like(first)
+    result[:, :3] = first[:, :3] * (1.0 - share) + second[:, :3] * share
+    result[:, 3:] = slerp_rows(first[:, 3:], second[:, 3:], share[:, 0])
+    return result
+
+
 def slerp_rows(a: FloatArray, b: FloatArray, share: FloatArray) -> FloatArray:
     """Interpolate unit quaternions (n, 4): what `quat_slerp` does, less its checks, which take most of its time."""
     dot = np.einsum("ni,ni->n", a, b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,19 @@ from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.message_types import FIELDS, MULTI_DOF, ODOMETRY, TF_MESSAGE
+from robot_semantics.recording.namespaces import TF_KINDS, FrameNames, frame_names, namespace_of
 from robot_semantics.recording.parts import Advance, Part, Task, definition_problems, inspect_bag, read_part
 from robot_semantics.recording.reading import Refusals, Text
-from robot_semantics.recording.robots import RequestError, Robot, RobotRequest, find_robot
+from robot_semantics.recording.robots import (
+    DESCRIPTION,
+    SEMANTIC,
+    Loaded,
+    RequestError,
+    Robot,
+    RobotRequest,
+    describe_robot,
+    found_robots,
+)
 from robot_semantics.recording.runs import Pieces, find_resets, stamps_of, take_run
 from robot_semantics.recording.timeline import IntArray
 
@@ -33,13 +43,15 @@ class Plan:
         bags: what each bag holds.
         topics: each topic's part: ``parse`` or ``stamps``.
         requests: the robots.
+        loaded: what the robots' description files say.
         joint_topics: where each robot's joint states are.
     """
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
     requests: tuple[RobotRequest, ...]
-    joint_topics: tuple[str | None, ...]
+    loaded: tuple[Loaded, ...]
+    joint_topics: tuple[tuple[str, ...], ...]
 
     @property
     def place(self) -> Place:
@@ -59,6 +71,7 @@ class Recording:
     Attributes:
         plan: what was asked for.
         pieces: columns by what their messages have in common.
+        names: what frames are called.
         history: all transforms.
         robots: as requested, with their descriptions.
         texts: what description topics said.
@@ -69,6 +82,7 @@ class Recording:
 
     plan: Plan
     pieces: Pieces
+    names: FrameNames
     history: TransformHistory
     robots: tuple[Robot, ...]
     run: int
@@ -88,30 +102,47 @@ class Recording:
 
 
 def plan_recording(
-    paths: Sequence[Path], requests: Sequence[RobotRequest], problems: Diagnostics, *, at_topic: str | None = None
+    paths: Sequence[Path],
+    requests: Sequence[RobotRequest],
+    problems: Diagnostics,
+    *,
+    at_topic: str | None = None,
 ) -> Plan:
     """Look at the bags and decide what to read of them.
 
+    Args:
+        paths: the bags.
+        requests: the robots; one without a name stands for all that the bags tell of.
+        problems: takes what was found and what was not.
+        at_topic: a topic of whose messages the times are wanted.
+
     Raises:
         BagError: nothing can be read of a bag.
+        DescriptionError: a description file cannot be read, or gives no robot.
         UnknownNameError: a topic that was named is in none of them.
         RequestError: it is not clear which topic is meant.
     """
+    # First of all: what is wrong with these files shows before minutes of reading.
+    asked = [(request, request.load(problems)) for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
     types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
     place = Place(", ".join(str(path) for path in paths))
     wanted: dict[str, str] = {}
+    everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
+    if everyone:
+        asked = [(request, asked[0][1]) for request in found_robots(types, requests[0], problems, place)]
+    spaces = [request.namespace for request, _ in asked]
     joint_topics = []
-    for request in requests:
-        joints = request.joint_topic(types, problems, place)
-        joint_topics.append(joints)
-        names = ["robot_description", "robot_description_semantic", "tf", "tf_static"]
-        for topic in ([joints] if joints else []) + [request.topic(name) for name in names]:
+    for request, _ in asked:
+        topics_of_joints = request.joint_topics(types, spaces, problems, place)
+        request.check_odometry(types)
+        joint_topics.append(topics_of_joints)
+        for topic in (*topics_of_joints, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
             wanted[topic] = "parse"
     for topic, msgtype in types.items():
-        if msgtype in (ODOMETRY, MULTI_DOF) or (
-            msgtype == TF_MESSAGE and topic in ("/tf", "/tf_static", "tf", "tf_static")
-        ):
+        space = namespace_of(topic)
+        tree = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
+        if msgtype in (ODOMETRY, MULTI_DOF) or (tree and (everyone or space in ("", *spaces))):
             wanted[topic] = "parse"
     topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
     if at_topic is not None:
@@ -122,7 +153,9 @@ def plan_recording(
         for topic, problem in definition_problems(bag, topics):
             problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
             topics.pop(topic, None)
-    return Plan(bags, topics, tuple(requests), tuple(joint_topics))
+    return Plan(
+        bags, topics, tuple(request for request, _ in asked), tuple(files for _, files in asked), tuple(joint_topics)
+    )
 
 
 def read_recording(
@@ -184,14 +217,31 @@ def read_recording(
         text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
         problems.warning("time-reset", text, place)
     pieces = take_run(pieces, resets, chosen)
-    history = transform_history(pieces, problems, place)
     robots = tuple(
-        find_robot(request, texts, topic, history.frames, problems)
-        for request, topic in zip(plan.requests, plan.joint_topics, strict=True)
+        replace(describe_robot(request, files, texts, problems), joint_topics=topics)
+        for request, files, topics in zip(plan.requests, plan.loaded, plan.joint_topics, strict=True)
     )
     _check_names(robots)
+    links: dict[str, set[str]] = {}
+    for robot in robots:
+        links.setdefault(robot.namespace, set()).update(robot.links)
+    names = frame_names(pieces, links)
+    history = transform_history(pieces, names, problems, place)
+    robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
+    _check_frames(robots)
     start, end = _span(pieces)
-    return Recording(plan, pieces, history, robots, chosen, len(resets) + 1, start, end, counts)
+    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, counts)
+
+
+def _check_frames(robots: Sequence[Robot]) -> None:
+    """Refuse robots that share their links' frames: what is recorded could be of any of them."""
+    for number, robot in enumerate(robots):
+        for other in robots[:number]:
+            if robot.root_frame == other.root_frame:
+                raise RequestError(
+                    f"'{other.name}' and '{robot.name}' have one root frame '{robot.root_frame}'; "
+                    "say with --model NAME:/NAMESPACE whose is which"
+                )
 
 
 def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.message_types import JOINT_STATE
+from robot_semantics.recording.message_types import JOINT_STATE, ODOMETRY, STRING
+from robot_semantics.recording.namespaces import FrameNames, namespace_of, owner_of
 from robot_semantics.recording.reading import Text
-from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro_options import Xacro
 
 DEFAULT_NAME = "robot"
 """What a robot without a description is called."""
 
+DESCRIPTION, SEMANTIC, JOINT_STATES = "robot_description", "robot_description_semantic", "joint_states"
+
 
 class RequestError(RobotSemanticsError):
     """What was asked for does not fit the recording."""
+
+
+class Loaded(NamedTuple):
+    """What description files say.
+
+    Attributes:
+        model: the robot, None where no URDF was named.
+        srdf_text: the SRDF where only that was named.
+    """
+
+    model: RobotModel | None
+    srdf_text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,60 +50,129 @@ class RobotRequest:
         namespace: of its topics, ``""`` or ``"/left"``.
         urdf: file of its URDF; None: from its topic in the bag.
         srdf: file of its SRDF; None: from its topic in the bag.
-        joint_states: topic of its joint states; None: ``joint_states`` in its namespace.
-        xacro: how the files are expanded, if they are xacros.
-        implicit_links: whether joints may name links that no ``<link>`` declares.
+        joint_states: topics of its joint states, the first that names a joint counts; none: ``joint_states`` in its
+            namespace.
+        odometry: topic of the odometry that says where it is; None: the rule decides.
+        implicit_links: let joints of the URDF name links that it does not declare.
+        xacro: how xacro files are expanded.
     """
 
     name: str | None = None
     namespace: str = ""
     urdf: Path | None = None
     srdf: Path | None = None
-    joint_states: str | None = None
-    xacro: Xacro = field(default_factory=Xacro)
+    joint_states: tuple[str, ...] = ()
+    odometry: str | None = None
     implicit_links: bool = False
-
-    def urdf_text(self) -> str:
-        """Return the text of its URDF file in the current form, of a xacro what it expands to.
-
-        Raises:
-            DescriptionError: it cannot be read, or gives no robot.
-        """
-        assert self.urdf is not None
-        return description_text(self.urdf, self.xacro, implicit_links=self.implicit_links)
+    xacro: Xacro = field(default_factory=Xacro)
 
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
         return f"{self.namespace}/{name}"
 
-    def joint_topic(self, topics: Mapping[str, str], problems: Diagnostics, place: Place) -> str | None:
-        """Return the topic of the joint states among a recording's (topic → type); None if it has none.
+    def load(self, problems: Diagnostics) -> Loaded:
+        """Return what the files that were named say.
 
         Raises:
-            UnknownNameError: the topic that was named is not there.
+            DescriptionError: a file cannot be read, or gives no robot.
+        """
+        if self.urdf is not None:
+            how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro}
+            return Loaded(load_robot(self.urdf, self.srdf, strict=False, diagnostics=problems, **how))
+        if self.srdf is not None:
+            return Loaded(None, srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro).places.text.decode())
+        return Loaded(None)
+
+    def joint_topics(
+        self, topics: Mapping[str, str], spaces: Sequence[str], problems: Diagnostics, place: Place
+    ) -> tuple[str, ...]:
+        """Return the topics of the joint states among a recording's (topic → type).
+
+        Args:
+            topics: all topics and their types.
+            spaces: the namespaces of all robots.
+            problems: takes what was not found.
+            place: what that is reported under.
+
+        Raises:
+            UnknownNameError: a topic that was named is not there.
             RequestError: it is of another type, or it is not clear which topic is meant.
         """
-        candidates = sorted(topic for topic, msgtype in topics.items() if msgtype == JOINT_STATE)
-        if self.joint_states is not None:
-            if self.joint_states not in topics:
-                raise UnknownNameError("topic", self.joint_states, topics)
-            if self.joint_states not in candidates:
-                raise RequestError(f"topic '{self.joint_states}' has no joint states but {topics[self.joint_states]}")
+        for topic in self.joint_states:
+            _check_topic(topic, JOINT_STATE, "joint states", topics)
+        if self.joint_states:
             return self.joint_states
-        usual = self.topic("joint_states")
+        candidates = sorted(
+            topic
+            for topic, msgtype in topics.items()
+            if msgtype == JOINT_STATE and owner_of(topic, spaces) == self.namespace
+        )
+        usual = self.topic(JOINT_STATES)
         if usual in candidates:
-            return usual
-        if self.namespace:
-            problems.warning("no-joint-states", f"there is no topic '{usual}'", place, name=usual, valid=list(topics))
-            return None
+            return (usual,)
         if len(candidates) > 1:
             raise RequestError(
                 f"several topics have joint states, choose one with --joint-states: {', '.join(candidates)}"
             )
         if candidates:
             problems.note("joint-states-topic", f"joint states are taken from '{candidates[0]}'", place)
-            return candidates[0]
-        return None
+        elif self.namespace:
+            problems.warning("no-joint-states", f"there is no topic '{usual}'", place, name=usual, valid=list(topics))
+        return tuple(candidates)
+
+    def check_odometry(self, topics: Mapping[str, str]) -> None:
+        """Tell whether the odometry that was named is there.
+
+        Raises:
+            UnknownNameError: the topic is not there.
+            RequestError: it is of another type.
+        """
+        if self.odometry is not None:
+            _check_topic(self.odometry, ODOMETRY, "odometry", topics)
+
+
+def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str]) -> None:
+    if topic not in topics:
+        raise UnknownNameError("topic", topic, topics)
+    if topics[topic] != msgtype:
+        raise RequestError(f"topic '{topic}' has no {what} but {topics[topic]}")
+
+
+def found_robots(
+    topics: Mapping[str, str], only: RobotRequest, problems: Diagnostics, place: Place
+) -> Iterator[RobotRequest]:
+    """Yield every robot that a recording's topics (topic → type) tell of: one a description, else one a namespace.
+
+    Args:
+        topics: all topics and their types.
+        only: what was said of the one robot that is there, if it is one: files and topics.
+        problems: takes which robots were found.
+        place: what that is reported under.
+
+    """
+    named = bool(only.urdf or only.joint_states or only.odometry or only.srdf)
+
+    def spaces(name: str, msgtype: str) -> list[str]:
+        ends = (topic for topic, other in topics.items() if other == msgtype and topic.rpartition("/")[2] == name)
+        return sorted({namespace_of(topic) for topic in ends})
+
+    found = spaces(DESCRIPTION, STRING)
+    if not found:
+        found = spaces(JOINT_STATES, JOINT_STATE) if not named else [""]
+    if named and len(found) == 1:
+        yield replace(only, namespace=found[0], name=found[0].strip("/") or None)
+        return
+    if named:
+        yield only
+        return
+    if not found and any(msgtype == JOINT_STATE for msgtype in topics.values()):
+        found = [""]
+    for namespace in found:
+        if namespace:
+            what = DESCRIPTION if f"{namespace}/{DESCRIPTION}" in topics else JOINT_STATES
+            text = f"robot '{namespace.strip('/')}' is found by its topic '{namespace}/{what}'"
+            problems.note("robot-found", text, place)
+        yield replace(only, name=namespace.strip("/") or None, namespace=namespace)
 
 
 @dataclass(frozen=True)
@@ -95,8 +182,11 @@ class Robot:
     Attributes:
         name: its name in the world state.
         model: None where no description was found; then joints are what the messages call joints.
-        joint_topic: where its joint states are, None if nowhere.
-        prefix: what its links' frames start with.
+        namespace: of its topics.
+        joint_topics: where its joint states are, those to prefer first.
+        odometry: the topic that was named for where it is.
+        prefix: what the names of its links' frames start with in the messages.
+        frame_of_link: the names of its links' frames.
         description: the file of its URDF, None if it came from the bag.
         semantic: the file of its SRDF, None if there is none or it came from the bag.
         urdf_text: its URDF.
@@ -105,96 +195,93 @@ class Robot:
 
     name: str
     model: RobotModel | None
-    joint_topic: str | None
+    namespace: str = ""
+    joint_topics: tuple[str, ...] = ()
+    odometry: str | None = None
     prefix: str = ""
+    frame_of_link: Mapping[str, str] = field(default_factory=dict)
     description: Path | None = None
     semantic: Path | None = None
     urdf_text: str | None = None
     srdf_text: str | None = None
 
     @property
-    def root_frame(self) -> str:
-        """The frame of its root link; of a robot without a description the frame that has its name."""
-        return f"{self.prefix}{self.name if self.model is None else self.model.root_link}"
+    def root_link(self) -> str:
+        """Its root link; of a robot without a description one that has its name."""
+        return self.name if self.model is None else self.model.root_link
 
     @property
+    def links(self) -> tuple[str, ...]:
+        """The names of its links."""
+        return (self.name,) if self.model is None else self.model.link_names
+
+    @property
+    def root_frame(self) -> str:
+        """The frame of its root link."""
+        return self.frame_of_link[self.root_link]
+
+    @cached_property
     def link_frames(self) -> dict[str, str]:
         """Its links by the names of their frames."""
-        names = (self.name,) if self.model is None else self.model.link_names
-        return {f"{self.prefix}{name}": name for name in names}
+        return {frame: link for link, frame in self.frame_of_link.items()}
 
-
-def find_robot(
-    request: RobotRequest,
-    texts: Sequence[Text],
-    joint_topic: str | None,
-    frames: Sequence[str],
-    problems: Diagnostics,
-) -> Robot:
-    """Return a robot with its description: from files, else from the last one that its topic has.
-
-    Raises:
-        DescriptionError: a file that was named gives no robot.
-        OSError: a file cannot be read.
-    """
-    urdf = _last_text(texts, request.topic("robot_description"), problems)
-    srdf = _last_text(texts, request.topic("robot_description_semantic"), problems)
-    model: RobotModel | None = None
-    srdf_text = semantic_text(request.srdf, request.xacro) if request.srdf else srdf.text if srdf else None
-    srdf_source = str(request.srdf) if request.srdf else f"<{request.topic('robot_description_semantic')}>"
-    if request.urdf is not None:
-        text = request.urdf_text()
-        model = robot_from_text(
-            text, srdf_text, strict=False, urdf_source=str(request.urdf), srdf_source=srdf_source, diagnostics=problems
+    def in_frames(self, names: FrameNames, frames: Sequence[str]) -> Robot:
+        """Return the robot with its links' frames found among those of the recording (names of all of them)."""
+        known, own = set(frames), self.namespace.strip("/")
+        topic = f"{self.namespace}/tf"
+        for prefix in (f"{own}/", f"{own}_") if own else ():
+            if any(names.of(topic, f"{prefix}{link}") in known for link in self.links):
+                break
+        else:
+            prefix = ""
+        return replace(
+            self,
+            prefix=prefix,
+            frame_of_link={link: names.of(topic, f"{prefix}{link}") for link in self.links},
         )
-    elif urdf is not None:
-        source = f"<{urdf.topic}>"
+
+
+def describe_robot(request: RobotRequest, loaded: Loaded, texts: Sequence[Text], problems: Diagnostics) -> Robot:
+    """Return a robot with its description: from the files that were named, else from the last one that its topic has.
+
+    Args:
+        request: what was asked for.
+        loaded: what `RobotRequest.load` gave.
+        texts: what description topics said.
+        problems: takes what is wrong with the descriptions.
+    """
+    urdf = _last_text(texts, request.topic(DESCRIPTION), problems)
+    srdf = None if request.srdf is not None else _last_text(texts, request.topic(SEMANTIC), problems)
+    model = loaded.model
+    if model is not None and srdf is not None:
+        model = apply_semantics(model, parse_srdf(srdf.text, f"<{srdf.topic}>", problems), problems)
+    elif model is None and urdf is not None:
         try:
             model = robot_from_text(
                 urdf.text,
-                srdf_text,
+                loaded.srdf_text if srdf is None else srdf.text,
                 strict=False,
                 implicit_links=request.implicit_links,
-                urdf_source=source,
-                srdf_source=srdf_source,
+                urdf_source=f"<{urdf.topic}>",
+                srdf_source=str(request.srdf) if srdf is None else f"<{srdf.topic}>",
                 diagnostics=problems,
             )
         except DescriptionError as error:
             problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
     if model is None:
-        place = Place(f"<{request.topic('robot_description')}>")
-        problems.warning(
-            "no-description", "no robot description; joints and frames are taken as the messages name them", place
-        )
-    name = request.name or (model.name if model is not None and model.name else DEFAULT_NAME)
+        place = Place(f"<{request.topic(DESCRIPTION)}>")
+        text = "no robot description; joints and frames are taken as the messages name them"
+        problems.warning("no-description", text, place)
     return Robot(
-        name,
+        request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
         model,
-        joint_topic,
-        _prefix(request, (name,) if model is None else model.link_names, frames),
-        request.urdf if model is not None else None,
-        request.srdf,
-        None if model is None else model.urdf_text,
-        None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
+        request.namespace,
+        odometry=request.odometry,
+        description=request.urdf if model is not None else None,
+        semantic=request.srdf,
+        urdf_text=None if model is None else model.urdf_text,
+        srdf_text=None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
     )
-
-
-def description_text(path: Path, xacro: Xacro | None = None, *, implicit_links: bool = False) -> str:
-    """Return a URDF file's text in the current form, links that only joints name written out, a xacro expanded.
-
-    Raises:
-        DescriptionError: it cannot be read, or gives no robot.
-    """
-    return load_robot(path, strict=False, implicit_links=implicit_links, xacro=xacro).urdf_text
-
-
-def semantic_text(path: Path, xacro: Xacro | None = None) -> str:
-    """Return an SRDF file's text, of a xacro what it expands to.
-
-    Raises:
-        DescriptionError: it cannot be read, or is no SRDF.
-    """
-    return srdf_from_file(path, Diagnostics(), xacro=xacro).places.text.decode()
 
 
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
@@ -202,13 +289,3 @@ def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text
     if len({text.text for text in mine}) > 1:
         problems.warning("description-changes", f"'{topic}' changes; the last text is taken", Place(f"<{topic}>"))
     return mine[-1] if mine else None
-
-
-def _prefix(request: RobotRequest, links: Sequence[str], frames: Sequence[str]) -> str:
-    """Return what the frames of the robot's links start with: its namespace, if frames with it were recorded."""
-    name = request.namespace.strip("/")
-    known = set(frames)
-    for prefix in (f"{name}/", f"{name}_") if name else ():
-        if any(f"{prefix}{link}" in known for link in links):
-            return prefix
-    return ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,15 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.model_sampler import ModelSampler
+from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.root_track import find_root, with_roots
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import FloatArray, IntArray
 from robot_semantics.state.model_states import ABSENT, ModelSeries
+from robot_semantics.state.root_source import RootSource
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import WORLD
 
@@ -49,25 +53,53 @@ class WorldSampler:
 
     def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
         self.recording, self.sampling = recording, sampling
-        self.models = tuple(
-            ModelSampler(robot, recording, problems, links=sampling.links) for robot in recording.robots
-        )
-        self._links = {frame: i for i, robot in enumerate(recording.robots) for frame in robot.link_frames}
-        self._roots = {robot.root_frame: i for i, robot in enumerate(recording.robots)}
+        tracks = [
+            *recorded_tracks(recording.pieces, "multi_dof"),
+            *recorded_tracks(recording.pieces, "odometry"),
+        ]
+        robots = recording.robots
+        self.models = tuple(ModelSampler(robot, recording, tracks, problems, links=sampling.links) for robot in robots)
+        self.roots = tuple(find_root(model.robot, recording, model.joints, tracks, problems) for model in self.models)
+        self._links = {frame: i for i, robot in enumerate(robots) for frame in robot.link_frames}
+        self._roots = {robot.root_frame: i for i, robot in enumerate(robots)}
+        free = list(self._free_odometry(tracks, problems))
+        self.history = with_roots(recording.history, list(zip(robots, self.roots, strict=True)), free)
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
-        extra = [parent for model in self.models for parent in model.base.parents]
-        extra += [joint.parent_link for joint in self._fixed_joints().values()]
-        every = {*recording.history.frames, *extra} - {WORLD, ""}
+        # A root link that nobody moves is still in the frame that its virtual joint names.
+        self._standing = {
+            i: robot.model.root_joint.parent_link
+            for i, robot in enumerate(robots)
+            if robot.model is not None and robot.model.has_virtual_joint
+        }
+        still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
+        every = {*self.history.frames, *still} - {WORLD, ""}
         # In the order of their names: the order in which they came is chance.
         self.frames = tuple(sorted(name for name in every if name not in self._links))
-        names = [robot.name for robot in recording.robots]
+        names = [robot.name for robot in robots]
         for name in names:
             if name in self.frames or name == WORLD:
                 raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
         self.names = (WORLD, *self.frames, *names)
         self._index = {name: i for i, name in enumerate(self.names)}
         self._report(problems)
+
+    def _free_odometry(
+        self, tracks: Sequence[PoseTrack], problems: Diagnostics
+    ) -> Iterator[tuple[str, str, PoseTrack]]:
+        """Yield (parent, child, track) of odometry that speaks of no robot and of no frame that tf places."""
+        recording, taken = self.recording, dict[str, PoseTrack]()
+        for track in tracks:
+            parent, child = (recording.names.of(track.topic, name) for name in (track.parent, track.name))
+            placed = recording.history.index.get(child) in recording.history.edges
+            if track.kind != "odometry" or not parent or not child or parent == child or placed or child in self._links:
+                continue
+            if child in taken:
+                text = f"frame '{child}' is where '{taken[child].topic}' says; passed over: '{track.topic}'"
+                problems.warning("frame-sources", text, recording.plan.place)
+                continue
+            taken[child] = track
+            yield parent, child, track
 
     def sample(self, times_ns: IntArray) -> Series:
         """Return the world at `times_ns` (n,)."""
@@ -81,32 +113,39 @@ class WorldSampler:
         return Series(times_ns, self.names, models, self.frames, parent, pose, twist, age)
 
     def _model(self, number: int, sampler: ModelSampler, times_ns: IntArray) -> ModelSeries:
-        model = sampler.sample(times_ns, self.sampling.mode)
-        robot, count = sampler.robot, len(times_ns)
-        fixed = self._fixed_joints().get(number)
-        if robot.root_frame == self.world_frame or (fixed is not None and not sampler.base.known):
-            at = 0 if fixed is None or robot.root_frame == self.world_frame else self._index[fixed.parent_link]
-            pose, age = np.tile(np.array(IDENTITY_POSE), (count, 1)), np.zeros(count, np.int64)
-            return _based(model, np.full(count, at), pose, np.full((count, 6), np.nan), age)
-        base = sampler.base.sample(times_ns, self.sampling.mode, self.sampling.max_gap_ns)
-        parent, pose, twist = np.full(count, ABSENT, dtype=np.int64), base.pose.copy(), base.twist
-        for name in dict.fromkeys(base.parent):
-            rows = np.flatnonzero(np.array(base.parent, dtype=object) == name)
-            if name in self._links:
-                parent[rows] = self._index[self.recording.robots[self._links[name]].name]
-                if name not in self._roots:
-                    # A robot that stands on another one's link: a state knows that one only as a whole.
-                    pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
-                    twist[rows] = np.nan
-            elif name:
-                parent[rows] = self._index[name]
-        return _based(model, parent, pose, twist, base.age_ns)
+        mode, max_gap_ns = self.sampling.mode, self.sampling.max_gap_ns
+        model = sampler.sample(times_ns, mode)
+        robot, root, count = sampler.robot, self.roots[number], len(times_ns)
+        unknown = np.full((count, 6), np.nan)
+        identity, fresh = np.tile(np.array(IDENTITY_POSE), (count, 1)), np.zeros(count, np.int64)
+        if robot.root_frame == self.world_frame:
+            return _based(model, np.zeros(count, np.int64), identity, unknown, fresh)
+        standing = self._standing.get(number, "")
+        at = self._index.get(standing, ABSENT)
+        if root.source is RootSource.FIXED:
+            return _based(model, np.full(count, at), identity, unknown, fresh)
+        history = self.history
+        frame = history.index.get(robot.root_frame, -1)
+        if frame not in history.edges:
+            return _based(model, np.full(count, at), np.full((count, 7), np.nan), unknown, np.full(count, -1))
+        edge = history.edges[frame]
+        local = history.local(frame, times_ns, mode, hold=True)
+        twist = root.sample_twists(edge, times_ns, mode, local.poses, max_gap_ns)
+        parent, pose = np.full(count, at, dtype=np.int64), local.poses.copy()
+        for above in np.unique(local.parent[local.parent >= 0]).tolist():
+            rows, name = np.flatnonzero(local.parent == above), history.frames[above]
+            parent[rows] = self._named(name)
+            if name in self._links and name not in self._roots:
+                # A robot that stands on another one's link: a state knows that one only as a whole.
+                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
+                twist[rows] = np.nan
+        return _based(model, parent, pose, twist, local.age_ns)
 
     def _frame(
         self, name: str, times_ns: IntArray, models: tuple[ModelSeries, ...]
     ) -> tuple[IntArray, FloatArray, IntArray]:
         """Return a frame's parent (n,), pose (n, 7) and age (n,)."""
-        history, count = self.recording.history, len(times_ns)
+        history, count = self.history, len(times_ns)
         parent, age = np.full(count, ABSENT, dtype=np.int64), np.zeros(count, dtype=np.int64)
         if name == self.world_frame:
             return np.zeros(count, np.int64), np.tile(np.array(IDENTITY_POSE), (count, 1)), age
@@ -140,7 +179,7 @@ class WorldSampler:
 
     def _below_root(self, frame: str, times_ns: IntArray, model: ModelSeries | None) -> FloatArray:
         """Return T_root_link (n, 7) of a link by tf, where that has it, else by the joints."""
-        history, robot = self.recording.history, self.recording.robots[self._links[frame]]
+        history, robot = self.history, self.recording.robots[self._links[frame]]
         pose = np.tile(np.array(IDENTITY_POSE), (len(times_ns), 1))
         for _ in range(len(history.frames)):
             if frame == robot.root_frame:
@@ -171,25 +210,14 @@ class WorldSampler:
         result[~known] = np.nan
         return result
 
-    def _fixed_joints(self) -> dict[int, _Fixed]:
-        """Return the fixed virtual joints of robots, by the robots' numbers."""
-        return {
-            i: _Fixed(robot.model.root_joint.parent_link)
-            for i, robot in enumerate(self.recording.robots)
-            if robot.model is not None
-            and robot.model.has_virtual_joint
-            and robot.model.root_joint.position_count == 0
-            and not self.models[i].base.known
-        }
-
     def _tops(self) -> list[str]:
-        history = self.recording.history
+        history = self.history
         tops = [name for i, name in enumerate(history.frames) if i not in history.edges]
-        # What hangs on a link that tf does not place hangs on its robot, whose joints place it.
-        return [name for name in tops if name not in self._links or name in self._roots]
+        # What hangs on a link that nothing places hangs on its robot, whose joints place it.
+        return [name for name in tops if name not in self._links]
 
     def _choose_world(self, problems: Diagnostics) -> str:
-        wanted, history = self.sampling.world_frame, self.recording.history
+        wanted, history = self.sampling.world_frame, self.history
         if wanted is not None:
             if wanted not in history.index:
                 raise UnknownNameError("frame", wanted, history.frames)
@@ -220,7 +248,7 @@ class WorldSampler:
         return best
 
     def _top_of(self, name: str) -> str:
-        history, frame = self.recording.history, self.recording.history.index[name]
+        history, frame = self.history, self.history.index[name]
         for _ in range(len(history.frames)):
             if frame not in history.edges:
                 break
@@ -230,7 +258,7 @@ class WorldSampler:
 
     def _turn_over(self) -> dict[str, str]:
         """Return the frames above the world frame: each becomes the child of the one that was its child."""
-        history, result = self.recording.history, dict[str, str]()
+        history, result = self.history, dict[str, str]()
         frame = history.index.get(self.world_frame, -1)
         while frame in history.edges:
             edge = history.edges[frame]
@@ -246,20 +274,30 @@ class WorldSampler:
 
     def _report(self, problems: Diagnostics) -> None:
         place, history = self.recording.plan.place, self.recording.history
+        self._report_standing(problems)
         duplicates = sum(edge.timeline.duplicates for edge in history.edges.values())
         late = sum(edge.timeline.late for edge in history.edges.values())
         if duplicates:
-            text = (
-                f"tf: {duplicates} transforms have a stamp that was there before; the first of each counts, as in tf2"
-            )
+            rule = "the last of each holds from then on, as in tf2"
+            text = f"tf: {duplicates} transforms have a stamp that was there before; {rule}"
             problems.warning("duplicate-stamps", text, place)
         if late:
             text = f"tf: {late} transforms came after one with a later stamp; they are put in order"
             problems.warning("late-messages", text, place)
 
-
-class _Fixed(NamedTuple):
-    parent_link: str
+    def _report_standing(self, problems: Diagnostics) -> None:
+        """Tell of virtual joints whose parent frames the frames that robots are in do not reach."""
+        for number, standing in self._standing.items():
+            root = self.roots[number]
+            if root.source not in (RootSource.TF, RootSource.ODOMETRY, RootSource.CHOSEN) or root.parent == standing:
+                continue
+            name, known = self.recording.robots[number].name, self.history.index
+            if standing not in known or self._top_of(standing) != self._top_of(root.parent):
+                text = (
+                    f"'{name}' is recorded in '{root.parent}', which is not connected to '{standing}', "
+                    "its virtual joint's parent frame"
+                )
+                problems.warning("root-not-reached", text, self.recording.plan.place)
 
 
 def _ancestors(model: RobotModel, link: int) -> Iterator[str]:
@@ -273,12 +311,8 @@ def _ancestors(model: RobotModel, link: int) -> Iterator[str]:
 
 
 def _based(model: ModelSeries, parent: IntArray, pose: FloatArray, twist: FloatArray, age: IntArray) -> ModelSeries:
-    values = dict(model.__dict__)
-    values.update(parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
-    return ModelSeries(**values)
+    return replace(model, parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
 
 
 def _rows(model: ModelSeries, rows: IntArray) -> ModelSeries:
-    values = dict(model.__dict__)
-    values["positions"] = model.positions[rows]
-    return ModelSeries(**values)
+    return replace(model, positions=model.positions[rows])

@@ -18,7 +18,7 @@ from robot_semantics.state.model_states import (
     poses,
     six_or_none,
 )
-from robot_semantics.usdf.world_state import Frame, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
 
 
 class Gap(NamedTuple):
@@ -72,12 +72,16 @@ class Series:
         frame_poses = poses(self.frame_pose.reshape(-1, 7)) if self.frames else []
         for i, time_ns in enumerate(self.times_ns.tolist()):
             models = tuple(next(rows) for rows in columns)
+            parents = self.frame_parent[i].tolist()
+            # A frame of which nothing is known at this time has its place for the sake of those that stand in it.
+            needed = {*parents, *(int(model.parent[i]) for model in self.models)}
             frames = []
             for j, name in enumerate(self.frames):
-                parent = int(self.frame_parent[i, j])
-                if parent != ABSENT:
+                if parents[j] != ABSENT:
                     pose = frame_poses[i * len(self.frames) + j]
-                    frames.append(Frame(name, self.names[parent], pose, six_or_none(self.frame_twist[i, j])))
+                    frames.append(Frame(name, self.names[parents[j]], pose, six_or_none(self.frame_twist[i, j])))
+                elif j + 1 in needed:
+                    frames.append(Frame(name, WORLD))
             yield WorldState(self.world_name, models, tuple(frames), time_ns)
 
     def gaps(self, index: int, max_gap_ns: int) -> list[Gap]:

@@ -1,8 +1,8 @@
-"""Samples in time order: which two surround a time, and how far between them it lies."""
+"""Samples in time order: which two surround a time, how far between them it lies, and what holds there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,52 +14,119 @@ from robot_semantics.base.errors import ArrayError
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+MODES = ("linear", "previous", "nearest")
+"""How a value between two samples follows from them."""
+
 
 class Bracket(NamedTuple):
-    """Where times (n,) fall among m samples.
+    """Where those of the asked times that have an answer fall among m samples.
 
     Attributes:
-        before: (n,) index of the last sample at or before the time, -1 where there is none.
-        after: (n,) index of the first sample at or after the time, m where there is none; equals `before` on a sample.
-        share: (n,) how far from `before` to `after` the time lies, in [0, 1); 0 on a sample and outside.
+        rows: (k,) which of the times they are.
+        before: (k,) index of the sample that counts at or before the time.
+        after: (k,) index of the one at or after it; equals `before` where one sample says it all.
+        share: (k,) how far from `before` to `after` the time lies, in [0, 1).
+        age_ns: (k,) distance to the nearer of the two.
     """
 
+    rows: IntArray
     before: IntArray
     after: IntArray
     share: FloatArray
+    age_ns: IntArray
 
-    def at(self, rows: IntArray) -> Bracket:
-        """Return those of some of the times (k,), in order; of all of them it is this one."""
-        if len(rows) == len(self.before):
-            return self
-        return Bracket(self.before[rows], self.after[rows], self.share[rows])
+    def spread(self, count: int, values: npt.NDArray[np.generic], missing: float) -> npt.NDArray[np.generic]:
+        """Return the values (k, ...) at all of the `count` times (count, ...), `missing` where there is no answer."""
+        if len(self.rows) == count:
+            return values
+        result = np.full((count, *values.shape[1:]), missing, dtype=values.dtype)
+        result[self.rows] = values
+        return result
 
 
-def bracket(stamps_ns: IntArray, times_ns: IntArray) -> Bracket:
-    """Return where `times_ns` (n,) fall among `stamps_ns` (m,), which are strictly increasing [ns]."""
+def bracket(stamps_ns: IntArray, times_ns: IntArray, mode: str = "linear", *, hold: bool = True) -> Bracket:
+    """Return where `times_ns` (n,) fall among `stamps_ns` (m,), which never decrease [ns].
+
+    Of several samples with one stamp the last holds from then on, and the first until then, as in tf2.
+
+    Args:
+        stamps_ns: the samples' times.
+        times_ns: the times asked for.
+        mode: one of `MODES`.
+        hold: after the last sample it holds on (and with ``nearest`` the first before it), instead of no answer.
+    """
+    last = len(stamps_ns) - 1
+    if last < 0:
+        none = np.zeros(0, np.int64)
+        return Bracket(none, none, none, np.zeros(0), none)
     before = np.searchsorted(stamps_ns, times_ns, side="right") - 1
+    if last and stamps_ns[0] == stamps_ns[1] and stamps_ns[0] != stamps_ns[last]:
+        # At the time of its oldest samples tf2 answers with the first of them.
+        before[times_ns == stamps_ns[0]] = 0
     after = before + 1
-    share = np.zeros(len(times_ns))
-    if len(stamps_ns) == 0:
-        return Bracket(before, after, share)
-    first = np.asarray(stamps_ns[np.maximum(before, 0)])
-    exact = (before >= 0) & (first == times_ns)
+    exact = (before >= 0) & (stamps_ns[np.maximum(before, 0)] == times_ns)
     after[exact] = before[exact]
-    inner = (before >= 0) & (after < len(stamps_ns)) & ~exact
-    low, high = first[inner], np.asarray(stamps_ns[after[inner]])
+    inside = (before >= 0) & (after <= last)
+    usable = (np.ones(len(times_ns), bool) if mode == "nearest" else before >= 0) if hold else inside
+    share = np.zeros(len(times_ns))
+    inner = np.flatnonzero(inside & ~exact)
+    low, high = stamps_ns[before[inner]], stamps_ns[after[inner]]
     # Integer differences first: a float cannot hold nanoseconds since 1970.
     share[inner] = (times_ns[inner] - low) / (high - low)
-    return Bracket(before, after, share)
+    before, after = np.clip(before, 0, last), np.clip(after, 0, last)
+    if mode == "nearest":
+        before = np.where(share > 0.5, after, before)
+    if mode != "linear":
+        after, share = before, np.zeros(len(times_ns))
+    age = np.minimum(np.abs(times_ns - stamps_ns[before]), np.abs(times_ns - stamps_ns[after]))
+    rows = np.flatnonzero(usable)
+    if len(rows) == len(times_ns):
+        return Bracket(rows, before, after, share, age)
+    return Bracket(rows, before[rows], after[rows], share[rows], age[rows])
+
+
+def interpolate(
+    where: Bracket,
+    take: Callable[[IntArray], npt.NDArray[np.generic]],
+    blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> FloatArray:
+    """Return the values (k, ...) at a bracket's times: THE interpolation of everything that a recording holds.
+
+    Args:
+        where: the bracket.
+        take: gives the values of samples by their indices.
+        blend: mixes values (j, ...) before and after by their shares (j, 1); on a sample it is not asked.
+        apart: (k,) where there is nothing between the two samples, so that the first holds.
+    """
+    first = np.asarray(take(where.before), dtype=np.float64)
+    between = where.share > 0.0 if apart is None else (where.share > 0.0) & ~apart
+    if not between.any():
+        return first
+    if between.all():
+        second = np.asarray(take(where.after), dtype=np.float64)
+        return np.asarray(blend(first, second, where.share[:, np.newaxis]))
+    rows = np.flatnonzero(between)
+    # What was taken may be the recording itself, so it is not written into.
+    result: FloatArray = first.copy()
+    second = np.asarray(take(where.after[rows]), dtype=np.float64)
+    result[rows] = blend(first[rows], second, where.share[rows, np.newaxis])
+    return result
+
+
+def blend_straight(low: FloatArray, high: FloatArray, share: FloatArray) -> FloatArray:
+    """Return what lies between two values on a straight line."""
+    return low + share * (high - low)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """One quantity's samples, sorted by stamp, each stamp once: of several with one stamp the first stays, as in tf2.
+    """One quantity's samples, sorted by stamp, those of one stamp in the order of their coming.
 
     The values stay where they are, in memory or in mapped files; the timeline only knows the order.
 
     Attributes:
-        stamps_ns: (m,) strictly increasing.
+        stamps_ns: (m,) never decreasing; strictly increasing unless made with `keep_equal`.
         values: one array (rows, ...) per place in which samples lie.
         place: (m,) which of `values` a sample lies in; None: all in the first.
         row: (m,) which row there; None: sample i is row i.
@@ -79,14 +146,21 @@ class Timeline:
 
     @classmethod
     def merge(
-        cls, stamps_ns: Sequence[IntArray], order: Sequence[IntArray], values: Sequence[npt.NDArray[np.generic]]
+        cls,
+        stamps_ns: Sequence[IntArray],
+        order: Sequence[IntArray],
+        values: Sequence[npt.NDArray[np.generic]],
+        *,
+        keep_equal: Sequence[int] | None = None,
     ) -> Timeline:
         """Merge samples from several places.
 
         Args:
             stamps_ns: for each place the stamps (rows,) of its samples.
-            order: for each place when each sample came (rows,), in any unit; of two equal stamps the earlier one stays.
+            order: for each place when each sample came (rows,), in any unit.
             values: for each place its values (rows, ...).
+            keep_equal: for each place a number; then samples with one stamp all stay, as in tf2, but for those whose
+                value and number were there before. None: of samples with one stamp the one that came first stays.
 
         Raises:
             ArrayError: the three do not have one length.
@@ -104,14 +178,17 @@ class Timeline:
         late = int((stamps[arrival] < np.maximum.accumulate(stamps[arrival])).sum()) if len(stamps) else 0
         sorting = arrival[np.argsort(stamps[arrival], kind="stable")]
         stamps, place, row = stamps[sorting], place[sorting], row[sorting]
-        first = np.ones(len(stamps), dtype=bool)
-        first[1:] = stamps[1:] != stamps[:-1]
+        again = np.zeros(len(stamps), dtype=bool)
+        again[1:] = stamps[1:] == stamps[:-1]
+        kept = np.ones(len(stamps), dtype=bool)
+        if again.any():
+            kept = ~again if keep_equal is None else _new(stamps, place, row, values, keep_equal)
         return cls(
-            _frozen(stamps[first]),
+            _frozen(stamps[kept]),
             tuple(values),
-            _frozen(place[first]) if len(values) > 1 else None,
-            _frozen(row[first]),
-            duplicates=int((~first).sum()),
+            _frozen(place[kept]) if len(values) > 1 else None,
+            _frozen(row[kept]),
+            duplicates=int(again.sum()),
             late=late,
         )
 
@@ -135,6 +212,32 @@ class Timeline:
         for index in np.unique(place).tolist():
             here = np.flatnonzero(place == index)
             yield index, here, row[here]
+
+
+def _new(
+    stamps: IntArray,
+    place: IntArray,
+    row: IntArray,
+    values: Sequence[npt.NDArray[np.generic]],
+    numbers: Sequence[int],
+) -> npt.NDArray[np.bool_]:
+    """Return which samples (m,), sorted by stamp and arrival, are not what one of the same stamp before them was."""
+    shared = np.zeros(len(stamps), dtype=bool)
+    shared[1:] = stamps[1:] == stamps[:-1]
+    shared[:-1] |= shared[1:]
+    those = np.flatnonzero(shared)
+    contents = np.empty((len(those), 2 + int(np.prod(values[0].shape[1:]))))
+    contents[:, 0] = np.searchsorted(np.unique(stamps[those]), stamps[those])
+    contents[:, 1] = np.asarray(numbers)[place[those]]
+    for index in np.unique(place[those]).tolist():
+        here = place[those] == index
+        # Adding zero makes -0.0 equal to 0.0, which they are to tf2.
+        contents[here, 2:] = np.asarray(values[index][row[those[here]]]).reshape(int(here.sum()), -1) + 0.0
+    as_bytes = np.ascontiguousarray(contents).view(np.dtype((np.void, contents.shape[1] * 8))).ravel()
+    _, first = np.unique(as_bytes, return_index=True)
+    kept = ~shared
+    kept[those[first]] = True
+    return kept
 
 
 def take_rows(values: npt.NDArray[np.generic], rows: IntArray) -> npt.NDArray[np.generic]:

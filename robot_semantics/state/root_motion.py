@@ -55,10 +55,11 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
 
 
 def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
-    """Return (7,) x y z [m] and quaternion x y z w that a planar or floating joint's positions mean."""
+    """Return (..., 7) x y z [m] and quaternion x y z w that a planar or floating joint's positions mean."""
     if joint.type is JointType.FLOATING:
         return np.array(positions)
-    return np.concatenate([plane_axes(joint) @ positions[:2], quat_from_rotvec(joint.axis * positions[2])])
+    turns = quat_from_rotvec(joint.axis * positions[..., 2:3])
+    return np.concatenate([positions[..., :2] @ plane_axes(joint).T, turns], axis=-1)
 
 
 def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
@@ -80,7 +81,7 @@ def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) 
 
 
 def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
-    """Return (6,) the twist in the parent's axes that a planar or floating joint's velocities mean."""
+    """Return (..., 6) the twist in the parent's axes that a planar or floating joint's velocities mean."""
     if joint.type is JointType.FLOATING:
         return np.array(rates)
-    return np.concatenate([plane_axes(joint) @ rates[:2], joint.axis * rates[2]])
+    return np.concatenate([rates[..., :2] @ plane_axes(joint).T, joint.axis * rates[..., 2:3]], axis=-1)

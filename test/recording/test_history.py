@@ -132,11 +132,59 @@ def test_a_look_up_at_a_sample_gives_that_sample_bit_for_bit() -> None:
     assert (found.age_ns == 0).all()
 
 
-def test_of_two_transforms_with_one_stamp_the_first_is_kept() -> None:
-    a, b = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-    history = TransformHistory.of_samples([("odom", "base", False, 10, a), ("odom", "base", False, 10, b)])
-    assert history.at("odom", "base", 10)[0] == 1.0
-    assert history.edges[history.index["base"]].timeline.duplicates == 1
+def test_of_transforms_with_one_stamp_the_last_holds_from_then_on_and_the_first_until_then() -> None:
+    x = [(float(value), 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) for value in range(5)]
+    history = TransformHistory.of_samples(
+        [
+            ("odom", "base", False, 10, x[0]),
+            ("odom", "base", False, 20, x[1]),
+            ("odom", "base", False, 20, x[3]),
+            ("odom", "base", False, 20, x[1]),  # the same once more says nothing new
+            ("odom", "base", False, 30, x[4]),
+        ]
+    )
+    found = history.lookup("odom", "base", [15, 20, 25]).poses[:, 0]
+    np.testing.assert_array_equal(found, [0.5, 3.0, 3.5])
+    assert history.edges[history.index["base"]].timeline.duplicates == 2
+
+
+def test_repeated_stamps_are_answered_as_the_live_buffer_answers_them() -> None:
+    tf2_ros = pytest.importorskip("tf2_ros")
+    from rclpy.duration import Duration
+    from rclpy.time import Time
+
+    from test.support.tf_messages import numbers, stamped
+
+    rng = np.random.default_rng(5)
+    different = checked = 0
+    for _ in range(40):
+        buffer = tf2_ros.Buffer(cache_time=Duration(seconds=1000))
+        samples = []
+        for child, parents in (("odom", ("map",)), ("base", ("odom", "map")), ("tool", ("base",))):
+            for _ in range(int(rng.integers(1, 9))):
+                pose = (*rng.integers(0, 3, 3).astype(float), *Rotation.random(rng=rng).as_quat())
+                parent, stamp_ns = str(rng.choice(parents)), int(rng.integers(1, 6)) * 1_000_000_000
+                samples.append((parent, child, False, stamp_ns, tuple(map(float, pose))))
+        samples = [samples[i] for i in rng.permutation([*range(len(samples)), *range(0, len(samples), 3)])]
+        for parent, child, _, stamp_ns, pose in samples:
+            buffer.set_transform(stamped(parent, child, stamp_ns, pose), "test")
+        history = TransformHistory.of_samples(samples)
+        different += any(edge.timeline.duplicates for edge in history.edges.values())
+        for _ in range(50):
+            target, source = rng.choice(["map", "odom", "base", "tool"], 2)
+            time_ns = int(rng.integers(0, 13)) * 500_000_000
+            found = history.lookup(target, source, [time_ns])
+            try:
+                answer = buffer.lookup_transform(target, source, Time(nanoseconds=time_ns))
+            except tf2_ros.TransformException as error:
+                outcome = TF2_STATUS[type(error).__name__]
+            else:
+                outcome = Status.OK
+                assert _same(found.poses[0], np.array(numbers(answer))) < 1e-9, (target, source, time_ns)
+                checked += 1
+            assert found.status[0] == outcome, (target, source, time_ns)
+    assert different > 30
+    assert checked > 500
 
 
 def test_a_parent_that_changes_is_followed_from_its_first_sample_on() -> None:

@@ -1,0 +1,103 @@
+"""What frames are called where several namespaces have trees of their own.
+
+A robot in the namespace ``/a`` may publish ``/a/tf`` with the same frame names as its neighbour on ``/b/tf``. Each such
+tree is the namespace's own; what names of two trees mean the same frame is decided here (doc/bags.md, "Namespaces").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from robot_semantics.recording.columns import GroupKey
+
+EACH_ROBOTS_OWN = ("odom", "base_link", "base_footprint")
+"""Frames that by REP-105 each robot has of its own, whoever else has one of that name."""
+
+TF_KINDS = ("tf", "tf_static")
+
+
+def namespace_of(topic: str) -> str:
+    """Return the namespace of a topic, ``""`` or ``"/left"``."""
+    return topic.rpartition("/")[0]
+
+
+def owner_of(topic: str, namespaces: Iterable[str]) -> str:
+    """Return the innermost of the namespaces that a topic is in, ``""`` if it is in none."""
+    inside = (namespace for namespace in namespaces if topic.startswith(f"{namespace}/"))
+    return max(inside, key=len, default="")
+
+
+@dataclass(frozen=True)
+class FrameNames:
+    """Names of frames by the topics that name them.
+
+    Attributes:
+        trees: namespaces that have a tree of their own.
+        spaces: these and the robots' namespaces.
+        shared: names of the frames of the tree that has no namespace.
+        own: by (namespace, name) what a frame is called where that is not its plain name.
+    """
+
+    trees: frozenset[str]
+    spaces: frozenset[str]
+    shared: frozenset[str]
+    own: Mapping[tuple[str, str], str]
+
+    def of(self, topic: str, frame: str) -> str:
+        """Return what a frame that is named on a topic is called."""
+        return self.own.get((self._space(topic, frame), frame), frame)
+
+    def _space(self, topic: str, frame: str) -> str:
+        """Return the namespace whose frame is meant: a topic's own if it has a tree, else the one that knows it."""
+        space = owner_of(topic, self.spaces)
+        return "" if space not in self.trees and frame in self.shared else space
+
+
+def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) -> FrameNames:
+    """Return the names of a recording's frames.
+
+    A name that only one tree has stays as it is, and so does one of the tree without a namespace. In the others a frame
+    is their own (``left/odom``) if it has a parent there, is a link of a robot of that namespace, or is one of
+    `EACH_ROBOTS_OWN`; what is left are the tops of trees, ``map`` above all, one frame for all that name them.
+
+    Args:
+        keys: of the messages that name frames.
+        links: the names of the robots' links by the robots' namespaces.
+    """
+    keys = list(keys)
+    trees = frozenset(namespace_of(key.topic) for key in keys if key.kind in TF_KINDS)
+    claims: dict[str, dict[str, bool]] = {}
+
+    def claim(space: str, key: GroupKey) -> None:
+        parents = key.parents if len(key.parents) == len(key.names) else key.parents[:1] * len(key.names)
+        for child, parent in zip(key.names, parents, strict=True):
+            claims.setdefault(parent, {}).setdefault(space, False)
+            if key.kind != "multi_dof":
+                claims.setdefault(child, {})[space] = True
+
+    for key in keys:
+        if key.kind in TF_KINDS:
+            claim(namespace_of(key.topic), key)
+    shared = frozenset(frame for frame, by in claims.items() if "" in by)
+    found = FrameNames(trees, trees | frozenset(links), shared, {})
+    for key in keys:
+        if key.kind in ("odometry", "multi_dof") and key.parents:
+            space = owner_of(key.topic, found.spaces)
+            if space in trees or key.parents[0] not in shared:
+                claim(space, key)
+    for space, robots_links in links.items():
+        for link in robots_links:
+            if space in trees or link not in shared:
+                claims.setdefault(link, {}).setdefault(space, True)
+    own: dict[tuple[str, str], str] = {}
+    for frame, by in claims.items():
+        if len(by) < 2:
+            continue
+        has_parent = [space for space, is_child in by.items() if is_child]
+        for space, is_child in by.items():
+            mine = (frame in EACH_ROBOTS_OWN and "" not in by) or frame in links.get(space, ())
+            # In one tree a child and in the others a top: then it is one frame, and that tree says where it is.
+            if space and (mine or (is_child and len(has_parent) > 1)):
+                own[space, frame] = f"{space.strip('/')}/{frame}"
+    return FrameNames(trees, found.spaces, shared, own)

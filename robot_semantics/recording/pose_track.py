@@ -1,0 +1,156 @@
+"""Poses, and twists where messages give them, of one thing in one frame: from odometry or multi-DOF joint states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_semantics.recording.columns import Array
+from robot_semantics.recording.edges import Edge
+from robot_semantics.recording.poses import blend_poses, compose_poses
+from robot_semantics.recording.runs import Pieces
+from robot_semantics.recording.timeline import (
+    FloatArray,
+    IntArray,
+    Timeline,
+    blend_straight,
+    bracket,
+    interpolate,
+)
+from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
+
+
+@dataclass(frozen=True)
+class PoseTrack:
+    """One thing over time.
+
+    Attributes:
+        topic: who says it.
+        name: of the thing: a child frame or a joint.
+        parent: the frame in which, as the messages call it.
+        poses: (m, 7) T_parent_thing [m].
+        twists: (m, 6) [m/s, rad/s] in the axes of the parent, or of the thing; None where none are given.
+        in_own_axes: in which of the two.
+        kind: ``odometry``, ``multi_dof`` or ``joints``.
+    """
+
+    topic: str
+    name: str
+    parent: str
+    poses: Timeline
+    twists: Timeline | None
+    in_own_axes: bool = False
+    kind: str = "joints"
+
+    def moved(self, T_thing_other: FloatArray) -> PoseTrack:
+        """Return the track of another thing that is fixed to this one; `T_thing_other` (7,) [m]."""
+        everything = np.arange(len(self.poses))
+        samples = np.asarray(self.poses.take(everything), dtype=np.float64)
+        poses = compose_poses(samples, np.broadcast_to(T_thing_other, samples.shape))
+        twists = None
+        if self.twists is not None:
+            given = np.asarray(self.twists.take(np.arange(len(self.twists))), dtype=np.float64)
+            lever = np.broadcast_to(T_thing_other[:3], given[:, :3].shape)
+            if not self.in_own_axes:
+                own = np.asarray(
+                    interpolate(bracket(self.poses.stamps_ns, self.twists.stamps_ns), self.poses.take, blend_poses)
+                )
+                lever = quat_rotate(own[:, 3:], lever)
+            given = np.concatenate([given[:, :3] + np.cross(given[:, 3:], lever), given[:, 3:]], axis=1)
+            if self.in_own_axes:
+                given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
+            twists = Timeline.merge([self.twists.stamps_ns], [np.arange(len(given))], [given])
+        timeline = Timeline.merge([self.poses.stamps_ns], [everything], [poses], keep_equal=[0])
+        return PoseTrack(self.topic, self.name, self.parent, timeline, twists, self.in_own_axes, self.kind)
+
+    def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
+        """Return the poses (n, 7), held after the last one, and their ages (n,); NaN and -1 where there is none."""
+        where = bracket(self.poses.stamps_ns, times_ns, mode)
+        found = interpolate(where, self.poses.take, blend_poses)
+        ages = np.asarray(where.spread(len(times_ns), where.age_ns, -1), dtype=np.int64)
+        return np.asarray(where.spread(len(times_ns), found, np.nan), dtype=np.float64), ages
+
+    def sample_twists(self, times_ns: IntArray, mode: str, poses: FloatArray) -> FloatArray:
+        """Return the twists (n, 6) in the parent's axes; NaN before the first and after the last.
+
+        Args:
+            times_ns: (n,) the times.
+            mode: as for `bracket`.
+            poses: (n, 7) where the thing is in the parent at these times.
+        """
+        if self.twists is None:
+            return np.full((len(times_ns), 6), np.nan)
+        where = bracket(self.twists.stamps_ns, times_ns, mode, hold=False)
+        found = interpolate(where, self.twists.take, blend_straight)
+        twists = np.asarray(where.spread(len(times_ns), found, np.nan), dtype=np.float64)
+        return _turned(poses[:, 3:], twists) if self.in_own_axes else twists
+
+
+def recorded_tracks(pieces: Pieces, kind: str) -> list[PoseTrack]:
+    """Return the tracks of all messages of a kind, ``odometry`` or ``multi_dof``, by topic, thing and parent."""
+    found: dict[tuple[str, str, str], list[tuple[Mapping[str, Array], int]]] = {}
+    for key, parts in pieces.items():
+        if key.kind == kind:
+            for column, name in enumerate(key.names):
+                found.setdefault((key.topic, name, key.parents[0]), []).extend((part, column) for part in parts)
+    return [_track(kind, *about, some) for about, some in sorted(found.items())]
+
+
+def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[Mapping[str, Array], int]]) -> PoseTrack:
+    stamps, logs = [part["stamp"] for part, _ in some], [part["log"] for part, _ in some]
+
+    def values(quantity: str, width: int) -> list[Array]:
+        """Return the numbers of every part; a message that gives none says that they are not known then."""
+        return [
+            np.full((len(part["log"]), width), np.nan)
+            if quantity not in part
+            else part[quantity]
+            if kind == "odometry"
+            else part[quantity][:, column]
+            for part, column in some
+        ]
+
+    poses = Timeline.merge(stamps, logs, values("pose", 7), keep_equal=[0] * len(some))
+    twists = None
+    if any("twist" in part for part, _ in some):
+        twists = Timeline.merge(stamps, logs, values("twist", 6))
+    return PoseTrack(topic, name, parent, poses, twists, kind == "odometry", kind)
+
+
+def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatArray:
+    """Return velocities (n, 6) in the parent's axes by the difference of the poses before and after each time.
+
+    NaN beyond the first and last sample, over a change of parent, and where the two lie further apart than twice
+    `max_gap_ns`.
+    """
+    result = np.full((len(times_ns), 6), np.nan)
+    stamps, last = edge.timeline.stamps_ns, len(edge.timeline) - 1
+    if last < 1:
+        return result
+    # Of samples with one stamp the outer ones count: between them nothing has a rate.
+    before = np.searchsorted(stamps, times_ns, side="right") - 1
+    on_one = (before >= 0) & (stamps[np.maximum(before, 0)] == times_ns)
+    after = np.where(on_one, np.minimum(before + 1, last), before + 1)
+    earlier = np.searchsorted(stamps, times_ns, side="left") - 1
+    before = np.where(on_one, np.where(earlier >= 0, earlier, before), before)
+    usable = np.flatnonzero((before >= 0) & (after <= last))
+    before, after = before[usable], after[usable]
+    apart = stamps[after] - stamps[before]
+    good = (apart > 0) & (apart <= 2 * max_gap_ns) & (edge.parent_at(before) == edge.parent_at(after))
+    usable, before, after, seconds = usable[good], before[good], after[good], apart[good, np.newaxis] / 1e9
+    first = np.asarray(edge.timeline.take(before), dtype=np.float64)
+    second = np.asarray(edge.timeline.take(after), dtype=np.float64)
+    result[usable, :3] = (second[:, :3] - first[:, :3]) / seconds
+    result[usable, 3:] = rotvec_from_quat(quat_multiply(second[:, 3:], quat_conjugate(first[:, 3:]))) / seconds
+    return result
+
+
+def _turned(quat: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return twists (n, 6) with both vectors turned by quaternions (n, 4); NaN where either is not known."""
+    result = np.full(twist.shape, np.nan)
+    good = np.isfinite(quat).all(axis=1) & np.isfinite(twist).all(axis=1)
+    result[good, :3] = quat_rotate(quat[good], twist[good, :3])
+    result[good, 3:] = quat_rotate(quat[good], twist[good, 3:])
+    return result

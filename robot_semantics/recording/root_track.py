@@ -1,0 +1,195 @@
+"""Who says where a robot's root link is in a recording, by the one rule (doc/usdf.md, "Where a robot is")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.recording.edges import Edge
+from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.joint_history import JointHistory
+from robot_semantics.recording.namespaces import owner_of
+from robot_semantics.recording.pose_track import PoseTrack, difference_twists
+from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.robots import Robot
+from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline
+from robot_semantics.state.root_motion import pose_of, twist_of
+from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
+from robot_semantics.transforms import quat_conjugate, quat_rotate, xyz_quat_from_matrix
+
+
+@dataclass(frozen=True)
+class RootTrack:
+    """What a recording has on a robot's root link.
+
+    Attributes:
+        choice: who is believed.
+        track: the poses, where they are not those of tf.
+        twists: who says how the root link moves; None: the differences of its poses do.
+    """
+
+    choice: RootChoice
+    track: PoseTrack | None
+    twists: PoseTrack | None
+
+    @property
+    def source(self) -> RootSource | None:
+        """Of which kind the one is who is believed."""
+        return None if self.choice.chosen is None else self.choice.chosen.source
+
+    @property
+    def parent(self) -> str:
+        """The frame in which the root link is; ``""`` where nobody says."""
+        return "" if self.choice.chosen is None else self.choice.chosen.parent
+
+    def sample_twists(
+        self, edge: Edge, times_ns: IntArray, mode: str, poses: FloatArray, max_gap_ns: int
+    ) -> FloatArray:
+        """Return the root link's twists (n, 6) relative to its parent, in the parent's axes; NaN where not known."""
+        if self.twists is not None:
+            return self.twists.sample_twists(times_ns, mode, poses)
+        if edge.static:
+            return np.full((len(times_ns), 6), np.nan)
+        return difference_twists(edge, times_ns, max_gap_ns)
+
+
+def find_root(
+    robot: Robot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
+) -> RootTrack:
+    """Return who moves a robot's root link; who is passed over, and that nobody does, goes to `problems`.
+
+    Args:
+        robot: the robot.
+        recording: where it is in.
+        joints: its joint states.
+        tracks: all odometry and multi-DOF joint states of the recording.
+        problems: takes what is to be said.
+    """
+    found = list(_candidates(robot, recording, joints, tracks))
+    choice = choose_root(candidate for candidate, _ in found)
+    track = next((track for candidate, track in found if candidate == choice.chosen), None)
+    twists = track if track is not None and track.twists is not None else None
+    if choice.chosen is not None and twists is None:
+        # Whoever speaks of the same two frames may say how they move.
+        twists = next(
+            (
+                other
+                for candidate, other in sorted(found, key=lambda item: item[0])
+                if other is not None and other.twists is not None and candidate.parent == choice.chosen.parent
+            ),
+            None,
+        )
+    place = recording.plan.place
+    complaint = choice.complaint(robot.name)
+    if complaint is not None and robot.model is not None:
+        problems.warning("root-unknown" if choice.chosen is None else "root-sources", complaint, place)
+    return RootTrack(choice, track, twists)
+
+
+def _candidates(
+    robot: Robot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
+) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
+    names, model = recording.names, robot.model
+    virtual = None if model is None or not model.has_virtual_joint else model.root_joint
+    called = {robot.root_frame, robot.name} | (set() if virtual is None else {virtual.name})
+    fixed_links = _links_fixed_to_root(robot)
+    spaces = [other.namespace for other in recording.robots]
+    for track in tracks:
+        parent = names.of(track.topic, track.parent) if track.parent else virtual.parent_link if virtual else ""
+        inside = owner_of(track.topic, spaces) == robot.namespace
+        if track.kind == "multi_dof":
+            own = track.name == virtual.name if virtual else False
+            if inside and (own or names.of(track.topic, track.name) in called):
+                yield RootCandidate(RootSource.VIRTUAL_JOINT, track.topic, parent), track
+            continue
+        child = names.of(track.topic, track.name)
+        if child in fixed_links and (inside or robot.prefix):
+            source = RootSource.CHOSEN if track.topic == robot.odometry else RootSource.ODOMETRY
+            offset = fixed_links[child]
+            moved = track if child == robot.root_frame else track.moved(offset)
+            yield RootCandidate(source, track.topic, parent), moved
+    if virtual is not None and virtual.position_count:
+        from_joints = _joint_track(robot, joints)
+        if from_joints is not None:
+            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, virtual.parent_link), from_joints
+    history = recording.history
+    frame = history.index.get(robot.root_frame, -1)
+    if frame in history.edges:
+        edge = history.edges[frame]
+        parent = history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
+        yield RootCandidate(RootSource.TF, "tf", parent), None
+    if virtual is not None and not virtual.position_count:
+        yield RootCandidate(RootSource.FIXED, virtual.name, virtual.parent_link), None
+
+
+def _links_fixed_to_root(robot: Robot) -> dict[str, FloatArray]:
+    """Return T_link_root (7,) of the root link and all links that are fixed to it, by the names of their frames."""
+    identity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    model = robot.model
+    if model is None:
+        return {robot.root_frame: identity}
+    fixed = {0}
+    for link in model.links[1:]:
+        if link.parent in fixed and model.joints[link.index].position_count == 0:
+            fixed.add(link.index)
+    if len(fixed) == 1:
+        return {robot.root_frame: identity}
+    kinematics = ForwardKinematics(model)
+    poses = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
+    found = {}
+    for frame, link_name in robot.link_frames.items():
+        index = model.link_index[link_name]
+        if index in fixed:
+            back = quat_conjugate(poses[index, 3:])
+            found[frame] = np.concatenate([-quat_rotate(back, poses[index, :3]), back])
+    return found
+
+
+def _joint_track(robot: Robot, joints: JointHistory) -> PoseTrack | None:
+    """Return the virtual joint's values that are among the joint states as poses of the root link."""
+    assert robot.model is not None
+    joint = robot.model.root_joint
+    if not set(joint.variable_names) <= set(joints.names):
+        return None
+    stamps = joints.stamps_of(joint.variable_names[0])
+    values = joints.sample(joint.variable_names, stamps, "previous")
+    known = np.isfinite(values.position).all(axis=1)
+    stamps, positions = stamps[known], values.position[known]
+    if not len(stamps):
+        return None
+    twists = None
+    rates = values.velocity[known]
+    if joint.velocity_count == len(joint.variable_names) and np.isfinite(rates).any():
+        moving = np.isfinite(rates).all(axis=1)
+        twists = _timeline(stamps[moving], twist_of(joint, rates[moving]))
+    poses = pose_of(joint, positions)
+    return PoseTrack(
+        joints.topic_of(joint.variable_names[0]), joint.name, joint.parent_link, _timeline(stamps, poses), twists
+    )
+
+
+def _timeline(stamps: IntArray, values: FloatArray) -> Timeline:
+    return Timeline.merge([stamps], [np.arange(len(stamps))], [values])
+
+
+def with_roots(
+    history: TransformHistory, roots: Sequence[tuple[Robot, RootTrack]], others: Sequence[tuple[str, str, PoseTrack]]
+) -> TransformHistory:
+    """Return the history with the robots' root links where their tracks say, and other (parent, child) tracks."""
+    index = dict(history.index)
+    edges = dict(history.edges)
+
+    def put(parent: str, child: str, poses: Timeline) -> None:
+        above, below = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
+        edges[below] = Edge(below, False, poses, above)
+
+    for robot, root in roots:
+        if root.track is not None and root.parent and root.parent != robot.root_frame:
+            put(root.parent, robot.root_frame, root.track.poses)
+    for parent, child, track in others:
+        put(parent, child, track.poses)
+    return TransformHistory(index, edges)
