@@ -10,7 +10,7 @@ DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js")
 
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
-VIEW = ["trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
+VIEW = ["nicegui>=3.10", "trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "python-fcl>=0.7", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
 DECOMPOSITION = ["coacd>=1.0"]
 CLUSTER = ["dask[distributed]>=2024.8"]

@@ -5,14 +5,11 @@ Run: python -m benchmark.bench_view
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -24,6 +21,7 @@ from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
 from robot_semantics.viewer.stage import Stage, Stance, link_poses
+from test.support.browser import Browser, executable
 
 ROBOTS = (
     "alex_description", "allegro_hand_description", "baxter_description", "bolt_description", "centauro_description",
@@ -105,14 +103,7 @@ def chain(folder: Path) -> Stage:
 
 def updates(console: Console) -> None:
     """Move all joints of 300 links, draw, wait for the pixels; over and over, in a headless browser without a GPU."""
-    place = Path(__file__).resolve().parents[1] / "test" / "viewer" / "conftest.py"
-    spec = importlib.util.spec_from_file_location("viewer_browser", place)
-    assert spec is not None
-    assert spec.loader is not None
-    browsers: Any = importlib.util.module_from_spec(spec)
-    sys.modules["viewer_browser"] = browsers
-    spec.loader.exec_module(browsers)
-    if browsers.executable() is None:
+    if executable() is None:
         console.print("no Chromium is installed, so updates of the page are not measured")
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
@@ -121,18 +112,18 @@ def updates(console: Console) -> None:
         actor = stage.actors[0]
         file = folder / "page.html"
         file.write_text(page(stage))
-        with browsers.Browser(folder / "profile") as browser:
+        with Browser(folder / "profile") as browser:
             browser.open(file.as_uri())
             q = actor.kinematics.space.random(np.random.default_rng(1))
             told = browser.run(f"viewer.robots[0].poses({json.dumps(q.tolist())}, viewer.stances.chain.T)")
             expected = link_poses(actor, Stance(q, np.eye(4)))
             np.testing.assert_allclose(np.array(told).reshape(-1, 4, 4), expected, atol=1e-9)
             took = browser.run(
-                f"""(() => {{ const gl = viewer.renderer.gl, pixel = new Uint8Array(4), took = [];
+                f"""(() => {{ const gl = viewer.scene.renderer.getContext(), pixel = new Uint8Array(4), took = [];
                 for (let frame = 0; frame < {FRAMES}; frame++) {{
                   const start = performance.now(), q = viewer.q(viewer.robots[0]);
                   for (let k = 0; k < q.length; k++) q[k] = Math.sin(0.05 * frame + k);
-                  viewer.panel.update(); viewer.drawNow();
+                  viewer.stale = true; viewer.drawNow();
                   gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
                   took.push(performance.now() - start);
                 }} return took; }})()"""

@@ -14,9 +14,9 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, print_json
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "view": (("trimesh", "PIL", "collada"), "pictures and pages with mesh files"),
+    "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
     "mujoco": (("mujoco", "trimesh", "scipy", "collada"), "simulation, bit-exact restarts"),
-    "collision": (("mujoco", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
+    "collision": (("mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
     "decomposition": (("coacd",), "meshes as convex parts"),
     "bag": (("rosbags", "mcap"), "recordings"),
     "plot": (("matplotlib",), "plots of series"),

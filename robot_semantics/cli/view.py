@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
@@ -15,6 +16,7 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 
 if TYPE_CHECKING:
+    from robot_semantics.viewer.parts import Kind
     from robot_semantics.viewer.stage import Stage
 
 
@@ -64,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Show; 0 done, 1 a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
+    from robot_semantics.viewer.page import three_js
     from robot_semantics.viewer.posing import posed
     from robot_semantics.viewer.stage import check_groups
     from robot_semantics.viewer.witnesses import witnesses
@@ -73,9 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.files:
         print("error: give a file to show, or --live", file=sys.stderr)
         return 2
+    only: Kind = "collision" if arguments.collision_geometry else "visual"
+    # A picture shows one of the two, a page either.
+    kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)
     opening = Opening(
         tuple(arguments.package_path),
-        arguments.collision_geometry,
+        kinds,
         arguments.strict,
         arguments.implicit_links,
         inputs.xacro_of(arguments),
@@ -88,26 +94,27 @@ def run(arguments: argparse.Namespace) -> int:
     stage = posed(stage, arguments.state, arguments.positions, arguments.model)
     check_groups(stage, arguments.group)
     found = witnesses(stage, Path(arguments.witnesses)) if arguments.witnesses else ()
-    done = False
     if arguments.png:
-        _picture(stage, arguments)
-        done = True
+        _picture(stage, only, arguments)
+    if arguments.png and not arguments.html:
+        return 0
+    shown: dict[str, Any] = {"groups": arguments.group, "witnesses": found, "problems": diagnostics}
+    shown["collision"] = arguments.collision_geometry
     if arguments.html:
         from robot_semantics.base.files import save_bytes
         from robot_semantics.viewer.page import page
 
-        save_bytes(page(stage, groups=arguments.group).encode(), Path(arguments.html))
+        save_bytes(page(stage, **shown).encode(), Path(arguments.html))
         print(f"wrote {arguments.html}")
-        done = True
-    if not done:
-        from robot_semantics.viewer.server import PageServer, serve
+        return 0
+    three_js()
+    from robot_semantics.viewer.server import serve_stage
 
-        server = PageServer(stage, groups=arguments.group, witnesses=found, port=arguments.port)
-        serve(server, open_browser=not arguments.no_browser)
+    serve_stage(stage, **shown, port=arguments.port, open_browser=not arguments.no_browser)
     return 0
 
 
-def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
+def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
     from robot_semantics.base.files import save_bytes
     from robot_semantics.viewer.picture import View, render, with_legend
     from robot_semantics.viewer.png import png_bytes
@@ -119,6 +126,7 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
         elevation=arguments.elevation,
         zoom=arguments.zoom,
         groups=tuple(arguments.group),
+        kind=kind,
         left_margin=0.18 if legend else 0.0,
     )
     image = with_legend(render(stage, view), legend)
@@ -129,13 +137,25 @@ def _picture(stage: Stage, arguments: argparse.Namespace) -> None:
 def _live(arguments: argparse.Namespace) -> int:
     with inputs.ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobot
-    from robot_semantics.viewer.server import PageServer, serve
+    from robot_semantics.viewer.page import three_js
+
+    three_js()
+    from robot_semantics.viewer.live_page import LivePanel
+    from robot_semantics.viewer.server import serve_stage
 
     diagnostics = Diagnostics()
+    title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
     with LiveRobot(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robot:
         inputs.print_diagnostics(diagnostics)
-        server = PageServer(robot.stage, groups=arguments.group, port=arguments.port, live=robot)
-        serve(server, open_browser=not arguments.no_browser)
+        serve_stage(
+            robot.stage,
+            groups=arguments.group,
+            problems=diagnostics,
+            live=True,
+            beside=lambda viewer: LivePanel(viewer, robot, title),
+            port=arguments.port,
+            open_browser=not arguments.no_browser,
+        )
     return 0
 
 

@@ -24,7 +24,7 @@ from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
-from robot_semantics.viewer.parts import Part, robot_parts
+from robot_semantics.viewer.parts import Kind, Part, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
@@ -35,7 +35,7 @@ class UnknownFileError(RobotSemanticsError):
     """A file is none of the kinds that can be shown, or the files together show nothing."""
 
 
-class Kind(enum.Enum):
+class FileKind(enum.Enum):
     """What a file holds."""
 
     URDF = "URDF"
@@ -51,29 +51,29 @@ class Opening:
 
     Attributes:
         package_paths: folders of packages, for ``package://``.
-        collision: show collision geometry instead of visuals.
+        kinds: what is shown of robots: visuals, collision geometry, or both, for a page where one of them is chosen.
         strict: refuse descriptions that have any problem.
         implicit_links: let joints name links that no ``<link>`` declares.
         xacro: how the files given are expanded, if they are xacros; what a world state names never is.
     """
 
     package_paths: tuple[str, ...] = ()
-    collision: bool = False
+    kinds: tuple[Kind, ...] = ("visual",)
     strict: bool = False
     implicit_links: bool = False
     xacro: Xacro = field(default_factory=Xacro)
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> FileKind:
     """Return what a file or folder holds, by its content rather than by its name.
 
     Raises:
         UnknownFileError: it cannot be read, or is no XML document of a known kind.
     """
     if is_bag(path):
-        return Kind.BAG
+        return FileKind.BAG
     if path.is_dir() or path.suffix in (".npz", ".jsonl"):
-        return Kind.SERIES
+        return FileKind.SERIES
     try:
         root = read_xml(path, forgiving=True).root
     except DescriptionError as error:
@@ -81,7 +81,7 @@ def kind_of(path: Path) -> Kind:
     kind = document_kind.kind_of(root, str(path))
     if kind is None:
         raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF")
-    return Kind[kind.name]
+    return FileKind[kind.name]
 
 
 def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Stage:
@@ -97,7 +97,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         OSError: a file cannot be read.
     """
     kinds = [(kind_of(path), path) for path in paths]
-    urdf, srdf = (_only(kind, kinds) for kind in (Kind.URDF, Kind.SRDF))
+    urdf, srdf = (_only(kind, kinds) for kind in (FileKind.URDF, FileKind.SRDF))
     robot = None
     if urdf is not None:
         found = Diagnostics()
@@ -114,10 +114,10 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         diagnostics.extend(found)
     worlds = [
         series_of_bag(path, urdf, srdf, diagnostics, opening.xacro, implicit_links=opening.implicit_links)
-        if kind is Kind.BAG
+        if kind is FileKind.BAG
         else path
         for kind, path in kinds
-        if kind in (Kind.USDF, Kind.SERIES, Kind.BAG)
+        if kind in (FileKind.USDF, FileKind.SERIES, FileKind.BAG)
     ]
     looks = _Looks(opening, diagnostics)
     if worlds:
@@ -129,7 +129,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     return alone(actor)
 
 
-def _only(kind: Kind, kinds: Sequence[tuple[Kind, Path]]) -> Path | None:
+def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:
     found = [path for of_path, path in kinds if of_path is kind]
     if len(found) > 1:
         raise UnknownFileError(f"{found[1]}: there is another {kind.value}, {found[0]}: give one")
@@ -141,14 +141,14 @@ class _Looks:
 
     def __init__(self, opening: Opening, diagnostics: Diagnostics) -> None:
         self.resolver = PackageResolver(opening.package_paths)
-        self.collision = opening.collision
+        self.kinds = opening.kinds
         self.implicit_links = opening.implicit_links
         self.diagnostics = diagnostics
         self._parts: dict[int, tuple[Part, ...]] = {}
 
     def of(self, robot: RobotModel, urdf: Path | None) -> tuple[Part, ...]:
         if id(robot) not in self._parts:
-            self._parts[id(robot)] = robot_parts(robot, self.resolver, urdf, self.diagnostics, collision=self.collision)
+            self._parts[id(robot)] = robot_parts(robot, self.resolver, urdf, self.diagnostics, kinds=self.kinds)
         return self._parts[id(robot)]
 
 
@@ -195,7 +195,7 @@ def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path,
     """Return the states in the order given; those of one series in the order of time."""
     found: list[tuple[Path, WorldState]] = []
     for path in paths:
-        if kind_of(path) is Kind.USDF:
+        if kind_of(path) is FileKind.USDF:
             found.append((path, read_world(path)))
         else:
             loaded = load_states([path], diagnostics)
@@ -228,7 +228,11 @@ def _moment(
     label = path.name if state.time_ns is None else f"{state.time_ns / 1e9:.3f} s"
     frames = {frame.name: world.pose(frame.name) for frame in state.frames}
     frames |= {model.name: world.pose(model.name) for model in state.models if model.name not in actors}
-    return Moment(label, stances, state.time_ns, frames, parents)
+    wrenches = {
+        model.name: {link.name: link.wrench for link in model.links if link.wrench is not None}
+        for model in state.models
+    }
+    return Moment(label, stances, state.time_ns, frames, parents, {name: of for name, of in wrenches.items() if of})
 
 
 def _stance(actor: Actor, model: ModelState, world: ResolvedWorld) -> tuple[Stance, AppliedState]:

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Mapping, Sequence
+import importlib.util
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.viewer.scene_data import scene_bytes
 from robot_semantics.viewer.stage import Stage
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("math.js", "robot.js", "gl.js", "world_text.js", "panel.js", "app.js")
+SCRIPTS = ("math.js", "robot.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
 
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'"
-)
-"""What the page may do: run what is in it, and talk to the server that it came from."""
+POLICY = "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:"
+"""What the page may do: run what is in it, and nothing else."""
+
+
+def three_js() -> Path:
+    """Return three.js as one module, as the page framework ships it.
+
+    Raises:
+        MissingExtraError: the page framework is not installed.
+    """
+    found = importlib.util.find_spec("nicegui")
+    if found is None or not found.submodule_search_locations:
+        raise MissingExtraError("nicegui", "view", "a page")
+    return Path(found.submodule_search_locations[0], "elements", "scene", "dist", "index.js")
 
 
 def page(
@@ -25,19 +40,30 @@ def page(
     *,
     groups: Sequence[str] = (),
     witnesses: Sequence[Mapping[str, Any]] = (),
-    live: bool = False,
+    problems: Iterable[Diagnostic] = (),
+    collision: bool = False,
 ) -> str:
-    """Return the page as HTML text; arguments as for `scene_bytes`."""
-    data = scene_bytes(stage, groups=groups, witnesses=witnesses, live=live)
-    scripts = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    """Return the page as HTML text; arguments as for `scene_bytes`.
+
+    Raises:
+        MissingExtraError: the page framework is not installed.
+    """
+    data = scene_bytes(stage, groups=groups, witnesses=witnesses, problems=problems, collision=collision)
     template = (ASSETS / "page.html").read_text(encoding="utf-8")
     replacements = {
         "@POLICY@": POLICY,
         "@TITLE@": html.escape(stage.title),
         "@STYLE@": (ASSETS / "style.css").read_text(encoding="utf-8"),
-        "@SCRIPTS@": scripts,
+        "@SCRIPTS@": "\n".join(_inlined(name) for name in SCRIPTS),
+        "@THREE@": base64.b64encode(zlib.compress(three_js().read_bytes(), 9)).decode(),
         "@DATA@": base64.b64encode(data).decode(),
     }
     for mark, text in replacements.items():
         template = template.replace(mark, text)
     return template
+
+
+def _inlined(name: str) -> str:
+    """Return a module of ours as part of one script, where all share one scope."""
+    text = (ASSETS / name).read_text(encoding="utf-8")
+    return re.sub(r"^(import .*\n|export )", "", text, flags=re.MULTILINE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -19,13 +21,16 @@ from robot_semantics.viewer.triangles import Surface, primitive
 
 Rgba = tuple[float, float, float, float]
 
+Kind = Literal["visual", "collision", "both", "missing"]
+"""What a part is: a link without visuals is shown by its collision geometry, which is both; a lost mesh by a box."""
+
 PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
 """The colour of what has none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One visual (or collision) of a link.
+    """One visual or collision of a link.
 
     Attributes:
         link: index of the link.
@@ -38,6 +43,13 @@ class Part:
     surface: Surface
     T_link_part: FloatArray
     rgba: Rgba | None
+    kind: Kind = "visual"
+
+
+VISUALS: tuple[Kind, ...] = ("visual",)
+
+MISSING = primitive(urdf_tree.Box(size=(0.06, 0.06, 0.06)))
+"""What stands for a mesh that cannot be shown [m]."""
 
 
 def robot_parts(
@@ -46,18 +58,18 @@ def robot_parts(
     relative_to: Path | None,
     diagnostics: Diagnostics,
     *,
-    collision: bool = False,
+    kinds: Collection[Kind] = VISUALS,
 ) -> tuple[Part, ...]:
     """Return the parts of all links; a link without visuals is shown by its collision geometry.
 
-    A mesh that cannot be found or read is a warning, and what it belongs to is not shown.
+    A mesh that cannot be found or read is a warning, and a small box stands for it.
 
     Args:
         model: the robot.
         resolver: finds the mesh files.
         relative_to: the description's file, for relative paths.
         diagnostics: takes the warnings.
-        collision: show collision geometry instead of visuals.
+        kinds: visuals, collision geometry, or both.
 
     Raises:
         MissingExtraError: the description names mesh files, and trimesh is not installed.
@@ -65,14 +77,18 @@ def robot_parts(
     named = _named_colours(model.urdf)
     parts = []
     for link in model.links:
-        visuals: tuple[urdf_tree.Visual | urdf_tree.Collision, ...] = link.urdf.visuals
-        if collision or not visuals:
-            visuals = link.urdf.collisions
-        for visual in visuals:
-            surface = _surface(model.urdf, visual.geometry, resolver, relative_to, diagnostics)
+        shown: list[tuple[urdf_tree.Visual | urdf_tree.Collision, Kind]] = []
+        if "visual" in kinds:
+            shown += [(visual, "visual") for visual in link.urdf.visuals]
+        if "collision" in kinds or not link.urdf.visuals:
+            shown += [(item, "collision" if link.urdf.visuals else "both") for item in link.urdf.collisions]
+        for item, kind in shown:
+            surface = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
+            material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
-                material = visual.material if isinstance(visual, urdf_tree.Visual) else None
-                parts.append(Part(link.index, surface, _pose(visual.origin), _colour(material, named)))
+                parts.append(Part(link.index, surface, _pose(item.origin), _colour(material, named), kind))
+            elif kind != "collision":
+                parts.append(Part(link.index, MISSING, _pose(item.origin), PLAIN, "missing"))
     return tuple(parts)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.camera import Camera, fit_camera
 from robot_semantics.viewer.colours import FADED, group_colour
-from robot_semantics.viewer.parts import PLAIN
+from robot_semantics.viewer.parts import PLAIN, Kind
 from robot_semantics.viewer.raster import edge_weights, visible_triangles
 from robot_semantics.viewer.shading import corner_normals, lit
 from robot_semantics.viewer.stage import Stage, check_groups, groups_of_links, link_poses
@@ -36,6 +36,7 @@ class View:
         supersampling: how many times more columns and rows are computed than shown.
         left_margin: share of the width kept free for a legend.
         floor: draw a soft shadow on the floor below.
+        kind: visuals or collision geometry; a stage may have both.
     """
 
     size: tuple[int, int] = (1200, 900)
@@ -46,6 +47,7 @@ class View:
     supersampling: int = 2
     left_margin: float = 0.0
     floor: bool = True
+    kind: Kind = "visual"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,7 @@ def render(stage: Stage, view: View = View()) -> Bytes:
     Raises:
         UnknownNameError: a group to be coloured does not exist in any of the robots.
     """
-    mesh = _triangles(stage, view.groups)
+    mesh = _triangles(stage, view)
     width, height = (side * view.supersampling for side in view.size)
     image = np.linspace(_SKY, _HAZE, height)[:, None, :].repeat(width, axis=1)
     if len(mesh.corners):
@@ -89,7 +91,8 @@ def render(stage: Stage, view: View = View()) -> Bytes:
     return np.asarray((small * 255.0).round(), dtype=np.uint8)
 
 
-def _triangles(stage: Stage, groups: Sequence[str]) -> _Mesh:
+def _triangles(stage: Stage, view: View) -> _Mesh:
+    groups = view.groups
     corners: list[FloatArray] = [np.empty((0, 3, 3))]
     normals: list[FloatArray] = [np.empty((0, 3, 3))]
     colours: list[FloatArray] = [np.empty((0, 4))]
@@ -102,6 +105,8 @@ def _triangles(stage: Stage, groups: Sequence[str]) -> _Mesh:
         wanted = [name for name in groups if name in actor.model.semantics.groups]
         in_group = groups_of_links(actor.model, wanted)
         for part in actor.parts:
+            if part.kind not in (view.kind, "both", "missing"):
+                continue
             T = poses[part.link] @ part.T_link_part
             surface = part.surface
             corners.append((surface.vertices @ T[:3, :3].T + T[:3, 3])[surface.faces])

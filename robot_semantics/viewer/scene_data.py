@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel
+from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.parts import PLAIN, Part
@@ -48,6 +49,8 @@ def scene_bytes(
     *,
     groups: Sequence[str] = (),
     witnesses: Sequence[Mapping[str, Any]] = (),
+    problems: Iterable[Diagnostic] = (),
+    collision: bool = False,
     live: bool = False,
 ) -> bytes:
     """Return the stage for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
@@ -56,7 +59,9 @@ def scene_bytes(
         stage: what is shown.
         groups: groups that are coloured at first.
         witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
-        live: positions come from the server.
+        problems: what was wrong with the files; each kind is told once, with its remedy.
+        collision: show collision geometry at first.
+        live: positions come from a running robot, so that nobody else moves it.
     """
     arrays = _Arrays()
     surfaces: dict[int, int] = {}
@@ -70,11 +75,13 @@ def scene_bytes(
         "title": stage.title,
         "palette": [list(colour[:3]) for colour in GROUP_COLOURS],
         "groups": list(groups),
+        "collision": collision,
         "live": live,
         "surfaces": shapes,
         "actors": [_actor(actor, surfaces) for actor in stage.actors],
         "moments": [_moment(moment, stage.actors, arrays) for moment in stage.moments],
         "witnesses": list(witnesses),
+        "problems": _problems(problems),
     }
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     text += b" " * (-len(text) % 4)
@@ -91,7 +98,6 @@ def _surface(surface: Surface, arrays: _Arrays) -> dict[str, Any]:
 
 def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
     model, space = actor.model, actor.kinematics.space
-    semantics = model.semantics
     return {
         "name": actor.name,
         "robot": model.name,
@@ -103,6 +109,14 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
         "variables": list(space.names),
         "neutral": space.neutral().tolist(),
         "parts": [_part(part, surfaces) for part in actor.parts],
+        **semantics_of(model),
+    }
+
+
+def semantics_of(model: RobotModel) -> dict[str, Any]:
+    """Return what the page knows of a robot's semantics: what an edit of the SRDF may change."""
+    semantics = model.semantics
+    return {
         "groups": {
             group.name: {
                 "links": [model.link_index[name] for name in group.links],
@@ -122,7 +136,6 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
         ],
         "passive": list(semantics.passive_joints),
         "disabled": [[*pair, reason] for pair, reason in semantics.disabled_collisions.items()],
-        "collides": [link.index for link in model.links if link.urdf.collisions],
     }
 
 
@@ -155,6 +168,8 @@ def _part(part: Part, surfaces: Mapping[int, int]) -> dict[str, Any]:
         "surface": surfaces[id(part.surface)],
         "T": part.T_link_part.ravel().tolist(),
         "rgba": None if own else list(part.rgba or PLAIN),
+        "own": own,
+        "kind": part.kind,
     }
 
 
@@ -165,6 +180,11 @@ def _moment(moment: Moment, actors: Sequence[Actor], arrays: _Arrays) -> dict[st
         "time": None if moment.time_ns is None else f"{moment.time_ns // 10**9}.{moment.time_ns % 10**9:09d}",
         "stances": {name: _stance(stance, arrays) for name, stance in moment.stances.items() if name in named},
         "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
+        "wrenches": {
+            name: {link: list(wrench) for link, wrench in of_model.items()}
+            for name, of_model in moment.wrenches.items()
+            if name in named
+        },
         "parents": {name: T.ravel().tolist() for name, T in moment.T_world_parent.items()},
     }
 
@@ -173,16 +193,27 @@ def _stance(stance: Stance, arrays: _Arrays) -> dict[str, Any]:
     return {"q": arrays.add(stance.q.astype(np.float64)), "T": stance.T_world_base.ravel().tolist()}
 
 
-def live_message(moment: Moment) -> str:
-    """Return what the server tells a page that follows a running robot."""
-    return json.dumps(
-        {
-            "time": moment.label,
-            "stances": {
-                name: {"q": stance.q.tolist(), "T": stance.T_world_base.ravel().tolist()}
-                for name, stance in moment.stances.items()
-            },
-            "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
+def live_moment(moment: Moment) -> dict[str, Any]:
+    """Return what a page that follows a running robot is told."""
+    return {
+        "label": moment.label,
+        "stances": {
+            name: {"q": stance.q.tolist(), "T": stance.T_world_base.ravel().tolist()}
+            for name, stance in moment.stances.items()
         },
-        allow_nan=False,
-    )
+        "frames": {name: T.ravel().tolist() for name, T in moment.frames.items()},
+    }
+
+
+REMEDIES = {"unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR"}
+"""What helps against a kind of problem, by its code."""
+
+
+def _problems(problems: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    by_code: dict[str, list[Diagnostic]] = {}
+    for problem in problems:
+        by_code.setdefault(problem.code, []).append(problem)
+    return [
+        {"code": code, "count": len(found), "text": str(found[0]), "remedy": REMEDIES.get(code)}
+        for code, found in sorted(by_code.items(), key=lambda item: -len(item[1]))
+    ]

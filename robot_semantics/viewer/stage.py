@@ -62,6 +62,7 @@ class Moment:
         stances: how each robot stands, by its name; one that is not there then is not in it.
         frames: (4, 4) T_world_frame [m] by name.
         T_world_parent: (4, 4) pose of what each robot stands in, by the robot's name.
+        wrenches: force and torque on links that the state has [N, N m], by the robot's name and the link's.
     """
 
     label: str
@@ -69,6 +70,7 @@ class Moment:
     time_ns: int | None = None
     frames: Mapping[str, FloatArray] = field(default_factory=dict)
     T_world_parent: Mapping[str, FloatArray] = field(default_factory=dict)
+    wrenches: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

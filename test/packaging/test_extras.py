@@ -17,11 +17,13 @@ from support.one_extra import NAME, brought_by, launcher
 
 from robot_semantics.cli.doctor import EXTRAS as EXTRAS_OF_DOCTOR
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
 # What a documented line needs; what no pattern matches needs nothing.
 NEEDS = {
     r"collisions (generate|witness)|robot_semantics\.collision\.": {"collision"},
     r"collisions generate .*--plot|robot_semantics plot": {"plot"},
-    r"view .*--png|viewer\.picture": {"view"},
+    r"robot_semantics view|viewer\.(picture|page)": {"view"},
     r"robot_semantics sim|robot_semantics\.simulation\.": {"mujoco"},
     r"robot_semantics (export|bag) ": {"bag"},
 }
@@ -29,9 +31,13 @@ EXTRAS = (set[str](), {"view"}, {"mujoco"}, {"bag"}, {"plot"}, {"collision"}, {"
 
 # What the documents cannot run, because it takes files of the reader's own or does not end.
 FURTHER = {
-    "": ["view world.usdf --html world.html", "show robot.urdf --srdf robot.srdf --svg robot.svg"],
-    "view": ["view world.usdf --png world.png", "view robot.urdf robot.srdf --group arm --png arm.png"],
-    "bag": ["bag world.usdf -o recording", "export recording -o states", "view recording --html recording.html"],
+    "": ["show robot.urdf --srdf robot.srdf --svg robot.svg"],
+    "view": [
+        "view world.usdf --html world.html",
+        "view world.usdf --png world.png",
+        "view robot.urdf robot.srdf --group arm --png arm.png",
+    ],
+    "bag": ["bag world.usdf -o recording", "export recording -o states"],
     "plot": ["plot world.usdf -o world.svg"],
     "collision": ["collisions generate robot.urdf --srdf robot.srdf --update --sampler sobol"],
 }
@@ -108,6 +114,8 @@ def test_what_the_documents_only_show_runs_with_the_extra_alone(extra: str, tmp_
     [
         ("view world.usdf --png world.png", "PIL", "view"),
         ("view recording --html recording.html", "rosbags", "bag"),
+        ("view robot.urdf --html robot.html", "nicegui", "view"),
+        ("view robot.urdf --no-browser", "nicegui", "view"),
         ("view mesh.urdf --html mesh.html", "trimesh", "view"),
         ("sim run world.usdf --steps 1 -o out.usdf", "mujoco", "mujoco"),
         ("collisions generate robot.urdf -o out.srdf", "mujoco", "collision"),

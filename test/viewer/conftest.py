@@ -1,160 +1,16 @@
-"""A headless Chromium, driven over its DevTools protocol, and the example robot."""
+"""A browser, and the example robot."""
 
 from __future__ import annotations
 
-import base64
-import itertools
-import json
-import shutil
-import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 import pytest
-from websockets.sync.client import ClientConnection, connect
+from support.browser import Browser, executable
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.stage import Stage
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-OPTIONS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--remote-debugging-port=0",
-    "--remote-allow-origins=*",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--window-size=1300,850",
-)
-
-
-def executable() -> str | None:
-    """Return the browser's path, None where there is none."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-class PageError(Exception):
-    """The page threw."""
-
-
-class Browser:
-    """One browser with one page; use it as a context.
-
-    Attributes:
-        complaints: what the page wrote to its console as an error or warning, and what it threw.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        path = executable()
-        assert path is not None
-        self.complaints: list[str] = []
-        self._numbers = itertools.count(1)
-        self._process = subprocess.Popen(
-            [path, *OPTIONS, f"--user-data-dir={folder}", "about:blank"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        told = folder / "DevToolsActivePort"
-        end = time.monotonic() + 40.0
-        while not told.exists() or len(told.read_text().splitlines()) < 2:
-            assert time.monotonic() < end, "the browser does not start"
-            assert self._process.poll() is None, "the browser has ended"
-            time.sleep(0.05)
-        port, way = told.read_text().split()[:2]
-        # No keep-alive: a browser that draws without a graphics card may be silent for long on a busy machine.
-        self._socket: ClientConnection = connect(
-            f"ws://127.0.0.1:{port}{way}", max_size=None, compression=None, ping_interval=None
-        )
-        target = self._call("Target.createTarget", url="about:blank")["targetId"]
-        self._session: str | None = None
-        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self._call(f"{domain}.enable")
-
-    def __enter__(self) -> Browser:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._socket.close()
-        self._process.terminate()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait(10)
-
-    def open(self, address: str) -> None:
-        """Show a page and wait until it is ready."""
-        # The page before may still ask for a server that has gone; what it says of that is not this page's.
-        self._call("Page.navigate", url="about:blank")
-        self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
-        self.complaints.clear()
-        self._call("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete' && Boolean(window.viewer)")
-
-    def run(self, script: str) -> Any:
-        """Return the value of a JavaScript expression, of what it promises if it does."""
-        answer = self._call(
-            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
-        )
-        if "exceptionDetails" in answer:
-            raise PageError(json.dumps(answer["exceptionDetails"])[:1000])
-        return answer["result"].get("value")
-
-    def wait(self, condition: str, seconds: float = 30.0) -> None:
-        """Wait until an expression is true."""
-        end = time.monotonic() + seconds
-        while self.run(condition) is not True:
-            assert time.monotonic() < end, f"it never came about that {condition}; the page says {self.complaints}"
-            time.sleep(0.03)
-
-    def drawn(self) -> None:
-        """Wait until what changed is drawn."""
-        self.run(
-            "new Promise((done) => { viewer.redraw(); requestAnimationFrame(() => requestAnimationFrame(done)); })"
-        )
-
-    def picture(self) -> bytes:
-        """Return the page as a PNG file."""
-        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
-
-    def click(self, x: float, y: float) -> None:
-        """Press and release the mouse at a place of the page."""
-        for kind in ("mousePressed", "mouseReleased"):
-            self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-
-    def _call(self, method: str, **parameters: Any) -> Any:
-        number = next(self._numbers)
-        message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
-        if getattr(self, "_session", None):
-            message["sessionId"] = self._session
-        self._socket.send(json.dumps(message))
-        while True:
-            told = json.loads(self._socket.recv(timeout=60))
-            if told.get("id") == number:
-                assert "error" not in told, told
-                return told["result"]
-            self._note(told)
-
-    def _note(self, told: dict[str, Any]) -> None:
-        parameters = told.get("params", {})
-        if told.get("method") == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(parameters["exceptionDetails"])[:500])
-        elif told.get("method") == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(parameters["entry"]["text"])
-        elif told.get("method") == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-            self.complaints.append(json.dumps(parameters["args"])[:500])
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.bag_files import MOST_MOMENTS
-from robot_semantics.viewer.opening import Kind, Opening, kind_of, open_files
+from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
 
 rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install 'robot_semantics[bag]')")
 
@@ -43,7 +43,7 @@ def bag(tmp_path: Path) -> Path:
 
 
 def test_a_recording_is_a_series_of_moments(bag: Path) -> None:
-    assert kind_of(bag) is Kind.BAG
+    assert kind_of(bag) is FileKind.BAG
     diagnostics = Diagnostics()
     stage = open_files([bag], Opening(), diagnostics)
     assert not diagnostics.errors

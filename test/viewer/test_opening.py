@@ -16,7 +16,7 @@ from robot_semantics.cli.main import main
 from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.viewer.opening import Kind, Opening, kind_of, open_files
+from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
 from robot_semantics.viewer.posing import posed
 from robot_semantics.viewer.stage import Stage, link_poses
 from robot_semantics.viewer.witnesses import witnesses
@@ -29,16 +29,16 @@ def opened(*paths: Path) -> Stage:
 
 
 def test_kinds_are_told_by_content(tmp_path: Path) -> None:
-    for path, kind in ((URDF, Kind.URDF), (SRDF, Kind.SRDF), (USDF, Kind.USDF)):
+    for path, kind in ((URDF, FileKind.URDF), (SRDF, FileKind.SRDF), (USDF, FileKind.USDF)):
         other = shutil.copy(path, tmp_path / f"{kind.name}.txt")
         assert kind_of(Path(other)) is kind
-    assert kind_of(tmp_path) is Kind.SERIES
+    assert kind_of(tmp_path) is FileKind.SERIES
 
 
 def test_the_founding_document_s_root_is_a_world_too(tmp_path: Path) -> None:
     path = tmp_path / "old.usdf"
     path.write_text('<world name="w"><frame name="odom"/></world>')
-    assert kind_of(path) is Kind.USDF
+    assert kind_of(path) is FileKind.USDF
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_pa
     )
     found = Diagnostics()
     stage = open_files([path], Opening(), found)
-    assert len(stage.actors[0].parts) == 1
+    assert [part.kind for part in stage.actors[0].parts] == ["missing", "visual"]
     (warning,) = found
     assert (warning.code, warning.place.line, warning.place.column) == ("unshown-mesh", 2, 7)
     assert "package://nowhere/x.stl" in warning.message

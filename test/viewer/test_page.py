@@ -6,11 +6,12 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
+from support.browser import Browser
 
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.reader import parse_srdf
@@ -19,19 +20,12 @@ from robot_semantics.usdf.reader import parse_world
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.stage import Moment, Stage, Stance, alone, link_poses
 
-if TYPE_CHECKING:
-    from viewer.conftest import Browser
-else:
-    Browser = Any
-
-
 IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
 FRONT_OF_BASE = """(() => {
   const robot = viewer.robots[0], T = viewer.poses(robot)[robot.linkIndex.get("base_link")];
-  const box = viewer.renderer.canvas.getBoundingClientRect(), V = viewer.renderer.views().T_clip_world;
-  const at = [0.2, 0.1, 0.05].map((part, k) => part + T[4 * k + 3]);
-  const [x, y, , w] = [0, 1, 2, 3].map((i) => V[4 * i + 3] + at.reduce((sum, part, k) => sum + V[4 * i + k] * part, 0));
-  return [box.left + (x / w + 1) / 2 * box.width, box.top + (1 - y / w) / 2 * box.height];
+  const box = viewer.scene.canvas.getBoundingClientRect();
+  const [x, y] = viewer.scene.project([0.2, 0.1, 0.05].map((part, k) => part + T[4 * k + 3]));
+  return [box.left + x, box.top + y];
 })()"""
 """Where on the page the middle of the rover's front is."""
 
@@ -71,10 +65,11 @@ def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover:
     browser.run("document.querySelector('[data-group=arm]').click()")
     browser.drawn()
     after = seen(browser)
-    colours = browser.run("viewer.drawn.map((item) => [item.robot.links[item.link].name, item.colour])")
+    colours = browser.run("viewer.drawn.map((item) => [item.robot.links[item.link].name, item.colour, item.alpha])")
     arm = set(rover.actors[0].model.semantics.group("arm").links)
-    assert {tuple(colour) for name, colour in colours if name in arm} == {(0.9, 0.44, 0.13, 1)}
-    assert {tuple(colour) for name, colour in colours if name not in arm} == {(0.82, 0.83, 0.85, 1)}
+    assert {(*colour, alpha) for name, colour, alpha in colours if name in arm} == {(0.9, 0.44, 0.13, 1)}
+    # The rest can be seen through, so that nothing of the group hides behind it.
+    assert all(alpha < 0.5 for name, _, alpha in colours if name not in arm)
     assert (np.abs(before - after).max(axis=-1) > 30).sum() > 3000
     browser.run("document.querySelector('[data-group=arm]').click()")
     browser.drawn()
@@ -208,7 +203,7 @@ def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rov
     browser.run("document.querySelector('[data-witness=\"0\"]').click()")
     browser.drawn()
     red = browser.run(
-        "viewer.drawn.filter(({colour}) => colour[0] === 0.83).map((item) => item.robot.links[item.link].name)"
+        "viewer.drawn.filter(({colour}) => colour?.[0] === 0.83).map((item) => item.robot.links[item.link].name)"
     )
     assert set(red) == {"palm_link", "base_link"}
     assert positions(browser)["elbow_joint"] == 2.0

@@ -1,136 +1,196 @@
-"""The served page: for this machine's own browser, and for no other site's page."""
+"""The served pages: for this machine's own browser, and for no other site's page."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import signal
 import socket
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
 
 import numpy as np
 import pytest
+from support.browser import Browser
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+from websockets.typing import Origin
 
+from robot_semantics.examples import example
+from robot_semantics.viewer.stage import Stage, Stance, link_poses
+
+LIVE = """
+import json, sys, threading
+from dataclasses import replace
+from pathlib import Path
+import numpy as np
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.server import PageServer
-from robot_semantics.viewer.stage import Moment, Stage, Stance, link_poses
+from robot_semantics.examples import example
+from robot_semantics.viewer.live_page import LivePanel
+from robot_semantics.viewer.opening import Opening, open_files
+from robot_semantics.viewer.server import serve_stage
+from robot_semantics.viewer.stage import Stance
 
-if TYPE_CHECKING:
-    from viewer.conftest import Browser
-else:
-    Browser = Any
-
+stage = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
+folder = Path(sys.argv[1])
 
 class Puppet:
-    """Robots that move when they are told to."""
-
-    def __init__(self, moment: Moment) -> None:
-        self.moment, self.number = moment, 1
-        self.asked: list[tuple[str, str]] = []
-
-    def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
-        if seen >= self.number:
-            threading.Event().wait(min(timeout, 0.05))
+    # Moves once the file "moved" says where to.
+    def __init__(self):
+        self.saved = [("old", "1.000 s")]
+    def wait(self, seen, timeout):
+        moved = (folder / "moved").exists()
+        if seen >= moved + 1:
             return None
-        return self.number, self.moment
-
-    def ask(self, what: str, name: str) -> str:
+        q = stage.actors[0].kinematics.space.pack(json.loads((folder / "moved").read_text()) if moved else {})
+        stances = {"rover_arm": Stance(q, np.eye(4))}
+        return moved + 1, replace(stage.moments[0], label=f"{12.5 * moved:.3f} s", stances=stances)
+    def ask(self, what, name):
         if name == "bad":
             raise RobotSemanticsError("no such snapshot")
-        self.asked.append((what, name))
-        return f"did {what} {name}"
+        if what == "save":
+            self.saved.insert(0, (name, "2.000 s"))
+        if what == "delete":
+            self.saved = [item for item in self.saved if item[0] != name]
+        return [f"did {what} {name}", "missing: nothing"]
+    def snapshots(self):
+        return self.saved
+
+puppet = Puppet()
+serve_stage(stage, live=True, beside=lambda viewer: LivePanel(viewer, puppet, "/node, domain 7"), open_browser=False)
+"""
 
 
-@pytest.fixture
-def puppet(rover: Stage) -> Puppet:
-    return Puppet(rover.moments[0])
+class Served:
+    """A page that another process serves.
+
+    Attributes:
+        port: where it is.
+    """
+
+    def __init__(self, *command: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert self.process.stdout is not None
+        told = ""
+        for line in self.process.stdout:
+            told += line
+            if line.startswith("http://127.0.0.1:"):
+                self.address = line.split()[0]
+                self.port = int(self.address.rpartition(":")[2].strip("/"))
+                return
+        raise AssertionError(told)
+
+    def ask(self, path: str, **headers: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        return answer.status, content
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(30)
 
 
-@pytest.fixture
-def server(rover: Stage, puppet: Puppet) -> Iterator[PageServer]:
-    found = PageServer(rover, live=puppet)
-    thread = threading.Thread(target=found.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """The example robot's page, as the command line serves it."""
+    files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
+    found = Served("-m", "robot_semantics.cli.main", "view", *files, "--no-browser")
     yield found
-    found.shutdown()
-    found.server_close()
+    assert found.end() == 0
 
 
-def ask(server: PageServer, method: str, path: str, body: str | None = None, **headers: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
-    given = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body, given)
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, content
-
-
-def test_it_listens_on_the_loopback_interface_only(server: PageServer) -> None:
-    assert server.socket.getsockname()[0] == "127.0.0.1"
+def test_it_listens_on_the_loopback_interface_only(served: Served) -> None:
     with socket.socket() as other:
-        other.settimeout(2)
+        other.settimeout(5)
         with pytest.raises(OSError, match=r".*"):
-            other.connect(("127.0.0.2", server.server_port))
+            other.connect(("127.0.0.2", served.port))
 
 
-def test_the_page_is_there_and_nothing_else(server: PageServer) -> None:
-    status, content = ask(server, "GET", "/")
-    assert status == 200
-    assert content == server.content
-    assert ask(server, "GET", "/etc/passwd")[0] == 404
-    assert ask(server, "GET", "/../setup.py")[0] == 404
+FOREIGN = [
+    {"Host": "evil.example"},
+    {"Host": "evil.example:{port}", "Origin": "http://evil.example:{port}"},
+    {"Host": "127.0.0.1"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Origin": "https://127.0.0.1:{port}"},
+    {"Sec_Fetch_Site": "cross-site"},
+    {"Sec_Fetch_Site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN, ids=str)
+@pytest.mark.parametrize("path", ["/", "/scene", "/_nicegui_ws/socket.io/?EIO=4&transport=polling", "/nothing"])
+def test_other_sites_are_refused(served: Served, path: str, headers: dict[str, str]) -> None:
+    given = {name: value.format(port=served.port) for name, value in headers.items()}
+    assert served.ask(path, **given) == (403, b"only for this machine's own page\n")
+
+
+def test_the_page_s_own_requests_are_answered(served: Served) -> None:
+    own = {"Origin": f"http://127.0.0.1:{served.port}", "Sec_Fetch_Site": "same-origin"}
+    assert served.ask("/")[0] == 200
+    assert served.ask("/", Host=f"localhost:{served.port}")[0] == 200
+    assert served.ask("/scene", **own)[0] == 200
+    assert served.ask("/../setup.py")[0] == 404
 
 
 @pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example"},
-        {"Host": "evil.example:80", "Origin": "http://evil.example:80"},
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Sec_Fetch_Site": "cross-site"},
-        {"Sec_Fetch_Site": "same-site"},
-    ],
+    "origin", [None, "http://evil.example", "null", "http://localhost:1", "https://127.0.0.1:{port}"]
 )
-@pytest.mark.parametrize("path", ["/", "/events", "/save"])
-def test_other_sites_are_refused(server: PageServer, puppet: Puppet, path: str, headers: dict[str, str]) -> None:
-    method, body = ("POST", '{"name": "x"}') if path == "/save" else ("GET", None)
-    status, content = ask(server, method, path, body, Content_Type="application/json", **headers)
-    assert (status, json.loads(content)) == (403, {"message": "only for this machine's own page"})
-    assert puppet.asked == []
+def test_websockets_of_other_sites_are_refused(served: Served, origin: str | None) -> None:
+    address = f"ws://127.0.0.1:{served.port}/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    given = None if origin is None else Origin(origin.format(port=served.port))
+    with pytest.raises(WebSocketException), connect(address, origin=given, open_timeout=20):
+        pass
+    with connect(address, origin=Origin(f"http://127.0.0.1:{served.port}"), open_timeout=20) as socket_:
+        assert json.loads(str(socket_.recv(20))[1:])["sid"]
 
 
-def test_only_a_page_may_ask_and_only_with_sense(server: PageServer, puppet: Puppet) -> None:
-    own = {"Origin": server.address.rstrip("/"), "Content_Type": "application/json"}
-    assert ask(server, "POST", "/save", '{"name": "x"}', Content_Type="application/json")[0] == 403
-    assert ask(server, "POST", "/save", '{"name": "x"}', Origin=own["Origin"], Content_Type="text/plain")[0] == 403
-    for body in ("", "{", "[]", '{"name": 3}', "{}", '"name"'):
-        assert ask(server, "POST", "/save", body, **own)[0] == 400
-    assert ask(server, "POST", "/delete", '{"name": "x"}', **own)[0] == 404
-    assert puppet.asked == []
-    assert ask(server, "POST", "/restore", '{"name": "x"}', **own) == (200, b'{"message": "did restore x"}')
-    assert ask(server, "POST", "/save", '{"name": "bad"}', **own) == (409, b'{"message": "no such snapshot"}')
-
-
-def test_a_page_follows_what_moves_and_its_buttons_ask(
-    browser: Browser, server: PageServer, puppet: Puppet, rover: Stage
-) -> None:
-    browser.open(server.address)
-    (actor,) = rover.actors
-    q = actor.kinematics.space.pack({"elbow_joint": 0.625, "world_joint/x": 1.5})
-    puppet.moment = replace(puppet.moment, label="12.500 s", stances={"rover_arm": Stance(q, np.eye(4))})
-    puppet.number = 2
-    browser.wait("document.getElementById('live-state').textContent === '12.500 s'")
-    told = browser.run("viewer.poses(viewer.robots[0])")
-    np.testing.assert_allclose(
-        np.array(told).reshape(-1, 4, 4), link_poses(actor, puppet.moment.stances["rover_arm"]), atol=1e-12
-    )
-    browser.run("document.getElementById('snapshot-name').value = 'one'")
-    browser.run("document.getElementById('snapshot-save').click()")
-    browser.wait("document.getElementById('message').textContent === 'did save one'")
-    assert puppet.asked == [("save", "one")]
+def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Browser) -> None:
+    browser.open(served.address)
+    browser.drawn()
+    assert browser.run("viewer.robots.map((robot) => robot.name)") == ["rover_arm"]
+    assert browser.run("viewer.drawn.length") > 5
+    addresses = browser.run("performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert all(address.startswith((served.address, "blob:", "data:")) for address in addresses)
     assert browser.complaints == []
+
+
+def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    live = Served("-c", LIVE, str(tmp_path))
+    try:
+        browser.open(live.address)
+        assert "/node, domain 7" in browser.run("document.body.innerText")
+        # Nothing comes: what is seen is soon called stale.
+        browser.wait("document.getElementById('stale')?.offsetParent !== null", 10.0)
+        (actor,) = rover.actors
+        values = {"elbow_joint": 0.625, "world_joint/x": 1.5}
+        (tmp_path / "moved").write_text(json.dumps(values))
+        browser.wait("document.getElementById('live-state').textContent === '12.500 s'")
+        told = browser.run("viewer.poses(viewer.robots[0])")
+        stance = Stance(actor.kinematics.space.pack(values), np.eye(4))
+        np.testing.assert_allclose(np.array(told).reshape(-1, 4, 4), link_poses(actor, stance), atol=1e-12)
+        assert browser.run(
+            "[...document.querySelectorAll('.row input[type=range]')].every((slider) => slider.disabled)"
+        )
+        browser.run("document.getElementById('snapshot-name').focus()")
+        browser.type("one")
+        browser.run("document.getElementById('snapshot-save').click()")
+        browser.wait("document.getElementById('report').innerText.includes('did save one')")
+        assert "missing: nothing" in browser.run("document.getElementById('report').innerText")
+        browser.wait("document.querySelector('[data-restore=one]') !== null")
+        browser.run("document.querySelector('[data-restore=one]').click()")
+        browser.wait("document.getElementById('report').innerText.includes('did restore one')")
+        browser.run("document.querySelector('[data-delete=one]').click()")
+        browser.wait("document.querySelector('[data-restore=one]') === null")
+        assert browser.complaints == []
+    finally:
+        live.end()

@@ -103,8 +103,8 @@ class LiveRobot:
                 return None
             return self._number, self._moment()
 
-    def ask(self, what: str, name: str) -> str:
-        """Save or restore a snapshot by the node's services; without a name the newest is restored.
+    def ask(self, what: str, name: str) -> list[str]:
+        """Save, restore or delete a snapshot by the node's services; without a name the newest is restored.
 
         Raises:
             RobotSemanticsError: the node is not there, or says that it failed.
@@ -112,10 +112,23 @@ class LiveRobot:
         request: dict[str, Any] = {"name": name or ("last" if what == "restore" else "")}
         answer = call_snapshot_service(self._asked, what, self._timeout_s, **request)
         if what == "save":
-            missing = f"; missing: {', '.join(answer.missing)}" if answer.missing else ""
-            return f"saved {answer.path}{missing}"
-        left = f"; not restored: {', '.join(answer.not_restored)}" if answer.not_restored else ""
-        return f"restored {', '.join(answer.restored)}{left}"
+            return [f"saved {answer.path}", *(f"missing: {item}" for item in answer.missing)]
+        if what == "delete":
+            return [f"deleted {name}"]
+        return [*answer.restored, *(f"not restored: {item}" for item in answer.not_restored)]
+
+    def snapshots(self) -> list[tuple[str, str]]:
+        """Return the node's snapshots, the newest first: name, and time with comment.
+
+        Raises:
+            RobotSemanticsError: the node is not there.
+        """
+        answer = call_snapshot_service(self._asked, "list", self._timeout_s)
+        rows = [
+            (name, f"{stamp.sec + stamp.nanosec * 1e-9:.3f} s {comment}".strip())
+            for name, stamp, comment in zip(answer.names, answer.stamps, answer.comments, strict=True)
+        ]
+        return rows[::-1]
 
     def _model(self, diagnostics: Diagnostics) -> RobotModel:
         for topic in ("robot_description", "robot_description_semantic"):

@@ -1,76 +1,121 @@
-// What is shown, and what happens when somebody touches it.
-const FADED = [0.82, 0.83, 0.85, 1];
+// What is shown, and what happens when somebody touches it. `tell` says what happened to whoever embeds the viewer.
+import { Gizmo } from "./gizmo.js";
+import { IDENTITY, mul } from "./math.js";
+import { layout, make, Panel } from "./panel.js";
+import { Robot } from "./robot.js";
+import { Scene } from "./scene.js";
+import { groupStateText, worldText } from "./world_text.js";
 
-class App {
-  constructor(data, array) {
-    this.data = data;
+const GHOST = [0.35, 0.45, 0.85], TOUCHING = [0.83, 0.2, 0.25], MISSING = [0.8, 0.1, 0.6], FADED = [0.62, 0.65, 0.7];
+const VIEW_KEYS = { 1: "front", 2: "back", 3: "left", 4: "right", 5: "top", 0: "iso" };
+
+export class App {
+  constructor(root, bundle, data, array, tell = () => {}) {
+    Object.assign(this, { data, tell, root });
+    layout(root, data.title);
+    for (const moment of data.moments) for (const stance of Object.values(moment.stances)) stance.q = Array.from(array(Float64Array, stance.q));
     this.robots = data.actors.map((actor) => new Robot(actor));
     this.robot = this.robots[0] || null;
     this.groups = data.groups.slice();
-    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false };
-    this.moment = 0; this.ghost = -1; this.picked = null; this.playing = 0;
-    for (const moment of data.moments) for (const stance of Object.values(moment.stances)) stance.q = Array.from(array(Float64Array, stance.q));
-    this.renderer = new Renderer(document.getElementById("canvas"));
-    this.shapes = data.surfaces.map((shape) => this.renderer.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours)));
-    this.boxes = data.surfaces.map((shape) => bounds(array(Float32Array, shape.corners)));
-    this.axesShape = this.renderer.addShape(new Float32Array([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1]), null,
-      new Uint8Array([[220, 60, 50], [60, 160, 70], [40, 100, 210]].flatMap((rgb) => [...rgb, 255, ...rgb, 255])), true);
-    this.gridShape = this.renderer.addShape(grid(), null, null, true);
+    this.focus = this.groups[0] || "";
+    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
+    this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
+    this.scene = new Scene(this.find("canvas"), bundle);
+    for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours));
+    this.shown = new Map(this.robots.map((robot) => [robot, this.scene.addRobot(robot, robot.parts)]));
+    this.ghosts = new Map();
     this.panel = new Panel(this);
     this.stances = this.copy(data.moments[0].stances);
-    this.fit();
+    this.arrange();
+    this.fit("iso");
+    this.scene.controls.addEventListener("change", () => this.redraw());
     this.panel.build();
     this.listen();
-    if (data.live) this.follow();
-    new ResizeObserver(() => this.redraw()).observe(document.getElementById("stage"));
+    new ResizeObserver(() => this.redraw()).observe(this.find("stage"));
     this.changed();
   }
 
+  find(id) { return this.root.querySelector(`#${id}`); }
   copy(stances) { return Object.fromEntries(Object.entries(stances).map(([name, { q, T }]) => [name, { q: q.slice(), T: T.slice() }])); }
   q(robot) { return this.stances[robot.name]?.q; }
   poses(robot) { const { q, T } = this.stances[robot.name]; return robot.poses(q, T); }
+  named(name) { return this.robots.find((robot) => robot.name === name); }
   frames() { return this.data.moments[this.moment].frames; }
-  groupColour(number) { const { palette } = this.data; return [...palette[number % palette.length], 1]; }
+  groupColour(number) { const { palette } = this.data; return palette[number % palette.length]; }
   message(text) {
-    const box = document.getElementById("message");
+    const box = this.find("message");
     box.textContent = text; box.hidden = !text;
     clearTimeout(this.hiding);
     if (text) this.hiding = setTimeout(() => { box.hidden = true; }, 8000);
   }
 
-  choose(index) { this.robot = this.robots[index]; this.panel.build(); this.changed(); }
+  choose(index) { this.robot = this.robots[index]; this.focus = ""; this.panel.build(); this.changed(); }
   toggleGroup(name) {
-    this.groups = this.groups.includes(name) ? this.groups.filter((other) => other !== name) : [...this.groups, name];
+    const on = !this.groups.includes(name);
+    this.groups = on ? [...this.groups, name] : this.groups.filter((other) => other !== name);
+    this.focus = on ? name : this.groups[this.groups.length - 1] || "";
     this.panel.build(); this.changed();
   }
+  setFocus(name) { this.focus = name; this.panel.build(); }
   setPosition(robot, variable, value) {
     const q = this.q(robot), at = robot.variableIndex.get(variable);
     if (!q || at === undefined || !Number.isFinite(value)) return;
-    q[at] = value; robot.follow(q); this.changed();
+    q[at] = value; this.posed(robot);
+  }
+  // A person has put the robot into another pose.
+  posed(robot) {
+    robot.follow(this.q(robot)); this.changed();
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.tell("posed", { actor: robot.name, q: this.q(robot) }), 60);
   }
   takeUp(state) {
     const q = this.q(this.robot);
     if (!q) return;
     for (const [name, values] of Object.entries(state.joints)) values.forEach((value, k) => { q[this.robot.jointByName.get(name).at + k] = value; });
-    this.robot.follow(q); this.changed();
+    this.posed(this.robot);
   }
-  reset() { if (this.q(this.robot)) this.stances[this.robot.name].q = this.robot.neutral.slice(); this.changed(); }
+  reset() { if (this.q(this.robot)) { this.stances[this.robot.name].q = this.robot.neutral.slice(); this.posed(this.robot); } }
   showMoment(index) { this.moment = index; this.stances = this.copy(this.data.moments[index].stances); this.changed(); }
   setGhost(index) { this.ghost = index; this.changed(); }
-  pickLink(found) { this.picked = found; this.changed(); }
-  showWitness(item) {
-    const index = this.robots.findIndex((robot) => robot.name === item.actor), robot = this.robots[index];
-    if (!robot || !this.q(robot)) return;
-    if (robot !== this.robot) this.choose(index);
-    for (const [name, value] of Object.entries(item.positions)) this.q(robot)[robot.variableIndex.get(name)] = value;
-    this.witness = item; this.changed();
+  pickLink(found, shift = false) {
+    this.picked = found;
+    if (found) this.tell("picked", { actor: found.robot.name, link: found.robot.links[found.link].name, joint: found.robot.joints[found.link].name, shift });
+    this.changed();
   }
+  showWitness(item) {
+    const robot = this.named(item.actor);
+    if (!robot || !this.q(robot)) return;
+    if (robot !== this.robot) this.choose(this.robots.indexOf(robot));
+    for (const [name, value] of Object.entries(item.positions)) this.q(robot)[robot.variableIndex.get(name)] = value;
+    this.marks = { [item.actor]: { [item.link1]: TOUCHING, [item.link2]: TOUCHING } };
+    this.posed(robot);
+  }
+  // { actor: { link: [r, g, b] } }
+  mark(marks) { this.marks = marks; this.changed(); }
+
+  // Time runs as it ran, times the speed; without times a state is shown for a fifth of a second.
   play() {
-    clearInterval(this.playing);
-    const button = document.getElementById("play");
-    if (button.textContent === "stop") { button.textContent = "play"; return; }
-    button.textContent = "stop";
-    this.playing = setInterval(() => this.showMoment((this.moment + 1) % this.data.moments.length), 60);
+    this.playing = !this.playing;
+    const times = this.times(), last = times.length - 1;
+    if (this.playing && this.moment === last) this.showMoment(0);
+    let before = performance.now(), now = times[this.moment];
+    const step = (stamp) => {
+      if (!this.playing) return;
+      now += this.speed * Math.max(0, stamp - before) / 1000; before = stamp;
+      let at = this.moment;
+      while (at < last && times[at + 1] <= now) at++;
+      if (at !== this.moment) this.showMoment(at);
+      if (at === last) this.playing = false;
+      this.panel.update();
+      if (this.playing) requestAnimationFrame(step);
+    };
+    if (this.playing) requestAnimationFrame(step);
+    this.panel.update();
+  }
+  times() {
+    const { moments } = this.data;
+    const stated = moments.every((moment) => moment.time !== null);
+    return moments.map((moment, index) => stated ? Number(moment.time) - Number(moments[0].time) : 0.2 * index);
   }
 
   // What differs between what is shown and the ghost, the largest difference first.
@@ -101,145 +146,194 @@ class App {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
-  // A running node: the server tells positions, and takes wishes.
-  follow() {
-    const source = new EventSource("events"), state = () => document.getElementById("live-state");
-    source.onmessage = (event) => {
-      const told = JSON.parse(event.data);
-      Object.assign(this.data.moments[0], { frames: told.frames, stances: told.stances, label: told.time });
-      this.stances = this.copy(told.stances);
-      if (state()) state().textContent = told.time;
-      this.changed();
-    };
-    source.onerror = () => { if (state()) state().textContent = "the connection is lost"; };
+  // --- what whoever embeds the viewer says
+
+  setPositions(actor, q) { const robot = this.named(actor); this.stances[actor].q = q.slice(); robot.follow(this.q(robot)); this.changed(); }
+  follow({ label, stances, frames }) {
+    Object.assign(this.data.moments[0], { frames, stances, label });
+    this.stances = this.copy(stances);
+    this.changed();
   }
-  async ask(what, values) {
-    try {
-      const answer = await fetch(what, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values) });
-      this.message((await answer.json()).message);
-    } catch (error) { this.message(String(error)); }
+  setSemantics(actor, semantics) {
+    const robot = this.named(actor);
+    Object.assign(robot, semantics);
+    this.groups = this.groups.filter((name) => this.robots.some((other) => name in other.groups));
+    if (!(this.focus in robot.groups)) this.focus = "";
+    this.panel.build(); this.changed();
+  }
+  setGroups(names) { this.groups = names; this.focus = names[names.length - 1] || ""; this.panel.build(); this.changed(); }
+  showGizmo(actor, T) {
+    this.gizmo?.remove();
+    this.gizmo = T && new Gizmo(this.scene, 0.12 * this.size, (moved, done) => { this.redraw(); this.dragged(actor, moved, done); });
+    this.gizmo?.place(T);
+    this.redraw();
+  }
+  placeGizmo(T) { if (this.gizmo && !this.gizmo.grip) { this.gizmo.place(T); this.redraw(); } }
+  dragged(actor, T, done) {
+    const now = performance.now();
+    if (!done && now - (this.toldAt || 0) < 40) return;
+    this.toldAt = now;
+    this.tell("dragged", { actor, T, done });
   }
 
-  // Everything that is drawn: [items, lines, labels].
-  items() {
-    const items = [], lines = [], labels = [];
-    const add = (robot, poses, alpha, ghost) => {
-      const here = this.groups.filter((name) => name in robot.groups);
-      const coloured = new Map(here.flatMap((name) => robot.groups[name].links.map((link) => [link, this.groupColour(this.groups.indexOf(name))])));
-      const touching = this.witness && this.witness.actor === robot.name ? [this.witness.link1, this.witness.link2] : [];
-      for (const part of robot.parts) {
-        let colour = part.rgba;
-        if (this.groups.length) colour = coloured.get(part.link) || FADED;
-        if (touching.includes(robot.links[part.link].name)) colour = [0.83, 0.2, 0.25, 1];
-        if (ghost) colour = [0.35, 0.45, 0.85, 1];
-        if (this.picked && !ghost && this.picked.robot === robot && this.picked.link === part.link) colour = (colour || [0.7, 0.7, 0.7, 1]).map((x, k) => k < 3 ? 0.55 * x + 0.45 * [1, 0.85, 0.1][k] : x);
-        const own = (colour || [0, 0, 0, 1])[3] * alpha;
-        items.push({ shape: this.shapes[part.surface], box: this.boxes[part.surface], T: mul(poses[part.link], part.T), colour: colour && [...colour.slice(0, 3), 1], alpha: own, robot, link: part.link, ghost });
-      }
-    };
-    const length = this.size * 0.07;
-    const axes = (T, factor = 1) => lines.push({ shape: this.axesShape, T: mul(T, [length * factor, 0, 0, 0, 0, length * factor, 0, 0, 0, 0, length * factor, 0, 0, 0, 0, 1]), colour: null, alpha: 1 });
+  // --- drawing
+
+  // Put everything where it is, in the colours that it has now.
+  arrange() {
+    const lines = [], labels = [], length = 0.07 * (this.size || 1);
+    this.drawn = [];
     for (const robot of this.robots) {
-      if (!this.stances[robot.name]) continue;
+      const shown = this.shown.get(robot), here = Boolean(this.stances[robot.name]);
+      shown.root.visible = here;
+      if (!here) continue;
       const poses = this.poses(robot);
-      add(robot, poses, 1, false);
-      if (this.shows.axes) poses.forEach((T) => axes(T, 0.5));
+      this.scene.move(shown, poses);
+      this.colour(robot, shown);
+      if (this.shows.axes) lines.push(...poses.map((T) => this.scene.axes(T, 0.5 * length)));
       if (this.shows.names) robot.links.forEach((link, index) => labels.push([link.name, poses[index]]));
+      lines.push(...this.forces(robot, poses));
     }
+    this.arrangeGhost();
+    if (this.shows.frames) for (const [name, T] of Object.entries(this.frames())) { lines.push(this.scene.axes(T, length)); labels.push([name, T]); }
+    for (const points of this.traces.map((trace) => this.trace(trace))) if (points.length > 3) lines.push(this.scene.segments(points, 0xd64533));
+    this.scene.setLines(lines);
+    this.labels = labels;
+  }
+  colour(robot, shown) {
+    const here = this.groups.filter((name) => name in robot.groups), marks = this.marks[robot.name] || {};
+    const coloured = new Map(here.flatMap((name) => robot.groups[name].links.map((link) => [link, this.groupColour(this.groups.indexOf(name))])));
+    for (const mesh of shown.meshes) {
+      const { part } = mesh.userData, name = robot.links[part.link].name, picked = this.picked?.robot === robot && this.picked.link === part.link;
+      mesh.visible = part.kind === "both" || (part.kind === "collision") === this.shows.collision || (part.kind === "missing");
+      let colour = part.rgba ? part.rgba.slice(0, 3) : null, alpha = part.rgba ? part.rgba[3] : 1;
+      if (part.kind === "missing") { colour = MISSING; }
+      if (this.groups.length) { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
+      if (name in marks) { colour = marks[name]; alpha = 1; }
+      this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : 0 });
+      if (mesh.visible) this.drawn.push({ robot, link: part.link, colour, alpha, ghost: false });
+    }
+  }
+  arrangeGhost() {
     const then = this.data.moments[this.ghost];
-    if (then) for (const robot of this.robots) if (then.stances[robot.name]) add(robot, robot.poses(then.stances[robot.name].q, then.stances[robot.name].T), 0.35, true);
-    if (this.shows.frames) for (const [name, T] of Object.entries(this.frames())) { axes(T); labels.push([name, T]); }
-    const step = 10 ** Math.floor(Math.log10(Math.max(this.size, 1e-6)));
-    lines.push({ shape: this.gridShape, T: [step / 2, 0, 0, 0, 0, step / 2, 0, 0, 0, 0, 1, this.floor - 0.001 * this.size, 0, 0, 0, 1], colour: [0.84, 0.86, 0.89, 1], alpha: 1 });
-    return [items, lines, labels];
+    for (const robot of this.robots) {
+      const stance = then?.stances[robot.name];
+      if (stance && !this.ghosts.has(robot)) this.ghosts.set(robot, this.scene.addRobot(robot, robot.parts.filter((part) => part.kind !== "collision"), true));
+      const shown = this.ghosts.get(robot);
+      if (!shown) continue;
+      shown.root.visible = Boolean(stance);
+      if (!stance) continue;
+      this.scene.move(shown, robot.poses(stance.q, stance.T));
+      for (const mesh of shown.meshes) { this.scene.paint(mesh, GHOST, 0.35); this.drawn.push({ robot, link: mesh.userData.link, colour: GHOST, alpha: 0.35, ghost: true }); }
+    }
+  }
+  // Forces that the state has on links, at their origins, in their axes: the longest is a third of the robot.
+  forces(robot, poses) {
+    const wrenches = this.data.moments[this.moment].wrenches?.[robot.name];
+    if (!wrenches) return [];
+    const longest = Math.max(...Object.values(wrenches).map((wrench) => Math.hypot(...wrench.slice(0, 3))), 1e-9), points = [];
+    for (const [name, f] of Object.entries(wrenches)) {
+      const T = poses[robot.linkIndex.get(name)], k = 0.33 * this.size / longest;
+      const end = [0, 1, 2].map((row) => T[4 * row + 3] + k * (T[4 * row] * f[0] + T[4 * row + 1] * f[1] + T[4 * row + 2] * f[2]));
+      points.push(T[3], T[7], T[11], ...end);
+    }
+    return [this.scene.segments(points, 0xc2255c)];
+  }
+  trace({ robot, link }) {
+    const points = [];
+    let before = null;
+    for (const { stances } of this.data.moments) {
+      const stance = stances[robot.name];
+      if (!stance) { before = null; continue; }
+      const T = robot.poses(stance.q, stance.T)[link], here = [T[3], T[7], T[11]];
+      if (before) points.push(...before, ...here);
+      before = here;
+    }
+    return points;
+  }
+  toggleTrace(found) {
+    const same = (other) => other.robot === found.robot && other.link === found.link;
+    this.traces = this.traces.some(same) ? this.traces.filter((other) => !same(other)) : [...this.traces, found];
+    this.changed();
   }
 
-  fit() {
-    this.size = 1; this.floor = 0;
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-    const take = (point) => point.forEach((part, k) => { low[k] = Math.min(low[k], part); high[k] = Math.max(high[k], part); });
-    for (const { box, T, ghost } of this.items()[0]) if (!ghost) for (let corner = 0; corner < 8; corner++) take(apply(T, [0, 1, 2].map((k) => box[corner >> k & 1][k])));
-    if (!Number.isFinite(low[0])) { take([-0.5, -0.5, 0]); take([0.5, 0.5, 1]); }
-    this.size = Math.max(...high.map((part, k) => part - low[k]), 1e-6);
-    this.floor = low[2];
-    Object.assign(this.renderer.camera, { target: low.map((part, k) => (part + high[k]) / 2), distance: 1.4 * Math.hypot(...high.map((part, k) => part - low[k])) });
+  fit(view = null) {
+    const box = this.scene.bounds([...this.shown.values()].filter((shown) => shown.root.visible)) || [[-0.5, -0.5, 0], [0.5, 0.5, 1]];
+    this.size = Math.max(...box[1].map((part, k) => part - box[0][k]), 1e-6);
+    this.scene.look(...box, view);
+    this.ground();
+    this.redraw();
+  }
+  ground() { this.scene.setGround(this.size, this.shows.dark ? { fine: 0x2c323c, main: 0x3d4552 } : { fine: 0xd3d9e0, main: 0xb4bdc8 }); }
+  setShow(key, value) {
+    this.shows[key] = value;
+    if (key === "dark") this.ground();
+    if (key === "degrees") this.panel.build();
+    this.changed();
   }
 
   changed() { this.stale = true; this.redraw(); }
   redraw() {
     if (this.waiting) return;
-    this.waiting = requestAnimationFrame(() => {
-      this.waiting = 0;
-      if (this.stale) { this.stale = false; this.panel.update(); }
-      this.drawNow();
-    });
+    this.waiting = requestAnimationFrame(() => { this.waiting = 0; this.drawNow(); });
   }
   drawNow() {
-    const [items, lines, labels] = this.items();
-    this.renderer.draw(items, lines);
-    this.drawn = items;
-    const { T_clip_world } = this.renderer.views(), { clientWidth, clientHeight } = this.renderer.canvas;
-    document.getElementById("labels").replaceChildren(...labels.map(([name, T]) => {
-      const at = mul(T_clip_world, T), w = at[15];
-      return make("span", { hidden: w <= 0, style: `left:${(at[3] / w + 1) / 2 * clientWidth}px;top:${(1 - at[7] / w) / 2 * clientHeight}px` }, name);
-    }));
-    this.frameCount = (this.frameCount || 0) + 1;
+    if (this.stale) { this.stale = false; this.arrange(); this.panel.update(); }
+    this.root.classList.toggle("dark", this.shows.dark);
+    this.scene.draw();
+    this.drawLabels();
+  }
+  // Names of what is nearest first; one that would cover another is left out.
+  drawLabels() {
+    const taken = [], spans = [];
+    const placed = (this.labels || []).map(([name, T]) => [name, this.scene.project([T[3], T[7], T[11]])]).filter(([, at]) => at).sort((a, b) => a[1][2] - b[1][2]);
+    for (const [name, [x, y]] of placed) {
+      const box = [x + 4, y - 8, x + 10 + 6.4 * name.length, y + 8];
+      if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+      taken.push(box);
+      spans.push(make("span", { style: `left:${box[0]}px;top:${box[1]}px` }, name));
+    }
+    this.find("labels").replaceChildren(...spans);
   }
 
   listen() {
-    const { canvas, camera } = this.renderer, touches = new Map();
-    let moved = 0, pinch = 0;
-    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); touches.set(event.pointerId, event); moved = 0; pinch = 0; });
-    canvas.addEventListener("pointermove", (event) => {
-      const before = touches.get(event.pointerId);
-      if (!before) return;
-      const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
-      touches.set(event.pointerId, event);
-      moved += Math.abs(dx) + Math.abs(dy);
-      if (touches.size === 2) {
-        const [a, b] = [...touches.values()], apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-        if (pinch) camera.distance *= pinch / apart;
-        pinch = apart;
-      }
-      if (event.buttons & 6 || event.shiftKey || touches.size === 2) {
-        const { right, up } = this.renderer.views(), k = 0.75 * camera.distance / canvas.clientHeight;
-        camera.target = camera.target.map((part, i) => part - k * dx * right[i] + k * dy * up[i]);
-      } else {
-        camera.azimuth -= 0.008 * dx;
-        camera.elevation = Math.max(-1.55, Math.min(1.55, camera.elevation + 0.008 * dy));
-      }
-      this.redraw();
-    });
+    const { canvas } = this.scene;
+    let pressed = null;
+    const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    // The gizmo comes before the camera.
+    canvas.addEventListener("pointerdown", (event) => {
+      pressed = at(event);
+      if (event.button === 0 && this.gizmo?.press(...pressed)) { this.scene.controls.enabled = false; canvas.setPointerCapture(event.pointerId); event.stopImmediatePropagation(); }
+    }, { capture: true });
+    canvas.addEventListener("pointermove", (event) => { if (this.gizmo?.grip) this.gizmo.drag(...at(event)); }, { capture: true });
     canvas.addEventListener("pointerup", (event) => {
-      touches.delete(event.pointerId);
-      if (moved < 4 && event.button === 0) this.pickAt(event.offsetX, event.offsetY);
+      const now = at(event);
+      if (this.gizmo?.grip) { this.gizmo.release(); this.scene.controls.enabled = true; }
+      else if (pressed && Math.hypot(now[0] - pressed[0], now[1] - pressed[1]) < 4 && event.button === 0) this.pickAt(...now, event.shiftKey);
+      pressed = null;
     });
-    canvas.addEventListener("pointercancel", (event) => touches.delete(event.pointerId));
-    canvas.addEventListener("contextmenu", (event) => event.preventDefault());
-    canvas.addEventListener("wheel", (event) => { event.preventDefault(); camera.distance *= Math.exp(0.001 * event.deltaY); this.redraw(); }, { passive: false });
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("keydown", (event) => { if (!this.root.contains(event.target)) this.key(event); });
   }
-  pickAt(x, y) {
-    const solid = (this.drawn || []).filter((item) => !item.ghost), item = solid[this.renderer.pick(solid, x, y)];
-    const index = item ? this.robots.indexOf(item.robot) : -1;
-    if (item && item.robot !== this.robot) { this.robot = this.robots[index]; this.panel.build(); }
-    this.pickLink(item ? { robot: item.robot, link: item.link } : null);
+  key(event) {
+    if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable || event.ctrlKey || event.metaKey || event.altKey) return;
+    const toggles = { a: "axes", n: "names", r: "frames", c: "collision", d: "dark" };
+    if (event.key in VIEW_KEYS) this.fit(VIEW_KEYS[event.key]);
+    else if (event.key in toggles) { const box = this.find(toggles[event.key]); box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }
+    else if (event.key === "f") this.fit();
+    else if (event.key === " " && this.data.moments.length > 1) { event.preventDefault(); this.play(); }
+    else if (event.key === "Escape") this.pickLink(null);
+    else if (event.key === "/") { event.preventDefault(); this.find("search").focus(); }
+  }
+  pickAt(x, y, shift = false) {
+    const meshes = [...this.shown.values()].filter((shown) => shown.root.visible).flatMap((shown) => shown.meshes);
+    const mesh = this.scene.pick(meshes, x, y);
+    if (mesh && mesh.userData.robot !== this.robot) this.choose(this.robots.indexOf(mesh.userData.robot));
+    this.pickLink(mesh && { robot: mesh.userData.robot, link: mesh.userData.link }, shift);
   }
 }
 
-function bounds(corners) {
-  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < corners.length; i++) { const k = i % 3; if (corners[i] < low[k]) low[k] = corners[i]; if (corners[i] > high[k]) high[k] = corners[i]; }
-  return [low, high];
-}
-
-function grid() {
-  const lines = [];
-  for (let i = -10; i <= 10; i++) lines.push(i, -10, 0, i, 10, 0, -10, i, 0, 10, i, 0);
-  return new Float32Array(lines);
-}
-
-async function unpacked() {
-  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (sign) => sign.charCodeAt(0));
+// A page's content, as the server or the page itself has it: [data, array], array making a typed array of a place.
+export async function unpacked(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = await new Response(stream).arrayBuffer();
   const length = new DataView(bytes).getUint32(4, true);
@@ -248,9 +342,3 @@ async function unpacked() {
   const array = (Kind, [start, count]) => new Kind(bytes.slice(8 + length + start, 8 + length + start + count * Kind.BYTES_PER_ELEMENT));
   return [data, array];
 }
-
-unpacked().then(([data, array]) => { window.viewer = new App(data, array); }).catch((error) => {
-  const box = document.getElementById("message");
-  box.textContent = `This page cannot be shown: ${error.message || error}`; box.hidden = false;
-  console.error(error);
-});

@@ -1,5 +1,7 @@
-// The panel on the left: what there is to choose, and what is known of what was chosen.
-function make(tag, properties = {}, ...children) {
+// The panel on the left and what lies over the picture: what there is to choose, and what is known of what was chosen.
+import { rollPitchYaw } from "./math.js";
+
+export function make(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(properties)) {
     if (key in node) node[key] = value; else if (value !== null && value !== undefined) node.setAttribute(key, value);
@@ -13,17 +15,29 @@ const table = (rows, heads = null) => make("table", {},
   ...(heads ? [make("tr", {}, ...heads.map((text) => make("th", {}, text)))] : []),
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
+const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
+const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
-class Panel {
+export function layout(root, title) {
+  root.replaceChildren(
+    make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
+    make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0 }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
+      make("div", { id: "info", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
+}
+
+export class Panel {
   constructor(app) {
     this.app = app;
-    this.root = document.getElementById("sections");
+    this.root = app.find("sections");
     this.sliders = [];
+    app.find("views").replaceChildren(...VIEWS.map(([name, text, key]) => make("button", { onclick: () => app.fit(name), title: `key ${key}`, "data-view": name }, text)),
+      make("button", { id: "fit", onclick: () => app.fit(), title: "key F" }, "fit"));
+    app.find("search").oninput = (event) => this.search(event.target.value.trim().toLowerCase());
+    this.timeBar();
   }
 
   section(title, count, open, ...children) {
-    const id = title.toLowerCase().replace(/[^a-z]+/g, "-");
-    const before = document.getElementById(id);
+    const id = title.toLowerCase().replace(/[^a-z]+/g, "-"), before = this.app.find(id);
     const summary = make("summary", {}, title, count === null ? null : make("small", {}, ` ${count}`));
     return make("details", { id, open: before ? before.open : open }, summary, ...children);
   }
@@ -32,14 +46,13 @@ class Panel {
   build() {
     const { app } = this, { robot } = app;
     this.sliders = [];
-    const sections = [this.robots(), app.data.live ? this.live() : null, this.moments(), this.showing()];
+    const sections = [this.robots(), this.showing(), this.problems(), this.moments()];
     if (robot) {
-      const groups = Object.keys(robot.groups), moving = robot.joints.filter((joint) => joint.count);
+      const groups = Object.keys(robot.groups);
       if (groups.length) sections.push(this.section("Groups", groups.length, true, ...groups.map((name) => this.groupButton(name))));
-      if (robot.states.length) sections.push(this.section("Named states", robot.states.length, true, ...robot.states.map((state) => make("button",
-        { onclick: () => app.takeUp(state), "data-state": `${state.group}/${state.name}`, title: Object.keys(state.joints).join(", ") }, `${state.group}/${state.name}`))));
-      if (moving.length) sections.push(this.section("Joints", moving.length, true,
-        make("button", { onclick: () => app.reset(), id: "default-positions" }, "default positions"), ...moving.flatMap((joint) => this.joint(joint))));
+      const states = robot.states.filter((state) => !app.focus || state.group === app.focus), all = states.length ? states : robot.states;
+      if (robot.states.length) sections.push(this.section("Named states", all.length, true, ...all.map((state) => this.stateButton(state))));
+      sections.push(this.joints());
       if (robot.endEffectors.length) sections.push(this.section("End effectors", robot.endEffectors.length, false,
         table(robot.endEffectors.map((item) => [item.name, item.group, item.parentLink, item.parentGroup]), ["name", "group", "mounted on", "of group"])));
       if (robot.passive.length) sections.push(this.section("Passive joints", robot.passive.length, false, ...robot.passive.map((name) => make("div", {}, name))));
@@ -48,6 +61,7 @@ class Panel {
     }
     if (app.data.witnesses.length) sections.push(this.witnesses());
     this.root.replaceChildren(...sections.filter(Boolean));
+    this.legend();
     this.update();
   }
 
@@ -58,44 +72,93 @@ class Panel {
       ...app.robots.map((robot, index) => make("option", { value: index, selected: robot === app.robot }, robot.name)));
   }
 
+  showing() {
+    const { app } = this, collides = app.robots.some((robot) => robot.parts.some((part) => part.kind === "collision"));
+    const toggle = ([key, text, letter]) => make("label", { title: letter ? `key ${letter}` : "" },
+      make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
+    return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => key !== "collision" || collides).map(toggle));
+  }
+
+  problems() {
+    const { problems } = this.app.data;
+    if (!problems?.length) return null;
+    const count = problems.reduce((sum, item) => sum + item.count, 0);
+    return this.section("Warnings", count, false, ...problems.map((item) => make("div", { className: "problem", "data-problem": item.code },
+      make("b", {}, `${item.count} × ${item.code}`), make("div", {}, item.text), item.remedy ? make("div", { className: "remedy" }, item.remedy) : null)));
+  }
+
   groupButton(name) {
     const { app } = this, number = app.groups.indexOf(name);
-    const button = make("button", { onclick: () => app.toggleGroup(name), "data-group": name }, name);
+    const button = make("button", { onclick: () => app.toggleGroup(name), "data-group": name, className: "chip" }, make("i"), name);
     button.setAttribute("aria-pressed", String(number >= 0));
     if (number >= 0) button.style.setProperty("--chip", css(app.groupColour(number)));
     return button;
   }
+  stateButton(state) {
+    return make("button", { onclick: () => this.app.takeUp(state), "data-state": `${state.group}/${state.name}`, title: Object.keys(state.joints).join(", ") },
+      this.app.focus === state.group ? state.name : `${state.group}/${state.name}`);
+  }
+  legend() {
+    const { app } = this;
+    app.find("legend").replaceChildren(...app.groups.map((name, number) => { const line = make("div", {}, make("i"), name); line.style.setProperty("--chip", css(app.groupColour(number))); return line; }));
+  }
 
+  // The sliders of the group that is chosen, of all joints where none is.
+  joints() {
+    const { app } = this, { robot } = app, moving = robot.joints.filter((joint) => joint.count), own = robot.groups[app.focus];
+    if (!moving.length) return null;
+    const listed = own ? moving.filter((joint) => own.joints.includes(joint.name)) : moving;
+    const choice = make("select", { id: "joints-of", onchange: (event) => app.setFocus(event.target.value) }, make("option", { value: "" }, "all joints"),
+      ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
+    return this.section("Joints", listed.length, true, make("div", { className: "line" }, choice, make("button", { onclick: () => app.reset(), id: "default-positions" }, "default positions")), ...listed.flatMap((joint) => this.joint(joint)));
+  }
   joint(joint) {
     const { app } = this, { robot } = app;
     const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic[3]}` : ""];
     return Array.from({ length: joint.count }, (_, k) => {
       const at = joint.at + k, turn = joint.type === "revolute" || joint.type === "continuous" || (joint.type === "planar" && k === 2);
-      const reach = turn ? Math.PI : joint.count === 7 && k > 2 ? 1 : 2;
-      const low = joint.lower ?? -reach, high = joint.upper ?? reach;
-      const change = (event) => app.setPosition(robot, robot.variables[at], Number(event.target.value));
-      const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled: Boolean(joint.mimic), oninput: change, "aria-label": robot.variables[at] });
-      const number = make("input", { type: "number", step: "any", disabled: Boolean(joint.mimic), onchange: change, "data-variable": robot.variables[at] });
-      this.sliders.push([at, slider, number]);
-      return make("div", { className: "row" }, make("label", {}, make("span", {}, robot.variables[at]), make("small", {}, notes.filter(Boolean).join(", "))), slider, number);
+      const quaternion = joint.count === 7 && k > 2, scale = turn && app.shows.degrees ? 180 / Math.PI : 1, unit = quaternion ? "" : turn ? (app.shows.degrees ? "°" : "rad") : "m";
+      const reach = turn ? Math.PI : quaternion ? 1 : 2, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
+      const disabled = Boolean(joint.mimic) || Boolean(app.data.live);
+      const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
+      const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name });
+      this.sliders.push({ at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
+      const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
+      return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.data.moments.length > 1 ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
     });
   }
 
   moments() {
     const { app } = this, { moments } = app.data;
     if (moments.length < 2) return null;
-    const label = make("span", { id: "moment-label" });
-    const slider = make("input", { type: "range", id: "moment", min: 0, max: moments.length - 1, step: 1, value: app.moment, oninput: (event) => app.showMoment(Number(event.target.value)) });
-    const play = make("button", { id: "play", onclick: () => app.play() }, "play");
     const ghost = make("select", { id: "ghost", onchange: (event) => app.setGhost(Number(event.target.value)) }, make("option", { value: -1 }, "nothing"),
       ...moments.map((moment, index) => make("option", { value: index, selected: index === app.ghost }, moment.label)));
-    return this.section("Time", moments.length, true, make("div", {}, play, label), slider, make("div", {}, "compare with ", ghost), make("div", { id: "differences" }));
+    return this.section("Compare", null, true, make("div", { className: "line" }, "with ", ghost), make("div", { id: "differences" }));
   }
-
-  showing() {
-    const { app } = this;
-    const toggle = (key, text) => make("label", {}, make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => { app.shows[key] = event.target.checked; app.changed(); } }), ` ${text} `);
-    return make("div", {}, toggle("frames", "frames"), toggle("axes", "link axes"), toggle("names", "names"), make("button", { id: "fit", onclick: () => { app.fit(); app.changed(); } }, "fit"));
+  timeBar() {
+    const { app } = this, { moments } = app.data, bar = app.find("time");
+    if (moments.length < 2) return;
+    bar.hidden = false;
+    bar.replaceChildren(make("div", { id: "plots" }), make("div", { className: "line" },
+      make("button", { id: "play", onclick: () => app.play(), title: "space" }, "play"),
+      make("select", { id: "speed", onchange: (event) => { app.speed = Number(event.target.value); } }, ...[0.1, 0.25, 0.5, 1, 2, 5, 10].map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`))),
+      make("input", { type: "range", id: "moment", min: 0, max: moments.length - 1, step: 1, value: 0, oninput: (event) => app.showMoment(Number(event.target.value)) }),
+      make("span", { id: "moment-label" })));
+  }
+  // The chosen joints over the time line, with a mark where it is now.
+  plots() {
+    const { app } = this, box = app.find("plots"), times = app.times(), span = times[times.length - 1] || 1, { robot } = app;
+    if (!box) return;
+    box.replaceChildren(...[...app.chosen].filter((name) => robot.variableIndex.has(name)).map((name) => {
+      const values = app.data.moments.map((moment) => moment.stances[robot.name]?.q[robot.variableIndex.get(name)]);
+      const known = values.filter((value) => value !== undefined), low = Math.min(...known), high = Math.max(...known), reach = high - low || 1;
+      const points = values.map((value, k) => value === undefined ? "" : `${(100 * times[k] / span).toFixed(2)},${(22 - 20 * (value - low) / reach).toFixed(2)}`).join(" ");
+      const plot = make("div", { className: "curve", "data-plot": name });
+      plot.innerHTML = `<svg viewBox="0 0 100 24" preserveAspectRatio="none"><polyline points="${points}"/><line class="now" y1="0" y2="24"/></svg>`;
+      plot.append(make("span", {}, `${name}  ${short(low)} … ${short(high)}`));
+      return plot;
+    }));
+    this.update();
   }
 
   saving() {
@@ -109,32 +172,41 @@ class Panel {
       make("button", { id: "save-usdf", onclick: () => { const content = app.usdf(); show(content); app.download(`${app.data.title || "world"}.usdf`, content); } }, "as world state (USDF)"),
       Object.keys(app.robot.groups).length ? state : null, text);
   }
-
   witnesses() {
     const { app } = this;
     return this.section("Colliding pairs", app.data.witnesses.length, true, ...app.data.witnesses.map((item, index) => make("button",
       { "data-witness": index, onclick: () => app.showWitness(item), title: item.text || "" }, `${item.link1} × ${item.link2}`)));
   }
 
-  live() {
-    const { app } = this;
-    const name = make("input", { type: "text", id: "snapshot-name", placeholder: "name (by time)", size: 14 });
-    const ask = (what) => app.ask(what, { name: name.value });
-    return this.section("Running node", null, true, make("div", { id: "live-state", className: "soft" }, "waiting for the node"), name,
-      make("button", { id: "snapshot-save", onclick: () => ask("save") }, "save"), make("button", { id: "snapshot-restore", onclick: () => ask("restore") }, "restore"));
+  search(words) {
+    const { app } = this, { robot } = app, rows = [];
+    const add = (kind, name, act) => { if (words && rows.length < 30 && name.toLowerCase().includes(words)) rows.push(make("button", { onclick: act, "data-found": name }, make("small", {}, kind), ` ${name}`)); };
+    if (robot) {
+      Object.keys(robot.groups).forEach((name) => add("group", name, () => app.toggleGroup(name)));
+      robot.states.forEach((state) => add("state", `${state.group}/${state.name}`, () => app.takeUp(state)));
+      robot.links.forEach((link, index) => add("link", link.name, () => app.pickLink({ robot, link: index })));
+      robot.joints.forEach((joint, index) => add("joint", joint.name, () => app.pickLink({ robot, link: index })));
+    }
+    app.find("found").replaceChildren(...rows);
   }
 
   // Numbers that change with every position.
   update() {
-    const { app } = this;
-    for (const [at, slider, number] of this.sliders) {
-      const value = app.robot && app.q(app.robot) ? app.q(app.robot)[at] : 0;
+    const { app } = this, q = app.robot && app.q(app.robot);
+    for (const { at, slider, number, scale, lower, upper } of this.sliders) {
+      const value = q ? q[at] : 0;
       slider.value = value;
-      if (document.activeElement !== number) number.value = short(value);
+      if (document.activeElement !== number) number.value = short(scale * value);
+      number.classList.toggle("outside", value < lower - 1e-9 || value > upper + 1e-9);
     }
-    const label = document.getElementById("moment-label"), slider = document.getElementById("moment"), differences = document.getElementById("differences");
-    if (label) label.textContent = app.data.moments[app.moment].label;
-    if (slider) slider.value = app.moment;
+    const label = app.find("moment-label"), slider = app.find("moment"), differences = app.find("differences"), times = app.times();
+    if (label) {
+      label.textContent = app.data.moments[app.moment].label;
+      slider.value = app.moment;
+      app.find("play").textContent = app.playing ? "stop" : "play";
+      const now = 100 * times[app.moment] / (times[times.length - 1] || 1);
+      app.find("time").querySelectorAll(".now").forEach((line) => { line.setAttribute("x1", now); line.setAttribute("x2", now); });
+    }
     if (differences) {
       const rows = app.differences();
       differences.replaceChildren(app.ghost < 0 ? "" : rows.length ? table(rows.slice(0, 60), ["differs", "now", "then"]) : "no difference");
@@ -143,14 +215,17 @@ class Panel {
   }
 
   info() {
-    const { app } = this, box = document.getElementById("info"), { picked } = app;
-    box.hidden = !picked;
-    if (!picked) return;
+    const { app } = this, box = app.find("info"), { picked } = app;
+    box.hidden = !picked || !app.stances[picked.robot.name];
+    if (box.hidden) return;
     const { robot, link } = picked, T = app.poses(robot)[link], name = robot.links[link].name, joint = robot.joints[link];
+    const angle = app.shows.degrees ? 180 / Math.PI : 1;
     const groups = Object.keys(robot.groups).filter((group) => robot.groups[group].links.includes(link));
     const pairs = robot.disabled.filter(([a, b]) => a === name || b === name).map(([a, b, reason]) => [a === name ? b : a, reason || "(no reason)"]);
+    const traced = app.traces.some((other) => other.robot === robot && other.link === link);
     box.replaceChildren(make("h2", {}, name), make("div", { className: "soft" }, robot.name),
-      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], ["roll pitch yaw [rad]", rollPitchYaw(T).map(short).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
+      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${app.shows.degrees ? "°" : "rad"}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
+      app.data.moments.length > 1 ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
       make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close"));
   }
 }

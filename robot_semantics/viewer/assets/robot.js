@@ -1,5 +1,7 @@
+import { IDENTITY, fromQuaternion, mul, rotation, translation } from "./math.js";
+
 // A robot's forward kinematics. Positions q have one number for each position variable, as the library orders them.
-const MOTIONS = {
+export const MOTIONS = {
   fixed: () => IDENTITY,
   revolute: (joint, q) => rotation(joint.axis, q[joint.at]),
   continuous: (joint, q) => rotation(joint.axis, q[joint.at]),
@@ -11,7 +13,7 @@ const MOTIONS = {
   floating: (joint, q) => fromQuaternion(...q.slice(joint.at, joint.at + 7)),
 };
 
-class Robot {
+export class Robot {
   constructor(data) {
     Object.assign(this, data);
     this.linkIndex = new Map(this.links.map((link, index) => [link.name, index]));

@@ -1,12 +1,14 @@
-// World states (USDF) and group states (SRDF) as text. A number's text reads back to the same number.
-const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;" };
-const escaped = (text) => String(text).replace(/[&<>"\n\t\r]/g, (sign) => ESCAPES[sign]);
-const numbers = (values) => Array.from(values, (value) => String(value === 0 ? 0 : value)).join(" ");
+import { IDENTITY, invert, mul, rollPitchYaw } from "./math.js";
 
-function poseText(T) { return numbers([T[3], T[7], T[11], ...rollPitchYaw(T)]); }
+// World states (USDF) and group states (SRDF) as text. A number's text reads back to the same number.
+export const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;" };
+export const escaped = (text) => String(text).replace(/[&<>"\n\t\r]/g, (sign) => ESCAPES[sign]);
+export const numbers = (values) => Array.from(values, (value) => String(value === 0 ? 0 : value)).join(" ");
+
+export function poseText(T) { return numbers([T[3], T[7], T[11], ...rollPitchYaw(T)]); }
 
 // actors: [{robot, q, base}]; a parent is named where it is one of the frames.
-function worldText(name, time, frames, parents, actors) {
+export function worldText(name, time, frames, parents, actors) {
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
   lines.push(`<world_state xmlns:rs="urn:robot-semantics:usdf:1" name="${escaped(name)}"${time ? ` rs:time="${escaped(time)}"` : ""}>`);
   for (const [frame, T] of Object.entries(frames)) {
@@ -30,7 +32,7 @@ function worldText(name, time, frames, parents, actors) {
   return lines.join("\n");
 }
 
-function groupStateText(robot, q, group, name) {
+export function groupStateText(robot, q, group, name) {
   const lines = [`<group_state name="${escaped(name)}" group="${escaped(group)}">`];
   for (const joint of robot.groups[group].active.map((active) => robot.jointByName.get(active))) {
     lines.push(`  <joint name="${escaped(joint.name)}" value="${numbers(q.slice(joint.at, joint.at + joint.count))}"/>`);

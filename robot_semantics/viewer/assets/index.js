@@ -1,0 +1,1 @@
+export { App, unpacked } from "./app.js";

@@ -1,0 +1,175 @@
+// What is drawn, by three.js: links that move as one, ghosts, frames, names, the ground, the camera.
+import { apply } from "./math.js";
+
+const UP_VIEWS = { iso: [1, -1.1, 0.75], front: [1, 0, 0], back: [-1, 0, 0], left: [0, 1, 0], right: [0, -1, 0], top: [0, 0, 1] };
+
+// Whether there is no graphics card: smooth edges and shadows then cost more than they are worth.
+function software() {
+  const gl = document.createElement("canvas").getContext("webgl2"), info = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  const name = info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+export class Scene {
+  constructor(canvas, bundle) {
+    const { THREE } = bundle;
+    Object.assign(this, { THREE, canvas, shapes: [], frames: 0 });
+    this.weak = software();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !this.weak, alpha: true, preserveDrawingBuffer: false });
+    this.renderer.setClearColor(0, 0);
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+    this.camera.up.set(0, 0, 1);
+    this.controls = new bundle.OrbitControls(this.camera, canvas);
+    Object.assign(this.controls, { enableDamping: false, zoomSpeed: 1.2, screenSpacePanning: true });
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8d99a8, 1.7), this.camera);
+    const key = new THREE.DirectionalLight(0xffffff, 1.9), fill = new THREE.DirectionalLight(0xdfe8ff, 0.6);
+    key.position.set(-0.7, 1.0, 0.9); fill.position.set(1.2, -0.3, 0.5);
+    this.camera.add(key, fill, key.target, fill.target);
+    key.target.position.set(0, 0, -1); fill.target.position.set(0, 0, -1);
+    this.lines = new THREE.Group();
+    this.scene.add(this.lines);
+    this.picker = new THREE.Raycaster();
+    this.matrix = new THREE.Matrix4();
+  }
+
+  addShape(corners, normals, colours) {
+    const { THREE } = this, geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(corners, 3));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(normals, 4, true));
+    if (colours) {
+      const linear = new Float32Array(colours.length);
+      for (let i = 0; i < colours.length; i++) linear[i] = i % 4 === 3 ? colours[i] / 255 : (colours[i] / 255) ** 2.2;
+      geometry.setAttribute("color", new THREE.BufferAttribute(linear, 4));
+    }
+    geometry.computeBoundingBox(); geometry.computeBoundingSphere();
+    this.shapes.push(geometry);
+    return this.shapes.length - 1;
+  }
+
+  // One group for each link; a part is a mesh in it that says whose it is.
+  addRobot(robot, parts, ghost = false) {
+    const { THREE } = this, root = new THREE.Group();
+    const links = robot.links.map(() => { const link = new THREE.Group(); link.matrixAutoUpdate = false; root.add(link); return link; });
+    const meshes = parts.map((part) => {
+      const Material = this.weak ? THREE.MeshLambertMaterial : THREE.MeshPhongMaterial;
+      const material = new Material({ side: THREE.DoubleSide, vertexColors: part.own });
+      if (!this.weak) { material.shininess = 30; material.specular = new THREE.Color(0x222222); }
+      const mesh = new THREE.Mesh(this.shapes[part.surface], material);
+      mesh.matrixAutoUpdate = false;
+      this.put(mesh, part.T);
+      Object.assign(mesh.userData, { robot, link: part.link, part, ghost });
+      links[part.link].add(mesh);
+      return mesh;
+    });
+    this.scene.add(root);
+    return { root, links, meshes };
+  }
+  remove(shown) { shown.meshes.forEach((mesh) => mesh.material.dispose()); this.scene.remove(shown.root); }
+
+  put(object, T) { object.matrix.set(...T); object.matrixWorldNeedsUpdate = true; }
+  move(shown, poses) { poses.forEach((T, index) => this.put(shown.links[index], T)); }
+
+  // colour: [r, g, b], or null for what the surface has itself.
+  paint(mesh, colour, alpha, { wire = false, glow = 0 } = {}) {
+    const { material } = mesh, own = Boolean(colour === null && mesh.geometry.attributes.color);
+    if (material.vertexColors !== own) { material.vertexColors = own; material.needsUpdate = true; }
+    if (own) material.color.setRGB(1, 1, 1); else material.color.setRGB(...(colour || [0.75, 0.76, 0.78]), this.THREE.SRGBColorSpace);
+    material.emissive.setRGB(glow, 0.75 * glow, 0.1 * glow);
+    if (material.transparent !== alpha < 1) { material.transparent = alpha < 1; material.needsUpdate = true; }
+    Object.assign(material, { opacity: alpha, depthWrite: alpha >= 1, wireframe: wire });
+    mesh.renderOrder = alpha < 1 ? 2 : 0;
+  }
+
+  segments(points, colours, width = 1) {
+    const { THREE } = this, geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(points), 3));
+    const plain = typeof colours === "number";
+    if (!plain) geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(colours), 3));
+    const line = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: !plain, color: plain ? colours : 0xffffff, linewidth: width }));
+    return line;
+  }
+  axes(T, length) {
+    const line = this.segments([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
+      [0.85, 0.2, 0.15, 0.85, 0.2, 0.15, 0.2, 0.6, 0.25, 0.2, 0.6, 0.25, 0.15, 0.4, 0.85, 0.15, 0.4, 0.85]);
+    line.matrixAutoUpdate = false;
+    this.put(line, T);
+    return line;
+  }
+  // Lines that change with every drawing.
+  setLines(objects) {
+    this.lines.children.forEach((line) => { line.geometry.dispose(); line.material.dispose(); });
+    this.lines.clear();
+    if (objects.length) this.lines.add(...objects);
+  }
+
+  // The ground at z = 0: a metre grid (or a fitting power of ten), the axes of the world a little stronger.
+  setGround(size, colours) {
+    if (this.ground) { this.ground.children.forEach((line) => { line.geometry.dispose(); line.material.dispose(); }); this.scene.remove(this.ground); }
+    const { THREE } = this, step = 10 ** Math.floor(Math.log10(Math.max(size, 1e-6))) / 2, count = 10, end = step * count, fine = [], main = [];
+    for (let i = -count; i <= count; i++) (i % 2 ? fine : main).push(i * step, -end, 0, i * step, end, 0, -end, i * step, 0, end, i * step, 0);
+    this.ground = new THREE.Group();
+    this.ground.add(this.segments(fine, colours.fine), this.segments(main, colours.main));
+    this.scene.add(this.ground);
+  }
+
+  // [low, high] of what is solid, null where there is nothing.
+  bounds(shown) {
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    for (const { meshes, links } of shown) for (const mesh of meshes) {
+      if (!mesh.visible) continue;
+      const { min, max } = mesh.geometry.boundingBox, corners = [min.toArray(), max.toArray()];
+      const T = this.matrix.multiplyMatrices(links[mesh.userData.link].matrix, mesh.matrix).clone().transpose().elements;
+      for (let c = 0; c < 8; c++) apply(T, [0, 1, 2].map((k) => corners[c >> k & 1][k])).forEach((part, k) => { low[k] = Math.min(low[k], part); high[k] = Math.max(high[k], part); });
+    }
+    return Number.isFinite(low[0]) ? [low, high] : null;
+  }
+
+  // Look at a box from a side, near enough that it fills the picture.
+  look(low, high, name = null) {
+    const { THREE, camera, controls } = this, centre = low.map((part, k) => (part + high[k]) / 2);
+    const radius = Math.max(Math.hypot(...high.map((part, k) => part - low[k])) / 2, 1e-3);
+    this.resize();
+    const half = Math.atan(Math.tan(camera.fov * Math.PI / 360) * Math.min(1, camera.aspect));
+    const direction = name ? new THREE.Vector3(...UP_VIEWS[name]) : camera.position.clone().sub(controls.target);
+    if (direction.lengthSq() < 1e-12) direction.set(...UP_VIEWS.iso);
+    // From straight above the camera needs a hint of which way is up.
+    if (name === "top") direction.x -= 1e-4;
+    controls.target.set(...centre);
+    camera.position.copy(direction.normalize().multiplyScalar(1.08 * radius / Math.sin(half))).add(controls.target);
+    Object.assign(camera, { near: radius / 100, far: radius * 200 });
+    camera.updateProjectionMatrix();
+    controls.update();
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.canvas.parentElement, ratio = this.weak ? 1 : Math.min(window.devicePixelRatio || 1, 2);
+    if (!width || !height || (this.width === width && this.height === height)) return;
+    Object.assign(this, { width, height });
+    this.renderer.setPixelRatio(ratio);
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+  }
+
+  draw() { this.resize(); this.renderer.render(this.scene, this.camera); this.frames++; }
+
+  // Where on the canvas a point of the world is [CSS pixels], and how far away; null behind the camera.
+  project(point) {
+    const at = new this.THREE.Vector3(...point), depth = -at.clone().applyMatrix4(this.camera.matrixWorldInverse).z;
+    if (depth <= 0) return null;
+    at.project(this.camera);
+    return [(at.x + 1) / 2 * this.width, (1 - at.y) / 2 * this.height, depth];
+  }
+  ray(x, y) {
+    this.camera.updateMatrixWorld();
+    this.picker.setFromCamera(new this.THREE.Vector2(2 * x / this.width - 1, 1 - 2 * y / this.height), this.camera);
+    return this.picker;
+  }
+  // The mesh at a place of the canvas: what is clear before what is faded.
+  pick(meshes, x, y) {
+    const hits = this.ray(x, y).intersectObjects(meshes.filter((mesh) => mesh.visible), false);
+    return (hits.find((hit) => hit.object.material.opacity >= 0.5) || hits[0])?.object || null;
+  }
+}

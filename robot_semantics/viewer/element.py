@@ -1,0 +1,31 @@
+"""The viewer as an element of a served page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nicegui import ui
+
+from robot_semantics.viewer.page import ASSETS, three_js
+
+
+class ViewerElement(
+    ui.element,
+    component=str(ASSETS / "component.js"),
+    esm={"nicegui-scene": str(three_js().parent), "robot-semantics-viewer": str(ASSETS)},
+):
+    """Shows what it finds at an address.
+
+    It tells ``ready``; ``picked`` (actor, link, joint, shift); ``posed`` (actor, q) when a person has moved a joint;
+    ``dragged`` (actor, T: 16 numbers of T_world_gizmo row by row, done).
+    """
+
+    def __init__(self, source: str) -> None:
+        """Show what `source` on this server answers: `scene_bytes`."""
+        super().__init__()
+        self._props["source"] = source
+        self.style("width: 100%; height: 100%")
+
+    def tell(self, what: str, *values: Any) -> None:
+        """Call the function `what` of the viewer's JavaScript application, without waiting."""
+        self.run_method("tellViewer", what, *values)

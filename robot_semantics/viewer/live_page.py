@@ -1,0 +1,104 @@
+"""What stands beside the viewer where it follows a running node: its clock and its snapshots."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
+
+from nicegui import run, ui
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.scene_data import live_moment
+from robot_semantics.viewer.stage import Moment
+
+UPDATE_PERIOD = 1.0 / 30.0
+"""Shortest time between two updates of a page [s]."""
+
+STALE_S = 1.0
+"""Silence after which what is seen is called stale [s]."""
+
+
+class LiveRobots(Protocol):
+    """Robots that move by themselves: what a live page follows, and whom it asks."""
+
+    def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
+        """Return the newest moment and its number once that is above `seen`; None if none came in `timeout` seconds."""
+
+    def ask(self, what: str, name: str) -> Sequence[str]:
+        """Save, restore or delete (`what`) a snapshot; return what to tell, or raise a `RobotSemanticsError`."""
+
+    def snapshots(self) -> list[tuple[str, str]]:
+        """Return name and what is known of each saved snapshot, the newest first."""
+
+
+class LivePanel:
+    """What stands beside the viewer: the clock, whether it stands still, and the snapshots of the node."""
+
+    def __init__(self, viewer: ViewerElement, robots: LiveRobots, title: str) -> None:
+        """Build it, and let the viewer follow the robots."""
+        self._viewer, self._robots = viewer, robots
+        self._number, self._heard_at = -1, time.monotonic()
+        with ui.column().style("width: 300px; height: 100%; overflow-y: auto; padding: 14px; gap: 8px; flex: none"):
+            ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
+            with ui.row().style("align-items: center; gap: 8px"):
+                self._clock = ui.label("waiting for the node").props("id=live-state")
+                self._stale = ui.badge("stale", color="orange-10").props("id=stale")
+            self._stale.set_visibility(False)
+            ui.separator()
+            ui.label("Snapshots").style("font-weight: 600")
+            with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
+                self._name = ui.input("name (by time)").props("dense for=snapshot-name").style("flex: 1")
+                ui.button("save", on_click=self._save).props("no-caps dense id=snapshot-save")
+            self._report = ui.column().style("gap: 2px; font-size: 12px; width: 100%").props("id=report")
+            self._rows = ui.column().style("gap: 2px; width: 100%").props("id=snapshots")
+        ui.timer(UPDATE_PERIOD, self._follow)
+        ui.timer(0.1, self._list, once=True)
+
+    def _follow(self) -> None:
+        found = self._robots.wait(self._number, 0.0)
+        if found is not None:
+            self._number, moment = found
+            self._heard_at = time.monotonic()
+            self._viewer.tell("follow", live_moment(moment))
+            self._clock.set_text(moment.label)
+        self._stale.set_visibility(time.monotonic() - self._heard_at > STALE_S)
+
+    async def _save(self) -> None:
+        await self._ask("save", self._name.value or "")
+
+    async def _ask(self, what: str, name: str) -> None:
+        try:
+            told = await run.io_bound(self._robots.ask, what, name) or ()
+        except RobotSemanticsError as error:
+            told = [f"not done: {error}"]
+        self._tell(told)
+        await self._list()
+
+    def _tell(self, lines: Sequence[str]) -> None:
+        self._report.clear()
+        with self._report:
+            for line in lines:
+                ui.label(line).style("overflow-wrap: anywhere")
+
+    async def _list(self) -> None:
+        try:
+            found = await run.io_bound(self._robots.snapshots)
+        except RobotSemanticsError as error:
+            self._tell([str(error)])
+            return
+        self._rows.clear()
+        with self._rows:
+            for name, about in found or ():
+                self._row(name, about)
+
+    def _row(self, name: str, about: str) -> None:
+        with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 4px"):
+            with ui.column().style("gap: 0; flex: 1; min-width: 0"):
+                ui.label(name).style("overflow-wrap: anywhere")
+                ui.label(about).style("font-size: 11px; opacity: 0.75")
+            for what in ("restore", "delete"):
+                button = ui.button(what, on_click=partial(self._ask, what, name))
+                button.props(f'dense flat no-caps data-{what}="{name}"')
