@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +22,6 @@ from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
 from robot_semantics.viewer.stage import Stage, Stance, link_poses
-from test.support.browser import Browser, executable
 
 ROBOTS = (
     "alex_description", "allegro_hand_description", "baxter_description", "bolt_description", "centauro_description",
@@ -103,6 +103,9 @@ def chain(folder: Path) -> Stage:
 
 def updates(console: Console) -> None:
     """Move all joints of 300 links, draw, wait for the pixels; over and over, in a headless browser without a GPU."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test"))
+    from support.browser import Browser, executable
+
     if executable() is None:
         console.print("no Chromium is installed, so updates of the page are not measured")
         return
