@@ -84,7 +84,8 @@ def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
 
 
 def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
-    from robot_semantics.convert.mujoco_keyframe import from_keyframe, parse_keyframe
+    from robot_semantics.convert.mujoco_key_text import parse_keyframe
+    from robot_semantics.convert.mujoco_keyframe import from_keyframe
 
     key = parse_keyframe(Path(arguments.file).read_bytes(), arguments.key, arguments.file)
     return from_keyframe(key, _mujoco_model(arguments))

@@ -7,27 +7,25 @@ its own name (``MODEL/…``), or whose root link its body is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.convert.commands import COMMANDS
 from robot_semantics.convert.conversion import Converted, beyond_motion
+from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of, engines_of
+from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
-from robot_semantics.usdf.numbers import BadNumber, parse_row, shortest
+from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_quaternions, six
-from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
-from robot_semantics.xml.reader import parse_xml
-
-MAX_TIME = 1e10
-"""What the time of a world state is less than [s]: it is written with ten digits of seconds."""
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import format_time
 
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
@@ -47,40 +45,8 @@ _LINK_PARTS = {
     ("pose", "twist"): "the poses and twists of its links, which MuJoCo has from the joints",
     ("wrench",): "the wrenches on its links",
 }
-_OTHER_WORDS = ("act", "ctrl", "mpos", "mquat")
 _RATES = {**_VARIABLES, "rot": slice(3, 6)}
 _COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
-
-
-@dataclass(frozen=True, eq=False)
-class Keyframe:
-    """One keyframe.
-
-    Attributes:
-        qpos: (nq,) MuJoCo positions; quaternions are w x y z. None at all mean the model's reference configuration.
-        qvel: (nv,) MuJoCo velocities. None at all mean rest.
-        time: [s].
-        name: its name; may be empty.
-        others: what else its text states, by MuJoCo's word: ``act``, ``ctrl``, ``mpos``, ``mquat``.
-    """
-
-    qpos: FloatArray
-    qvel: FloatArray
-    time: float = 0.0
-    name: str = ""
-    others: tuple[str, ...] = ()
-
-    def as_mjcf(self) -> str:
-        """Return the keyframe as an MJCF document of its own, to be included in a model."""
-        root = etree.Element("mujoco")
-        key = etree.SubElement(etree.SubElement(root, "keyframe"), "key")
-        if self.name:
-            key.set("name", self.name)
-        key.set("time", shortest(self.time))
-        key.set("qpos", " ".join(map(shortest, self.qpos.tolist())))
-        key.set("qvel", " ".join(map(shortest, self.qvel.tolist())))
-        etree.indent(root)
-        return etree.tostring(root, encoding="unicode") + "\n"
 
 
 class _Place(NamedTuple):
@@ -118,7 +84,8 @@ class _Export:
         self._model = model
         self._robots = robots
         self._resolved: ResolvedWorld = resolve(state)
-        self._lost = beyond_motion(state)
+        others = tuple(engine for engine in state.engines if engine.name not in (KEYFRAME, COMMANDS))
+        self._lost = beyond_motion(replace(state, engines=others))
         self._placed: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._qpos = np.array(model.qpos0, dtype=np.float64)
@@ -131,6 +98,7 @@ class _Export:
                 self._free(place)
             else:
                 self._joint(place)
+        mpos, mquat = self._mocap()
         for model in self._state.models:
             if model.name not in self._placed:
                 self._lost.append(f"model '{model.name}': its pose and twist, as no free joint carries it")
@@ -142,12 +110,34 @@ class _Export:
             for words, what in _LINK_PARTS.items():
                 if any(getattr(link, word) is not None for link in model.links for word in words):
                     self._lost.append(f"model '{model.name}': {what}")
-        self._lost.extend(f"frame '{frame.name}'" for frame in self._state.frames)
+        ctrl, act, lost = controls_of(self._state, self._model)
+        self._lost += lost
         time_ns = self._state.time_ns or 0
         time = time_ns / 1_000_000_000
         if round(time * 1_000_000_000) != time_ns:
             self._lost.append(f"the last digits of the time: {shortest(time)} s is the nearest number that MuJoCo has")
-        return Converted(Keyframe(self._qpos, self._qvel, time, name), tuple(self._lost))
+        key = Keyframe(self._qpos, self._qvel, time, name, ctrl, act, mpos, mquat)
+        return Converted(key, tuple(self._lost))
+
+    def _mocap(self) -> tuple[FloatArray, FloatArray]:
+        """Return the places (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies, which are frames of the state."""
+        model, frames = self._model, {frame.name: frame for frame in self._state.frames}
+        mpos, mquat = np.zeros((model.nmocap, 3)), np.zeros((model.nmocap, 4))
+        for body, at in _mocap_bodies(model):
+            mpos[at], mquat[at] = model.body_pos[body], model.body_quat[body]
+            name = str(model.body(body).name)
+            carried = [item for item in self._state.models if item.name == name.split("/")[0]]
+            item = frames.pop(name, None) or next(iter(carried), None)
+            if item is None or item.pose is None:
+                self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
+                continue
+            T = self._resolved.pose(item.name)
+            mpos[at], mquat[at] = T[:3, 3], np.roll(quat_from_matrix(T[:3, :3]), 1)
+            if item.parent == WORLD:
+                mquat[at] = np.roll(pose_quaternions([item.pose])[0], 1)
+            self._placed.add(item.name)
+        self._lost.extend(f"frame '{name}'" for name in frames)
+        return mpos, mquat
 
     def _free(self, place: _Place) -> None:
         model = self._carried(place)
@@ -233,31 +223,44 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
         raise ArrayError("qpos", "a keyframe has one row of positions and one of velocities")
     if not abs(key.time) < MAX_TIME:
         raise ArrayError("time", f"{key.time:g} s is no time that a world state can have")
+    mpos = _mocap_rows("mpos", key.mpos, model, 3)
+    mquat = _mocap_rows("mquat", key.mquat, model, 4)
     trees: dict[int, list[_Place]] = {}
     for index, place in enumerate(_places(model)):
         trees.setdefault(int(model.body_rootid[model.jnt_bodyid[index]]), []).append(place)
     lost: list[str] = []
-    models = [_imported(model, root, places, qpos, qvel, lost) for root, places in trees.items()]
-    lost.extend(f"the keyframe's {word}" for word in key.others)
-    lost.extend(_other_state(model))
-    return Converted(
-        WorldState(name=key.name or None, models=tuple(models), time_ns=round(key.time * 1e9)), tuple(lost)
+    models = [
+        _imported(model, root, places, qpos, qvel, _body_pose(model, root, mpos, mquat), lost)
+        for root, places in trees.items()
+    ]
+    joints = {place.name: made.name for made, places in zip(models, trees.values(), strict=True) for place in places}
+    time_ns = round(key.time * 1e9)
+    if time_ns / 1_000_000_000 != key.time:
+        lost.append(f"the last digits of the time: {format_time(time_ns)} s is the nearest whole nanosecond")
+    state = WorldState(
+        name=key.name or None,
+        models=tuple(models),
+        frames=tuple(_mocap_frames(model, trees, mpos, mquat, lost)),
+        time_ns=time_ns,
+        engines=engines_of(model, joints, np.ravel(key.ctrl), np.ravel(key.act)),
     )
+    return Converted(state, tuple(lost))
 
 
 def _imported(
-    model: Any, root: int, places: Sequence[_Place], qpos: FloatArray, qvel: FloatArray, lost: list[str]
+    model: Any, root: int, places: Sequence[_Place], qpos: FloatArray, qvel: FloatArray, at: Pose, lost: list[str]
 ) -> ModelState:
+    """Return the model of a tree of bodies, whose root body is `at` a pose unless a free joint carries it."""
     root_body = str(model.body(root).name)
     name = root_body.split("/")[0] or f"body_{root}"
-    xyz, quat = model.body_pos[root].tolist(), np.roll(model.body_quat[root], -1).tolist()
     twist = (0.0,) * 6
     joints: dict[str, JointState] = {}
     for place in places:
         row, rates = qpos[place.qpos], qvel[place.qvel]
         if place.type == FREE and place.body == root_body:
-            xyz, quat = row[:3].tolist(), np.roll(row[3:], -1).tolist()
-            R = matrix_from_quat(np.array(quat))
+            quat = np.roll(row[3:], -1)
+            at = pose_from_quaternion(row[:3].tolist(), quat.tolist())
+            R = matrix_from_quat(quat)
             twist = six(np.concatenate((rates[:3], R @ rates[3:])))
             continue
         short = place.name.removeprefix(f"{name}/")
@@ -271,7 +274,7 @@ def _imported(
             joints[stem] = _joined(joints.get(stem), stem, part, row, rates)
         else:
             joints[short] = JointState(short, tuple(row.tolist()), tuple(rates.tolist()))
-    return ModelState(name, pose=pose_from_quaternion(xyz, quat), twist=twist, joints=tuple(joints.values()))
+    return ModelState(name, pose=at, twist=twist, joints=tuple(joints.values()))
 
 
 def _joined(before: JointState | None, name: str, part: str, row: FloatArray, rates: FloatArray) -> JointState:
@@ -284,47 +287,45 @@ def _joined(before: JointState | None, name: str, part: str, row: FloatArray, ra
     return JointState(name, tuple(positions), tuple(velocities))
 
 
-def _other_state(model: Any) -> Iterator[str]:
-    if model.na:
-        yield f"{model.na} actuator activations"
-    if model.nmocap:
-        yield f"the places of {model.nmocap} mocap bodies"
+def _mocap_bodies(model: Any) -> Iterator[tuple[int, int]]:
+    """Yield the bodies that are moved from outside, and their places among these."""
+    for body in range(model.nbody):
+        if model.body_mocapid[body] >= 0:
+            yield body, int(model.body_mocapid[body])
 
 
-def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<keyframe>") -> Keyframe:
-    """Return a keyframe of an MJCF text: the one called `name`, or the first.
+def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatArray:
+    """Return (nmocap, width) rows of a keyframe, NaN where it has none.
 
     Raises:
-        DescriptionError: the text is not well-formed, has no keyframe, or one whose values are no numbers.
-        UnknownNameError: there is no keyframe of that name.
+        ArrayError: there are other numbers of them than the model has.
     """
-    document = parse_xml(text, source)
-    found = Diagnostics()
-    keys = [key for frames in document.root.iter("keyframe") for key in frames.iter("key")]
-    if not keys:
-        found.error("no-keyframe", "there is no <key> element", document.place(document.root))
-    found.raise_if_failed()
-    named = {key.get("name", ""): key for key in reversed(keys)}
-    if name is not None and name not in named:
-        raise UnknownNameError("keyframe", name, named)
-    key = keys[0] if name is None else named[name]
-    rows: dict[str, tuple[float, ...]] = {}
-    for word in ("qpos", "qvel", "time"):
-        row = parse_row(key.get(word, "0" if word == "time" else ""))
-        if isinstance(row, BadNumber):
-            message = f"number {row.position} of {word}, '{row.word[:40]}', {row.reason}"
-            found.error("bad-number", message, document.place(key, word))
-        else:
-            rows[word] = row
-    time = rows.get("time", (0.0,))
-    if len(time) != 1:
-        found.error("wrong-count", "time must be one number", document.place(key, "time"))
-    elif not abs(time[0]) < MAX_TIME:
-        message = f"time is {time[0]:g} s; a world state has ten digits of seconds"
-        found.error("bad-value", message, document.place(key, "time"))
-    found.raise_if_failed()
-    others = tuple(word for word in _OTHER_WORDS if key.get(word, "").strip())
-    return Keyframe(np.array(rows["qpos"]), np.array(rows["qvel"]), rows["time"][0], key.get("name", ""), others)
+    if not np.size(given):
+        return np.full((model.nmocap, width), np.nan)
+    if np.size(given) != model.nmocap * width:
+        raise ArrayError(word, f"{np.size(given)} numbers; the model has {model.nmocap} mocap bodies")
+    return np.reshape(given, (model.nmocap, width))
+
+
+def _mocap_frames(
+    model: Any, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
+) -> Iterator[Frame]:
+    """Yield each mocap body that carries no joints as a frame of the world; one that does is where its model is."""
+    for body, _ in _mocap_bodies(model):
+        name = str(model.body(body).name)
+        if name and body not in trees:
+            yield Frame(name, WORLD, _body_pose(model, body, mpos, mquat))
+        elif not name:
+            lost.append(f"the place of body {body}, a mocap body without a name")
+
+
+def _body_pose(model: Any, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:
+    """Return where a body of the world is: as the keyframe says, else as the model has it."""
+    xyz, quat, at = model.body_pos[body], model.body_quat[body], int(model.body_mocapid[body])
+    if at >= 0:
+        xyz = xyz if np.isnan(mpos[at]).any() else mpos[at]
+        quat = quat if np.isnan(mquat[at]).any() else mquat[at]
+    return pose_from_quaternion(xyz.tolist(), np.roll(quat, -1).tolist())
 
 
 def _places(model: Any) -> Iterator[_Place]:

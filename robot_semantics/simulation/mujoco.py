@@ -18,11 +18,13 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
 from robot_semantics.base.names import did_you_mean
+from robot_semantics.convert.commands import COMMANDS, commands_of
+from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_builder import BuildNote, BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model, pose_of
-from robot_semantics.simulation.mujoco_engine import engine_arrays, engine_state, why_not_exact
+from robot_semantics.simulation.mujoco_engine import ENGINE, engine_arrays, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import base_of, put_frame, write_state
 from robot_semantics.simulation.mujoco_servos import ControlMode
@@ -248,7 +250,8 @@ class MujocoSimulator:
                 mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)
                 modes = arrays["control_mode"].astype(np.int64)
         if not exact:
-            self._settle(state, chosen, trial, reason, log)
+            self._settle(chosen, trial, reason, log)
+            modes = self._commanded(state, names, trial, log)
             log.extend((), notes)
         if dry_run or not (log.complete or partial):
             return log.report(exact=exact and log.complete)
@@ -340,9 +343,7 @@ class MujocoSimulator:
                 return f"the {kind} it states are not those of the engine's state beside them"
         return None
 
-    def _settle(
-        self, state: WorldState, chosen: list[ModelState], trial: Any, reason: str | None, log: RestoreLog
-    ) -> None:
+    def _settle(self, chosen: list[ModelState], trial: Any, reason: str | None, log: RestoreLog) -> None:
         """Give what positions and velocities leave open a value that goes with them."""
         trial.qacc_warmstart[:] = 0.0
         for model_state in chosen:
@@ -350,9 +351,34 @@ class MujocoSimulator:
         log.note(f"not bit for bit: {reason or 'not everything could be restored'}; positions and velocities are set")
         if chosen:
             log.note("servos hold the restored positions")
+
+    def _commanded(
+        self, state: WorldState, names: tuple[str, ...] | None, trial: Any, log: RestoreLog
+    ) -> npt.NDArray[np.int64]:
+        """Write the commands to joints that the state has beside its models; return the actuators' modes then."""
+        modes: npt.NDArray[np.int64] = self.modes.copy()
+        commands, unknown = commands_of(state)
         for engine in state.engines:
-            if engine.name != "mujoco":
+            if engine.name == KEYFRAME:
+                controls, activations = (len(engine.arrays.get(word, ())) for word in ("ctrl", "act"))
+                if controls > len(commands) or activations:
+                    others = f"{controls - len(commands)} controls and {activations} activations"
+                    log.failed("engine", KEYFRAME, f"{others} are of actuators that this simulator does not have")
+            elif engine.name not in (ENGINE, COMMANDS):
                 log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
+        for name in unknown:
+            log.failed("engine", COMMANDS, f"'{name}' is no command that is known")
+        for command, value in commands.items():
+            if names is not None and command.model not in names:
+                continue
+            actuator = self._actuators.get(command.model, {}).get(command.variable)
+            done = actuator is not None
+            detail = f"{command.mode} {value:.6g}" if done else "the simulator has no motor there"
+            log.extend([RestoreItem("command", command.model, command.variable, done, detail)])
+            if actuator is not None:
+                modes[actuator] = ControlMode[command.mode.upper()]
+                trial.ctrl[actuator] = value
+        return modes
 
     # --- frames
 

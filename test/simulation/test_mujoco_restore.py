@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.worlds import block, close, example_world, model_from_text, pose_at, rover, world
 
+from robot_semantics.convert.commands import Command, commands_state
 from robot_semantics.examples import example
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_servos import ControlMode
@@ -466,3 +467,26 @@ def test_a_model_without_a_pose_stays_where_it_is_and_that_is_said() -> None:
     assert report.applied
     assert "model 'block': its pose is not stated, so the root link stays where it is" in report.notes
     close(simulator.data.qpos[:3], (1, 2, 3))
+
+
+def test_commands_to_joints_that_a_state_has_beside_its_models_are_taken_or_refused_by_name() -> None:
+    simulator = example_world()
+    commands = {
+        Command("rover_arm", "elbow_joint", "position"): 0.4,
+        Command("rover_arm", "wrist_joint", "effort"): 0.25,
+        Command("rover_arm", "world_joint/x", "velocity"): 0.5,
+    }
+    state = replace(saved(), engines=(commands_state(commands),))
+    report = simulator.restore(state)
+    assert report.applied, report.message
+    places = simulator.built.layout("rover_arm").by_name
+    elbow, wrist = places["elbow_joint"].actuators[0], places["wrist_joint"].actuators[0]
+    assert (simulator.data.ctrl[elbow], simulator.data.ctrl[wrist]) == (0.4, 0.25)
+    assert (simulator.modes[elbow], simulator.modes[wrist]) == (ControlMode.POSITION, ControlMode.EFFORT)
+    passive = replace(state, engines=(commands_state({Command("rover_arm", "caster_swivel_joint", "effort"): 1.0}),))
+    refused = simulator.restore(passive)
+    assert not refused.applied
+    assert "model 'rover_arm': command 'caster_swivel_joint': the simulator has no motor there" in refused.message
+    muscle = EngineState("mujoco-keyframe", "1", {"ctrl": (1.0,), "act": (0.5,)})
+    refused = simulator.restore(replace(state, engines=(muscle,)))
+    assert "1 controls and 1 activations are of actuators that this simulator does not have" in refused.message

@@ -14,13 +14,17 @@ from scipy.spatial.transform import Rotation
 from support.states import Chance
 
 from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.convert.commands import Command, commands_of
 from robot_semantics.convert.json_form import parse_json, world_from_json
-from robot_semantics.convert.mujoco_keyframe import Keyframe, from_keyframe, parse_keyframe, to_keyframe
+from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
+from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.compare import Kind, compare
 from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.writer import write_world
 
 ZERO = (0.0,) * 6
 
@@ -298,13 +302,91 @@ def test_a_keyframe_has_the_time_as_near_as_a_float_can(model: Any) -> None:
 
 
 def test_what_a_keyframe_leaves_out_is_the_models_own(model: Any) -> None:
-    text = "<mujoco><keyframe><key name='k' ctrl='1 2' act='' mpos='0 0 1'/></keyframe></mujoco>"
+    text = "<mujoco><keyframe><key name='k' ctrl='' act=''/></keyframe></mujoco>"
     found = from_keyframe(parse_keyframe(text), model)
-    assert found.lost == ("the keyframe's ctrl", "the keyframe's mpos")
+    assert found.lost == ()
     box = found.value.model("box")
     assert box.pose is not None
     assert box.pose.xyz_rpy == (0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     assert box.twist == ZERO
+
+
+DRIVEN = """
+<mujoco>
+  <worldbody>
+    <body name="target" mocap="true" pos="0 0 2"><geom type="sphere" size=".1"/></body>
+    <body name="arm/base" pos="1 0 0">
+      <geom type="sphere" size=".1"/>
+      <body name="arm/upper" pos="0 0 .1"><joint name="arm/shoulder" type="hinge"/><geom type="sphere" size=".1"/>
+        <body name="arm/slider"><joint name="arm/slide" type="slide"/><geom type="sphere" size=".1"/>
+          <body name="arm/tip"><joint name="arm/wrist" type="hinge"/><geom type="sphere" size=".1"/></body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="p" joint="arm/shoulder" kp="50" gear="2"/>
+    <velocity name="v" joint="arm/slide" kv="3"/>
+    <motor name="m" joint="arm/wrist" gear="4"/>
+    <general name="slow" joint="arm/wrist" dyntype="filter" dynprm="1"/>
+  </actuator>
+</mujoco>
+"""
+KEY = """<mujoco><keyframe><key time='0.1' ctrl='0.6 -0.2 0.75 0.3' act='0.125' mpos='1 2 3' mquat='0.8 0 0 0.6'
+ qpos='0.1 0.2 0.3' qvel='1 2 3'/></keyframe></mujoco>"""
+
+
+def test_the_controls_of_a_keyframe_its_activations_and_mocap_bodies_come_back_through_usdf_as_they_were() -> None:
+    driven = mujoco.MjModel.from_xml_string(DRIVEN)
+    key = parse_keyframe(KEY)
+    there = from_keyframe(key, driven)
+    assert there.lost == ()
+    assert there.value.frame("target").pose == Pose(
+        (1.0, 2.0, 3.0, 0.0, 0.0, 2 * np.arctan2(0.6, 0.8)), (0, 0, 0.6, 0.8)
+    )
+    text = write_world(there.value)
+    back = to_keyframe(parse_world(text), driven)
+    for word in ("qpos", "qvel", "ctrl", "act", "mpos", "mquat"):
+        np.testing.assert_array_equal(np.ravel(getattr(back.value, word)), getattr(key, word), err_msg=word)
+    assert back.value.time == key.time
+    assert not [line for line in back.lost if "engine" in line or "control" in line or "frame" in line]
+    again = parse_keyframe(back.value.as_mjcf())
+    np.testing.assert_array_equal(again.ctrl, key.ctrl)
+    for words in ("ctrl='1 2'", "act='1 2'", "mpos='1'"):
+        with pytest.raises(ArrayError, match=words[:3]):
+            from_keyframe(parse_keyframe(f"<mujoco><keyframe><key {words}/></keyframe></mujoco>"), driven)
+
+
+def test_controls_that_command_joints_are_commands_that_other_models_and_simulators_take() -> None:
+    driven = mujoco.MjModel.from_xml_string(DRIVEN)
+    state = from_keyframe(parse_keyframe(KEY), driven).value
+    # A position servo holds gear * q at its control; a motor's torque is gear * control.
+    commands, unknown = commands_of(state)
+    assert unknown == ()
+    assert commands == {
+        Command("arm", "shoulder", "position"): 0.3,
+        Command("arm", "slide", "velocity"): -0.2,
+        Command("arm", "wrist", "effort"): 3.0,
+    }
+    other = DRIVEN.replace('gear="2"', 'gear="5"').replace('<velocity name="v" joint="arm/slide" kv="3"/>', "")
+    found = to_keyframe(state, mujoco.MjModel.from_xml_string(other))
+    np.testing.assert_allclose(found.value.ctrl, [1.5, 0.75, 0.0])
+    assert "the velocity command to 'arm/slide', for which the MuJoCo model has no actuator" in found.lost
+    assert any("a model with other actuators" in line for line in found.lost)
+
+
+def test_a_keyframe_moves_the_bodies_that_mocap_bodies_carry() -> None:
+    carried = """<mujoco><worldbody><body name="box" mocap="true" pos="0 0 2"><geom type="sphere" size=".1"/>
+      <body name="box/lid"><joint name="hinge" type="hinge"/><geom type="sphere" size=".1"/></body></body>
+      </worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(carried)
+    text = "<mujoco><keyframe><key qpos='0.5' mpos='1 2 3'/></keyframe></mujoco>"
+    found = from_keyframe(parse_keyframe(text), model)
+    pose = found.value.model("box").pose
+    assert pose is not None
+    assert pose.xyz_rpy[:3] == (1.0, 2.0, 3.0)
+    assert found.value.frames == ()
+    np.testing.assert_array_equal(to_keyframe(found.value, model).value.mpos, [[1.0, 2.0, 3.0]])
 
 
 def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:

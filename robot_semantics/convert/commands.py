@@ -1,0 +1,50 @@
+"""What joints are told to do, as an engine's part of a world state: USDF says where joints are, not where they go.
+
+The part is called ``joint-commands`` and any simulator can read it: an array of one number, ``MODEL/VARIABLE MODE``,
+for each variable that is commanded [rad, m; rad/s, m/s; N m, N]. A variable is a joint's name, or ``J/x`` and the like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from robot_semantics.usdf.world_state import EngineState, WorldState
+
+COMMANDS = "joint-commands"
+VERSION = "1"
+MODES = ("position", "velocity", "effort")
+
+
+class Command(NamedTuple):
+    """What one variable of a model's joint is told to do, and what the value means: one of `MODES`."""
+
+    model: str
+    variable: str
+    mode: str
+
+
+def commands_state(commands: Mapping[Command, float]) -> EngineState:
+    """Return commands as an engine's part of a world state."""
+    return EngineState(
+        COMMANDS,
+        VERSION,
+        {f"{command.model}/{command.variable} {command.mode}": (value,) for command, value in commands.items()},
+    )
+
+
+def commands_of(state: WorldState) -> tuple[dict[Command, float], tuple[str, ...]]:
+    """Return the commands that a world state has, and the names of arrays there that are none."""
+    found: dict[Command, float] = {}
+    others: list[str] = []
+    for engine in state.engines:
+        if engine.name != COMMANDS:
+            continue
+        for name, values in engine.arrays.items():
+            subject, _, mode = name.rpartition(" ")
+            model, _, variable = subject.partition("/")
+            if engine.version == VERSION and variable and mode in MODES and len(values) == 1:
+                found[Command(model, variable, mode)] = values[0]
+            else:
+                others.append(name)
+    return found, tuple(others)

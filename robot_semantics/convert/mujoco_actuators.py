@@ -1,0 +1,112 @@
+"""The controls of a MuJoCo keyframe as commands to joints, where they are such, and as they are for the way back.
+
+MuJoCo's actuators are anything from motors to muscles. One on a hinge or slide, without activation, whose force is
+``kp (ctrl - length)``, ``kv (ctrl - velocity)`` or ``gain ctrl``, commands the joint's position, velocity or effort.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.convert.commands import Command, commands_of, commands_state
+from robot_semantics.usdf.world_state import EngineState, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+
+KEYFRAME = "mujoco-keyframe"
+"""The engine whose part of a state has a keyframe's controls and activations as they are."""
+
+_JOINT, _JOINT_IN_PARENT = 0, 1
+_FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS = 0, 0, 1
+
+
+def engines_of(model: Any, models: dict[str, str], ctrl: FloatArray, act: FloatArray) -> tuple[EngineState, ...]:
+    """Return the engine's parts of a world state for controls (nu,) and activations (na,); empty ones are not stated.
+
+    `models` are the names of the state's models by MuJoCo's joints.
+
+    Raises:
+        ArrayError: there are other numbers of them than the model has.
+    """
+    for word, values, count in (("ctrl", ctrl, model.nu), ("act", act, model.na)):
+        if len(values) not in (0, count):
+            raise ArrayError(word, f"{len(values)} numbers; the model has {count}")
+    if not len(ctrl) and not len(act):
+        return ()
+    arrays = {word: tuple(values.tolist()) for word, values in (("ctrl", ctrl), ("act", act)) if len(values)}
+    exact = EngineState(KEYFRAME, "1", arrays, {"actuators": _signature(model)})
+    commands = {}
+    for index in range(model.nu if len(ctrl) else 0):
+        meaning = _meaning(model, index)
+        if meaning is not None and meaning[0] in models:
+            joint, mode, factor = meaning
+            name = models[joint]
+            commands[Command(name, joint.removeprefix(f"{name}/"), mode)] = float(ctrl[index] * factor)
+    return (exact, commands_state(commands)) if commands else (exact,)
+
+
+def controls_of(state: WorldState, model: Any) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return (nu,) controls and (na,) activations that a world state has for a model, and what of them is lost.
+
+    Either is empty where nothing is stated of it. A keyframe's own controls come back as they were; commands to joints
+    become those of the actuators that command the same.
+    """
+    commands, lost = _from_commands(state, model)
+    for engine in state.engines:
+        if engine.name != KEYFRAME:
+            continue
+        arrays = {word: np.array(engine.arrays.get(word, ())) for word in ("ctrl", "act")}
+        fits = engine.attributes.get("actuators") == _signature(model)
+        if fits and len(arrays["ctrl"]) in (0, model.nu) and len(arrays["act"]) in (0, model.na):
+            return arrays["ctrl"], arrays["act"], []
+        lost.append("the controls and activations of a keyframe, which is of a model with other actuators")
+    return commands, np.zeros(0), lost
+
+
+def _from_commands(state: WorldState, model: Any) -> tuple[FloatArray, list[str]]:
+    commands, others = commands_of(state)
+    lost = [f"the command '{name}', which is none that is known" for name in others]
+    ctrl = np.zeros(model.nu)
+    left = dict(commands)
+    for index in range(model.nu):
+        joint, mode, factor = _meaning(model, index) or ("", "", 1.0)
+        for command, value in commands.items():
+            if command.mode == mode and joint in (command.variable, f"{command.model}/{command.variable}"):
+                ctrl[index] = value / factor
+                left.pop(command, None)
+    for command in left:
+        what = f"the {command.mode} command to '{command.model}/{command.variable}'"
+        lost.append(f"{what}, for which the MuJoCo model has no actuator")
+    return (ctrl if len(left) < len(commands) else np.zeros(0)), lost
+
+
+def _meaning(model: Any, index: int) -> tuple[str, str, float] | None:
+    """Return the joint, the mode and the factor from control to command of an actuator; None where it has none."""
+    if int(model.actuator_trntype[index]) not in (_JOINT, _JOINT_IN_PARENT) or model.actuator_dyntype[index] != 0:
+        return None
+    joint = int(model.actuator_trnid[index, 0])
+    gear = float(model.actuator_gear[index, 0])
+    gain, bias = float(model.actuator_gainprm[index, 0]), model.actuator_biasprm[index, :3].tolist()
+    if int(model.jnt_type[joint]) not in (2, 3) or gear == 0.0 or gain == 0.0:
+        return None
+    name, kind = str(model.joint(joint).name), int(model.actuator_biastype[index])
+    if not name or int(model.actuator_gaintype[index]) != _FIXED_GAIN:
+        return None
+    if kind == _NO_BIAS or (kind == _AFFINE_BIAS and not any(bias)):
+        return name, "effort", gain * gear
+    if kind == _AFFINE_BIAS and bias[0] == 0.0 and bias[1] == -gain:
+        return name, "position", 1.0 / gear
+    if kind == _AFFINE_BIAS and bias[:2] == [0.0, 0.0] and bias[2] == -gain:
+        return name, "velocity", 1.0 / gear
+    return None
+
+
+def _signature(model: Any) -> str:
+    """Return a digest of the actuators' names and of how much each has of state."""
+    lines = [f"{model.actuator(index).name} {int(model.actuator_actnum[index])}" for index in range(model.nu)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,0 +1,94 @@
+"""A keyframe of MuJoCo as values, and its MJCF text both ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.numbers import BadNumber, parse_row, shortest
+from robot_semantics.xml.reader import parse_xml
+
+MAX_TIME = 1e10
+"""What the time of a world state is less than [s]: it is written with ten digits of seconds."""
+
+_ROWS = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+
+
+@dataclass(frozen=True, eq=False)
+class Keyframe:
+    """One keyframe.
+
+    Attributes:
+        qpos: (nq,) MuJoCo positions; quaternions are w x y z. None at all mean the model's reference configuration.
+        qvel: (nv,) MuJoCo velocities. None at all mean rest.
+        time: [s].
+        name: its name; may be empty.
+        ctrl: (nu,) controls. None at all mean zeros, and likewise:
+        act: (na,) activations.
+        mpos: (nmocap, 3) or flat, places of mocap bodies [m]. None at all mean the model's.
+        mquat: (nmocap, 4) or flat, their quaternions w x y z.
+    """
+
+    qpos: FloatArray
+    qvel: FloatArray
+    time: float = 0.0
+    name: str = ""
+    ctrl: FloatArray = field(default_factory=lambda: np.zeros(0))
+    act: FloatArray = field(default_factory=lambda: np.zeros(0))
+    mpos: FloatArray = field(default_factory=lambda: np.zeros(0))
+    mquat: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    def as_mjcf(self) -> str:
+        """Return the keyframe as an MJCF document of its own, to be included in a model."""
+        root = etree.Element("mujoco")
+        key = etree.SubElement(etree.SubElement(root, "keyframe"), "key")
+        if self.name:
+            key.set("name", self.name)
+        key.set("time", shortest(self.time))
+        for word in _ROWS:
+            row = np.ravel(getattr(self, word)).tolist()
+            if row or word in ("qpos", "qvel"):
+                key.set(word, " ".join(map(shortest, row)))
+        etree.indent(root)
+        return etree.tostring(root, encoding="unicode") + "\n"
+
+
+def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<keyframe>") -> Keyframe:
+    """Return a keyframe of an MJCF text: the one called `name`, or the first.
+
+    Raises:
+        DescriptionError: the text is not well-formed, has no keyframe, or one whose values are no numbers.
+        UnknownNameError: there is no keyframe of that name.
+    """
+    document = parse_xml(text, source)
+    found = Diagnostics()
+    keys = [key for frames in document.root.iter("keyframe") for key in frames.iter("key")]
+    if not keys:
+        found.error("no-keyframe", "there is no <key> element", document.place(document.root))
+    found.raise_if_failed()
+    named = {key.get("name", ""): key for key in reversed(keys)}
+    if name is not None and name not in named:
+        raise UnknownNameError("keyframe", name, named)
+    key = keys[0] if name is None else named[name]
+    rows: dict[str, tuple[float, ...]] = {}
+    for word in (*_ROWS, "time"):
+        row = parse_row(key.get(word, "0" if word == "time" else ""))
+        if isinstance(row, BadNumber):
+            message = f"number {row.position} of {word}, '{row.word[:40]}', {row.reason}"
+            found.error("bad-number", message, document.place(key, word))
+        else:
+            rows[word] = row
+    time = rows.get("time", (0.0,))
+    if len(time) != 1:
+        found.error("wrong-count", "time must be one number", document.place(key, "time"))
+    elif not abs(time[0]) < MAX_TIME:
+        message = f"time is {time[0]:g} s; a world state has ten digits of seconds"
+        found.error("bad-value", message, document.place(key, "time"))
+    found.raise_if_failed()
+    values = {word: np.array(rows[word]) for word in _ROWS}
+    return Keyframe(time=rows["time"][0], name=key.get("name", ""), **values)
