@@ -1,0 +1,66 @@
+"""Clients that ask a running node all the time, and change its description now and then: for `benchmark.soak`.
+
+Run: python -m benchmark.node.callers CLIENTS CHANGES SECONDS JOINTS
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+
+import rclpy
+from rcl_interfaces.srv import SetParameters
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.parameter import Parameter
+from robot_semantics_interfaces import srv
+
+from benchmark.node.robots import chain_urdf
+
+NODE = "/robot_semantics"
+KINDS = {
+    "list_groups": srv.ListGroups,
+    "get_group": srv.GetGroup,
+    "get_current_state": srv.GetCurrentState,
+    "get_collision_pair": srv.GetCollisionPair,
+    "get_status": srv.GetStatus,
+    "get_world_state": srv.GetWorldState,
+    "list_snapshots": srv.ListSnapshots,
+    "delete_snapshot": srv.DeleteSnapshot,
+}
+PACE_S = 0.02
+
+
+def main(clients: int, changes: int, seconds: float, joints: int) -> None:
+    """Call until told to stop; each client has one question open at a time."""
+    rclpy.init()
+    node = rclpy.create_node("callers")
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    kinds = itertools.islice(itertools.cycle(KINDS.items()), clients)
+    asking = [(node.create_client(kind, f"{NODE}/{name}"), kind.Request()) for name, kind in kinds]
+    setter = node.create_client(SetParameters, f"{NODE}/set_parameters")
+    open_questions = [None] * len(asking)
+    begin, changed = time.monotonic(), 0
+    try:
+        while True:
+            for number, (client, request) in enumerate(asking):
+                future = open_questions[number]
+                if client.service_is_ready() and (future is None or future.done()):
+                    open_questions[number] = client.call_async(request)
+            if setter.service_is_ready() and changed < changes * (time.monotonic() - begin) / seconds:
+                changed += 1
+                # The same robot, in another text: its joints go on.
+                text = chain_urdf(joints) + "<!-- again -->" * (changed % 7)
+                setter.call_async(
+                    SetParameters.Request(parameters=[Parameter("robot_description", value=text).to_parameter_msg()])
+                )
+            pace = time.monotonic() + PACE_S
+            while time.monotonic() < pace:
+                executor.spin_once(timeout_sec=max(0.0, pace - time.monotonic()))
+    except (ExternalShutdownException, KeyboardInterrupt, rclpy.executors.ShutdownException):
+        pass
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
