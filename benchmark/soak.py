@@ -245,7 +245,7 @@ def _send(
         if not warm_bytes and passed > seconds / 4.0:
             warm_bytes = resident_bytes(pid)
         if passed > next_report:
-            next_report += 30.0
+            next_report += 10.0
             say(f"{passed:5.0f} s: {number:,} sent, {len(result.published):,} published, {resident_bytes(pid):,} bytes")
     end = time.monotonic() + 10.0
     while len(result.published) < len(result.good) and time.monotonic() < end:

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 
 

@@ -12,16 +12,16 @@ from robot_semantics_interfaces.msg import WorldState
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, stamp_of
-from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.tools.live_view import LiveRobot
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.state.transform_block import TransformRows
 
 pytestmark = pytest.mark.ros
 
@@ -139,7 +139,7 @@ def made(**settings: Any) -> Robot:
 
 
 def named_nose(stamp_ns: int) -> JointStateData:
-    return JointStateData(stamp_ns, ("lift_joint", "nose"), np.array([0.1, 0.0]), (EMPTY, EMPTY))
+    return JointStateData(stamp_ns, ("lift_joint", "nose"), np.array([0.1, 0.0]), EMPTY, EMPTY)
 
 
 def test_a_change_of_settings_is_no_news_of_any_joint() -> None:
@@ -167,15 +167,15 @@ def test_a_new_pose_of_a_fixed_virtual_joint_wins_over_the_old_one() -> None:
 
 def test_no_transform_is_stamped_before_the_beginning_of_time() -> None:
     robot = made(default_positions="zero", raw=False)
-    data = JointStateData(20_000_000, ("lift_joint",), np.zeros(1), (EMPTY, EMPTY))
+    data = JointStateData(20_000_000, ("lift_joint",), np.zeros(1), EMPTY, EMPTY)
     messages = robot.joint_state(data, time.time_ns)
     assert not isinstance(messages, Refusal)
-    stamps = {stamp_of(item) for message in messages if isinstance(message, TFMessage) for item in message.transforms}
+    stamps = {message.stamp_ns for message in messages if isinstance(message, TransformRows)}
     assert stamps == {0, 20_000_000}
 
 
 def test_one_value_for_a_joint_of_several_is_reported() -> None:
     robot = made()
-    robot.joint_state(JointStateData(1, ("world_joint", "lift_joint"), np.zeros(2), (EMPTY, EMPTY)), time.time_ns)
+    robot.joint_state(JointStateData(1, ("world_joint", "lift_joint"), np.zeros(2), EMPTY, EMPTY), time.time_ns)
     (notice,) = robot.notices
     assert "'world_joint' has several values (world_joint/x world_joint/y world_joint/theta)" in notice

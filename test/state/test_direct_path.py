@@ -17,9 +17,9 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.state.cdr import JointStateReader
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 
 SECOND_NS = 1_000_000_000

@@ -16,9 +16,9 @@ from sensor_msgs.msg import JointState
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.state.cdr import CdrError, JointStateReader
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 
 

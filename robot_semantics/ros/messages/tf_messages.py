@@ -15,8 +15,11 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.messages.state_messages import matrix_of, transform_message
 from robot_semantics.ros.messages.world_messages import time_message
+from robot_semantics.state.cdr import CdrError, TransformMessage
+from robot_semantics.state.transform_block import TransformRows
 from robot_semantics.transforms import invert
 from robot_semantics.usdf.joint_values import FloatArray
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
@@ -183,3 +186,28 @@ class _Graph:
                 trail.append(here)
                 here = self.parents[here]
             done.update(trail)
+
+
+def rows_message(rows: TransformRows) -> TFMessage:
+    """Return the message of transforms that are rows of numbers."""
+    message = TFMessage()
+    stamp = time_message(rows.stamp_ns)
+    for (frame_id, child_frame_id), row in zip(rows.frames, rows.values.tolist(), strict=True):
+        stamped = TransformStamped(child_frame_id=child_frame_id)
+        stamped.header.stamp, stamped.header.frame_id = stamp, frame_id
+        translation, rotation = stamped.transform.translation, stamped.transform.rotation
+        translation.x, translation.y, translation.z = row[:3]
+        rotation.x, rotation.y, rotation.z, rotation.w = row[3:]
+        message.transforms.append(stamped)
+    return message
+
+
+def raw_transforms_agree() -> bool:
+    """Tell whether the middleware reads transforms written as CDR bytes as they are meant."""
+    frames = [("a", "bc"), ("def", "ghij"), ("klmno", "p")]
+    rows = TransformRows(frames, np.arange(21, dtype=np.float64).reshape(3, 7) / 7.0, 1_234_567_890_123_456_789)
+    try:
+        read = deserialized(TransformMessage(frames).write(rows.stamp_ns, rows.values), TFMessage)
+    except CdrError:
+        return False
+    return bool(read == rows_message(rows))

@@ -12,6 +12,7 @@ from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.description import Description
@@ -22,12 +23,11 @@ from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.looks import Looks
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.ros.node.snapshots import Snapshots
-from robot_semantics.ros.node.transform_block import raw_transforms_agree
 from robot_semantics.ros.node.unheard_robots import UnheardRobots
 from robot_semantics.ros.node.world_services import WorldServices
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.samples import FloatArray, RobotSample, WorldSample
 from robot_semantics.state.time_order import NEVER_NS
 
@@ -94,7 +94,7 @@ class Core:
             self.cleanup()
             raise
         self.looks = Looks(node)
-        self.outputs = Outputs(node, raw=self.raw)
+        self.outputs = Outputs(node)
         self.inputs = Inputs(self)
         self._live = LiveParameters(self)
         self._world = WorldServices(self)

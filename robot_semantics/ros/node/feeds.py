@@ -14,10 +14,10 @@ from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.robot import Messages, Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.robot import Messages, Robot
 from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.state.settings import Source
 

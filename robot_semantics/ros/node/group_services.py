@@ -19,8 +19,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.time_order import NEVER_NS
 
 NO_ROBOT = "there is no robot description yet"

@@ -12,11 +12,11 @@ from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.root_from_tf import RootFromTf, StampedPose
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader, stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
+from robot_semantics.state.robot import Messages, Robot
 from robot_semantics.state.settings import Source
 
 if TYPE_CHECKING:
@@ -104,8 +104,10 @@ class Inputs:
                                 outputs.send_now(transforms)
                                 traffic.transforms += path.count
                             return
-                data = NO_ROBOT if robot is None else _read(reader, message)
-                result = data if robot is None or isinstance(data, Refusal) else robot.joint_state(data, now_ns)
+                result: Messages | Refusal = NO_ROBOT
+                if robot is not None:
+                    data = _read(reader, message)
+                    result = data if isinstance(data, Refusal) else robot.joint_state(data, now_ns)
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1
                     slot.refusals.add(topic, result)

@@ -11,8 +11,8 @@ from rclpy.parameter import Parameter
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.description import Description
-from robot_semantics.ros.node.robot import Robot
 from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.robot import Robot
 
 if TYPE_CHECKING:
     from robot_semantics.ros.node.core import Core

@@ -11,9 +11,9 @@ from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.health import Health
 from robot_semantics.ros.node.looks import PERIOD_S
 from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.health import Health
 from robot_semantics.state.joint_input import Reason
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import numpy as np
 from rclpy.serialization import serialize_message
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.messages.tf_messages import rows_message
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
-from robot_semantics.ros.node.robot import Messages, Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.ros.node.tf_authority import TfAuthority
-from robot_semantics.ros.node.transform_block import transform_message
-from robot_semantics.state.cdr import TransformMessage
+from robot_semantics.state.robot import Messages, Robot
+from robot_semantics.state.transform_block import TransformRows
 
 
 class Outputs:
@@ -27,8 +27,8 @@ class Outputs:
 
     """
 
-    def __init__(self, node: GuardedNode, *, raw: bool) -> None:
-        self._node, self._raw = node, raw
+    def __init__(self, node: GuardedNode) -> None:
+        self._node = node
         options = qos.overridable()
         self._moving = node.create_publisher(TFMessage, "/tf", qos.fresh(qos.TF), qos_overriding_options=options)
         self._fixed = node.create_publisher(
@@ -45,13 +45,12 @@ class Outputs:
         """Publish transforms of a slot's robot."""
         if not messages or not self.active:
             return
-        for message in messages:
+        for item in messages:
+            message = item if isinstance(item, bytes) else rows_message(item)
             if self.authority.watching:
-                self.authority.note(message if isinstance(message, bytes) else serialize_message(message))
-            if isinstance(message, bytes):
-                self._send_raw(message)
-            else:
-                self._moving.publish(message)
+                self.authority.note(item if isinstance(item, bytes) else serialize_message(message))
+            # rclpy takes bytes for a message of the type.
+            self._moving.publish(message)
         slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
 
     def send_now(self, message: bytes | bytearray) -> None:
@@ -75,11 +74,7 @@ class Outputs:
         frames = [(item.frame_id, item.child_frame_id) for item in static]
         values = np.array([item.xyz_quat for item in static]).reshape(-1, 7)
         # As bytes, so that our own message is known when it comes back.
-        self.static_message = (
-            TransformMessage(frames).write(stamp_ns, values)
-            if self._raw
-            else serialize_message(transform_message(frames, values, stamp_ns))
-        )
+        self.static_message = serialize_message(rows_message(TransformRows(frames, values, stamp_ns)))
         if self.authority.watching:
             self.authority.note(self.static_message)
         self._fixed.publish(self.static_message)

@@ -15,7 +15,7 @@ from robot_semantics.ros.node import parameters, qos
 from robot_semantics.ros.node.description import Description, read_description
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
-from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 from robot_semantics.state.status import RefusalLog, Traffic
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
 

@@ -1,4 +1,4 @@
-"""One robot at run time: takes joint values in, keeps the newest, says which transforms are due. No rclpy in here."""
+"""One robot at run time: takes joint values in, keeps the newest, says which transforms are due."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.recent import Recent
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.node.transform_block import TransformBlock, TransformBlocks
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.default_positions import default_positions
 from robot_semantics.state.direct_path import DirectPath
@@ -25,6 +23,7 @@ from robot_semantics.state.root_motion import joint_motion
 from robot_semantics.state.schedule import Schedule, Together
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
+from robot_semantics.state.transform_block import TransformBlock, TransformBlocks, TransformRows
 from robot_semantics.transforms import quat_from_rpy
 
 FloatArray = npt.NDArray[np.float64]
@@ -40,8 +39,8 @@ _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.F
 _NOT_ON_TF = (Source.TF, Source.FIXED)
 
 
-Messages = tuple[bytes | TFMessage, ...]
-"""What is to be sent on /tf, in this order."""
+Messages = tuple[bytes | TransformRows, ...]
+"""What is to be sent on /tf, in this order: messages as bytes, or as rows where the settings say so."""
 
 
 class StaticTransform(NamedTuple):

@@ -1,0 +1,66 @@
+"""One TF message's worth of joints: which frames, their transforms for a configuration, as bytes or as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.recent import Recent
+from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.cdr import TransformMessage
+
+FloatArray = npt.NDArray[np.float64]
+Frames = Sequence[tuple[str, str]]
+
+_MAX_BLOCKS = 64
+
+
+class TransformRows(NamedTuple):
+    """Transforms of one time: `values` is (n, 7), x y z [m] and quaternion x y z w of each child in its frame."""
+
+    frames: Frames
+    values: FloatArray
+    stamp_ns: int
+
+
+class TransformBlock:
+    """The transforms of some joints of a robot, always in the same order and under the same frame names."""
+
+    def __init__(self, model: RobotModel, joints: Sequence[int], frames: Frames, *, raw: bool) -> None:
+        self.frames = tuple(frames)
+        self._raw = TransformMessage(self.frames) if raw else None
+        if self._raw is None:
+            self._transforms = InPlaceTransforms(model, joints)
+        else:
+            self._transforms = InPlaceTransforms(model, joints, self._raw.slots, self._raw.places, self._raw.stage)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def message(self, stamp_ns: int, positions: FloatArray) -> bytes | TransformRows:
+        """Return the transforms of a configuration: as a message's CDR bytes, or as rows where these are not wanted."""
+        values = self._transforms.update(positions)
+        if self._raw is not None:
+            return self._raw.write(stamp_ns)
+        return TransformRows(self.frames, values.reshape(-1, 7).copy(), stamp_ns)
+
+
+class TransformBlocks:
+    """The blocks of one robot, each made when its joints are first published together; the least recently used goes."""
+
+    def __init__(self, make: Callable[[npt.NDArray[np.bool_]], TransformBlock]) -> None:
+        self._make = make
+        self._blocks: Recent[bytes, TransformBlock] = Recent(_MAX_BLOCKS)
+
+    def get(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
+        """Return the block of the moving joints that `chosen`, (m,) bool, names."""
+        key = chosen.tobytes()
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._make(chosen)
+            self._blocks.put(key, block)
+        return block
