@@ -14,8 +14,9 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
+from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.resources import PackageResolver, check_meshes
+from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.xml.document_kind import Kind, kind_of
@@ -140,7 +141,8 @@ class _Check:
         except DescriptionError as error:
             self._extend(error)
             return None
-        check_meshes(model.urdf, resolver, self.diagnostics, file)
+        check_files(model.urdf, resolver, self.diagnostics, file)
+        check_foreign(model, self.diagnostics)
         return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:

@@ -105,6 +105,16 @@ def _magnitudes(joint: Joint, kind: JointType, places: SourceMap, diagnostics: D
             diagnostics.warning("negative-limit", message, places.place(joint.limit.at, name))
 
 
+def _dynamics(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    if joint.dynamics is None:
+        return
+    for name in ("damping", "friction"):
+        value: float | None = getattr(joint.dynamics, name)
+        if value is not None and value < 0:
+            message = f"the {name} of joint '{joint.name}' should not be negative, but is {value:g}"
+            diagnostics.warning("negative-dynamics", message, places.place(joint.dynamics.at, name))
+
+
 def _axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     if kind not in WITHOUT_AXIS and joint.axis is not None and not any(joint.axis):
         message = f"the axis of joint '{joint.name}' is zero"
@@ -131,6 +141,7 @@ _CHECKS: tuple[Check, ...] = (
     _soft_limits,
     _calibration,
     _magnitudes,
+    _dynamics,
     _axis,
     _planar_axis,
 )

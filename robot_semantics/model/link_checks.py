@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -101,6 +101,8 @@ def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
             message = f"material '{material.name}' has neither a colour nor a texture"
             diagnostics.warning("empty-material", message, robot.places.place(material.at))
     known = materials_by_name(robot)
+    inline = [visual.material for visual in _visuals(robot) if visual.material is not None]
+    _check_colours((*robot.materials, *inline), robot, diagnostics)
     for visual in _visuals(robot):
         used = visual.material
         if used is None or not used.name:
@@ -113,6 +115,14 @@ def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
             line = robot.places.place(known[used.name].at).line
             message = f"material '{used.name}' looks different on line {line}, and there it is what other readers take"
             diagnostics.warning("material-redefined", message, robot.places.place(used.at))
+
+
+def _check_colours(materials: Iterable[Material], robot: Robot, diagnostics: Diagnostics) -> None:
+    for material in materials:
+        if material.rgba is not None and not all(0.0 <= value <= 1.0 for value in material.rgba):
+            rgba = " ".join(f"{value:g}" for value in material.rgba)
+            message = f"the colour {rgba} of material '{material.name or ''}' is not within 0 to 1"
+            diagnostics.warning("colour-range", message, robot.places.place(material.at))
 
 
 def _visuals(robot: Robot) -> list[Visual]:

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.urdf.tree import Mesh, Robot
 
@@ -122,19 +122,27 @@ class PackageResolver:
         return tuple(Path(entry).absolute() for entry in self._environment.get(variable, "").split(os.pathsep) if entry)
 
 
-def check_meshes(
+def check_files(
     robot: Robot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
 ) -> None:
-    """Warn of each mesh file that is not there; `relative_to` is the description's own file."""
+    """Warn of each mesh and texture that is not there; `relative_to` is the description's own file."""
+
+    def look(kind: str, filename: str, place: Place) -> None:
+        try:
+            resolver.resolve(filename, relative_to)
+        except ResourceNotFoundError as error:
+            diagnostics.warning(f"missing-{kind}", f"{kind} {error}", place)
+
+    materials = list(robot.materials)
     for link in robot.links:
+        materials += [visual.material for visual in link.visuals if visual.material is not None]
         geometries = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
         for mesh in geometries:
             if isinstance(mesh, Mesh):
-                try:
-                    resolver.resolve(mesh.filename, relative_to)
-                except ResourceNotFoundError as error:
-                    place = robot.places.place(mesh.at, "filename")
-                    diagnostics.warning("missing-mesh", f"mesh {error}", place)
+                look("mesh", mesh.filename, robot.places.place(mesh.at, "filename"))
+    for material in materials:
+        if material.texture is not None:
+            look("texture", material.texture, robot.places.place(material.at))
 
 
 def _exists(ask: Callable[[], bool]) -> bool:

@@ -126,7 +126,18 @@ class _ModelCheck:
         self._identity()
         self.names()
         self._mimics()
+        self._parent(world)
         self._on_the_robot(world)
+
+    def _parent(self, world: ResolvedWorld) -> None:
+        """Point out a parent that is not the virtual joint's; a pose that cannot be taken there is refused later."""
+        root, parent = self._robot.root_joint, self._state.parent
+        if self._robot.has_virtual_joint and parent != root.parent_link and root.parent_link in world.index:
+            message = (
+                f"the parent of '{self._state.name}' is '{parent}', and its virtual joint '{root.name}' moves in "
+                f"'{root.parent_link}': the pose is taken through the frames between"
+            )
+            self._found.note("other-parent", message, place_of(self._places, self._state, self._path))
 
     def names(self) -> None:
         """Check each joint and link by itself."""

@@ -82,10 +82,28 @@ def read_material(scanner: Scanner) -> Material:
 
 
 def _color(scanner: Scanner, part: Part) -> bool:
+    if "rgb" in scanner.texts[scanner.next]:
+        return _old_color(scanner, part)
     values, _, good = scanner.leaf(part, _RGBA, "color", ("rgba",))
     if good:
         part.values["rgba"] = values["rgba"]
     return good
+
+
+def _old_color(scanner: Scanner, part: Part) -> bool:
+    """Read the review's `<color rgb>`, whose numbers go up to 255."""
+    values, at, good = scanner.leaf(part, {**_RGBA, "rgb": vec3}, "color", ("rgb",))
+    if not good:
+        return False
+    if "rgba" in values:
+        scanner.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' counts", at, "rgb")
+        part.values["rgba"] = values["rgba"]
+        return True
+    whole = 255.0 if max(values["rgb"]) > 1.0 else 1.0
+    message = f"<color rgb> is the review's form of <color rgba>; its numbers are taken to go up to {whole:g}"
+    scanner.in_older_dialect(message, at)
+    part.values["rgba"] = (*(value / whole for value in values["rgb"]), 1.0)
+    return True
 
 
 def _texture(scanner: Scanner, part: Part) -> bool:
@@ -136,12 +154,15 @@ def _material(scanner: Scanner, part: Part) -> bool:
 
 
 def _old_texture(scanner: Scanner, part: Part) -> bool:
-    """Read the original proposal's `<texture name>`, which is today's reference to a material."""
-    values, at, good = scanner.leaf(part, _NAME, "texture", ("name",))
+    """Read the original proposal's `<texture name>`, today's reference to a material, or its `<texture filename>`."""
+    required = () if "filename" in scanner.texts[scanner.next] else ("name",)
+    values, at, good = scanner.leaf(part, {**_NAME, **_FILENAME}, "texture", required)
     if not good or "material" in part.values:
         return False
     scanner.in_older_dialect("<texture> in <visual> is the original proposal's form of <material>", at)
-    part.values["material"] = Material(values["name"], at=at)
+    part.values["material"] = Material(
+        values.get("name") or values.get("filename"), texture=values.get("filename"), at=at
+    )
     part.order.append("material")
     return False
 

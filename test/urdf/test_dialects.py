@@ -218,6 +218,40 @@ def test_joints_in_an_older_form_are_each_warned_of() -> None:
     assert {problem.severity for problem in diagnostics} == {Severity.WARNING}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('<color rgb="255 0 51"/>', '<color rgba="1 0 0.2 1"/>'),
+        ('<color rgb="1 0 0.5"/>', '<color rgba="1 0 0.5 1"/>'),
+        ('<color rgb="255 0 0" rgba="0 1 0 1"/>', '<color rgba="0 1 0 1"/>'),
+    ],
+)
+def test_the_colours_of_the_review_become_those_of_today(old: str, new: str) -> None:
+    robot = parse_urdf(
+        f'<robot name="r"><link name="P"/><material name="m">{old}</material></robot>', "r", Diagnostics()
+    )
+    written = write_urdf(robot)
+    assert new in written
+    assert parse_urdf(written).materials == robot.materials
+
+
+@pytest.mark.parametrize(
+    ("old", "name"),
+    [('<texture filename="wood.png"/>', "wood.png"), ('<texture name="w" filename="wood.png"/>', "w")],
+)
+def test_a_texture_file_in_a_visual_becomes_a_material(old: str, name: str) -> None:
+    body = f'<visual><geometry><box size="1 1 1"/></geometry>{old}</visual>'
+    robot = parse_urdf(f'<robot name="r"><link name="P">{body}</link></robot>', "r", Diagnostics())
+    written = write_urdf(robot)
+    assert f'<material name="{name}"><texture filename="wood.png"/></material>'.replace(" ", "") in "".join(
+        written.split()
+    )
+    assert not list(parse_urdf(written).links[0].extras)
+    again = Diagnostics()
+    parse_urdf(written, "again", again)
+    assert len(again) == 0
+
+
 def test_the_origin_in_an_old_link_is_the_joint_frame_in_the_parent_link() -> None:
     text = """<robot name="r"><link name="P"/><link name="C"><!-- 1 -->
       <origin xyz="1 2 3"><!-- 2 --></origin><parent name="P"/><!-- 3 -->

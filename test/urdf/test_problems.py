@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from support.marks import unmarked
 
 import robot_semantics
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
@@ -17,17 +18,6 @@ from robot_semantics.urdf.reader import parse_urdf
 SOURCE = "<robot_description>"
 INERTIA = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
 BOX = '<geometry><box size="1 1 1"/></geometry>'
-
-
-def unmarked(text: str) -> tuple[str, tuple[int, int]]:
-    """Return the text without its mark, and line and column (from 1, in characters) of where the mark stood.
-
-    So the expected place comes from no code under test.
-    """
-    before, mark, after = text.partition("§")
-    assert mark, "the document has no mark"
-    assert "§" not in after, "the document has two marks"
-    return before + after, (before.count("\n") + 1, len(before) - before.rfind("\n"))
 
 
 def line_column(problem: Diagnostic) -> tuple[int, int]:
@@ -591,6 +581,33 @@ WARNINGS = [
         "the velocity limit of joint 'j' is a magnitude, but is -3",
         revolute('<limit lower="-1" upper="1" effort="1" §velocity="-3"/>'),
         "/robot/joint[@name='j']/limit/@velocity",
+    ),
+    *[
+        Case(
+            "negative-dynamics",
+            f"the {name} of joint 'j' should not be negative, but is -0.5",
+            robot(joint(f'<dynamics §{name}="-0.5"/>', 'type="continuous"')),
+            f"/robot/joint[@name='j']/dynamics/@{name}",
+        )
+        for name in ("damping", "friction")
+    ],
+    Case(
+        "colour-range",
+        "the colour 255 128 0 1 of material 'm' is not within 0 to 1",
+        robot(joint() + '§<material name="m"><color rgba="255 128 0 1"/></material>'),
+        "/robot/material[@name='m']",
+    ),
+    Case(
+        "colour-range",
+        "the colour 0 0 0 -1 of material 'm' is not within 0 to 1",
+        with_link(f'<visual>{BOX}§<material name="m"><color rgba="0 0 0 -1"/></material></visual>'),
+        "/robot/link[@name='tip']/visual/material[@name='m']",
+    ),
+    Case(
+        "older-dialect",
+        "<color rgb> is the review's form of <color rgba>; its numbers are taken to go up to 255",
+        robot(joint() + '<material name="m">§<color rgb="255 255 255"/></material>'),
+        "/robot/material[@name='m']/color",
     ),
     Case(
         "planar-axis-missing",

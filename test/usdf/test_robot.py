@@ -183,6 +183,36 @@ def test_a_state_that_does_not_fit_its_robot_is_reported(arm: RobotModel, state:
     assert found == [code]
 
 
+ODOM = Frame("odom", pose=Pose((0.0,) * 6), twist=(0.0,) * 6)
+BASES = {
+    "on its plane": (ModelState("rover", "odom", Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)), twist=(1.0, 0, 0, 0, 0, 1)), []),
+    "above it": (ModelState("rover", "odom", Pose((1.0, 2.0, 0.5, 0.0, 0.0, 0.0))), ["pose-refused"]),
+    "out of it": (ModelState("rover", "odom", twist=(0.0, 0.0, 0.5, 0.0, 0.0, 0.0)), ["twist-refused"]),
+    "beside its frame": (ModelState("rover"), ["other-parent"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "expected"), BASES.values(), ids=BASES)
+def test_a_base_that_its_virtual_joint_cannot_take_is_reported(
+    rover: RobotModel, state: ModelState, expected: list[str]
+) -> None:
+    found = codes(replace(state, name=rover.name), rover, (ODOM,))
+    assert [code for code in found if code != "missing-joint-state"] == expected
+
+
+def test_a_parent_without_the_virtual_joint_s_frame_leaves_the_pose_without_a_meaning(rover: RobotModel) -> None:
+    assert "pose-refused" in codes(ModelState(rover.name, "world"), rover)
+
+
+def test_a_fixed_base_that_moves_is_reported(arm: RobotModel) -> None:
+    semantics = (
+        '<robot name="arm"><virtual_joint name="v" type="fixed" parent_frame="world" child_link="base"/></robot>'
+    )
+    fixed = robot_from_text(ARM, semantics)
+    assert "twist-refused" in codes(ModelState("arm", twist=(0.1, 0.0, 0.0, 0.0, 0.0, 0.0)), fixed)
+    assert "twist-refused" not in codes(ModelState("arm", twist=(0.0,) * 6), fixed)
+
+
 def test_problems_have_messages_lines_and_columns(arm: RobotModel, tmp_path: Path) -> None:
     path = tmp_path / "w.usdf"
     path.write_text(

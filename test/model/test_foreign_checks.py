@@ -1,0 +1,106 @@
+"""What `check` says of the elements that other programs read from a URDF: ros2_control, transmissions, Gazebo.
+
+What ros2_control refuses is what the component parser of ros2_control for Jazzy throws at.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.marks import unmarked
+
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.cli.main import main
+from robot_semantics.model.foreign_checks import check_foreign
+from robot_semantics.model.loading import robot_from_text
+
+ROBOT = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <link name="base"/><link name="upper"/><link name="finger"/><link name="thumb"/><link name="tool"/>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="upper"/></joint>
+  <joint name="grip" type="continuous"><parent link="upper"/><child link="finger"/></joint>
+  <joint name="follow" type="continuous"><parent link="upper"/><child link="thumb"/>
+    <mimic joint="grip" multiplier="-1"/></joint>
+  <joint name="mount" type="fixed"><parent link="upper"/><child link="tool"/></joint>
+  {}
+</robot>
+"""
+
+
+def control(body: str) -> str:
+    return f'<ros2_control name="c" type="system"><!-- {{}} --><hardware/>\n{body}\n</ros2_control>'
+
+
+CASES = [
+    ("unknown-control-joint", "names a joint that the robot does not have, 'trun'; did you mean 'turn'?",
+     control('<joint name="turn"/><joint §name="trun"/>')),
+    ("unknown-control-joint", "names a joint that the robot does not have, 'trun'",
+     control('<transmission name="t"><joint §name="trun" role="x"/></transmission>')),
+    ("fixed-control-joint", "names joint 'mount', which is fixed", control('<joint §name="mount"/>')),
+    ("odd-interface", "'positon' of joint 'turn' is none of the usual interfaces",
+     control('<joint name="turn"><command_interface §name="positon"/></joint>')),
+    ("odd-interface", "'Velocity' of joint 'turn'",
+     control('<joint name="turn"><state_interface §name="Velocity"/></joint>')),
+    ("unnamed-interface", "<state_interface> of joint 'turn' has no attribute 'name'",
+     control('<joint name="turn">§<state_interface/></joint>')),
+    ("control-mimic-differs", "but the robot's joint has no <mimic>", control('<joint name="turn" §mimic="true"/>')),
+    ("control-mimic-differs", "lets joint 'turn' mimic 'grip', but the robot's joint mimics none",
+     control('<joint name="turn">§<param name="mimic">grip</param></joint>')),
+    ("control-mimic-differs", "lets joint 'follow' mimic 'turn', but the robot's joint mimics 'grip'",
+     control('<joint name="follow">§<param name="mimic"> turn </param></joint>')),
+    ("control-mimic-differs", "gives the multiplier 1 to the mimic joint 'follow'",
+     control('<joint name="follow"><param name="mimic">grip</param>§<param name="multiplier">1</param></joint>')),
+    ("control-mimic-differs", "gives the multiplier 1 to the mimic joint 'follow'",
+     control('<joint name="follow">§<param name="mimic">grip</param></joint>')),
+    ("mimic-commanded", "joint 'follow' mimics another, so ros2_control takes no command",
+     control('<joint name="follow"><state_interface name="position"/>§<command_interface name="position"/></joint>')),
+    ("unknown-transmission-joint", "names a joint that the robot does not have, 'gripp'; did you mean 'grip'?",
+     '<transmission name="t"><type>a</type><joint §name="gripp"/></transmission>'),
+    ("unknown-gazebo-reference", "refers to no link or joint of the robot: 'toool'; did you mean 'tool'?",
+     '<gazebo §reference="toool"><material>Gazebo/Blue</material></gazebo>'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "message", "element"), CASES, ids=[f"{case[0]}: {case[1][:30]}" for case in CASES])
+def test_what_foreign_elements_name_wrongly_is_reported_alone_with_its_place(
+    code: str, message: str, element: str
+) -> None:
+    text, place = unmarked(ROBOT.replace("{}", element, 1))
+    diagnostics = Diagnostics()
+    check_foreign(robot_from_text(text), diagnostics)
+    (problem,) = diagnostics
+    assert problem.code == code
+    assert message in str(problem)
+    assert (problem.place.line, problem.place.column) == place
+    refused = code in {"unknown-control-joint", "fixed-control-joint"}
+    assert problem.severity is (Severity.ERROR if refused else Severity.WARNING)
+
+
+FINE = [
+    control('<joint name="turn"><command_interface name="effort"><param name="min">-1</param></command_interface>'
+            '<state_interface name="motor_current"/><state_interface name="position_gain"/></joint>'),
+    control('<joint name="turn"><command_interface name="stiffness"/><state_interface name="torque"/></joint>'),
+    control('<joint name="follow" mimic="false"><command_interface name="position"/></joint>'),
+    control('<joint name="follow"><param name="mimic">grip</param><param name="multiplier">-1.0</param></joint>'),
+    control('<sensor name="ft"><state_interface name="force.x"/></sensor><gpio name="io"><state_interface/></gpio>'),
+    '<transmission name="t"><joint name="turn"/><actuator name="a"/></transmission>',
+    '<gazebo reference="mount"/><gazebo reference="tool"/><gazebo><plugin name="p" filename="f"/></gazebo>',
+    '<gazebo reference="tool"><xacro:left/><other:thing/></gazebo>',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("element", FINE)
+def test_what_is_right_or_a_driver_s_own_is_not_reported(element: str) -> None:
+    diagnostics = Diagnostics()
+    check_foreign(robot_from_text(ROBOT.replace("{}", element, 1)), diagnostics)
+    assert list(diagnostics) == []
+
+
+def test_check_reports_foreign_elements_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.urdf"
+    wrong = control('<joint name="trun"/>')
+    path.write_text(ROBOT.replace("{}", f'{wrong}<material name="m"><texture filename="wood.png"/></material>', 1))
+    assert main(["check", str(path)]) == 1
+    printed = capsys.readouterr().out
+    assert "names a joint that the robot does not have, 'trun'" in printed
+    assert "warning: texture 'wood.png' is not found" in printed
