@@ -125,6 +125,7 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
         ("disabled for the default pose, although free in most others:", by_chance),
         ("joined only by links without geometry, and they collide:", neighbours),
         ("rare pairs, about which another seed might decide otherwise:", matrix.rare()),
+        ("no sample collided, but a search found a collision:", [pair for pair in evidence if evidence[pair].found]),
         ("left enabled, as the SRDF says:", merged.enabled),
         ("left enabled, as they were removed by hand:", merged.removed),
     ):

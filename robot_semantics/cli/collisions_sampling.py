@@ -42,6 +42,9 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="sample until 0 hits mean a collision probability below P (at 95 %% confidence)",
     )
+    parser.add_argument(
+        "--no-search", action="store_true", help="leave out the search for collisions of pairs that no sample shows"
+    )
     parser.add_argument("--default-state", metavar="GROUP/STATE", help="the default pose; by default all joints at 0")
     parser.add_argument(
         "--geometry", choices=sorted(READINGS), default="mesh", help="what a mesh counts as (mesh: its triangles)"
@@ -81,6 +84,7 @@ def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
         confidence=arguments.confidence,
         geometry="hull" if arguments.geometry == "hull" else "mesh",
         adjacent=arguments.adjacent,
+        search=not arguments.no_search,
     )
     with Bar() as bar:
         bar.phase("sampling", settings.total)

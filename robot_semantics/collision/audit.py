@@ -63,7 +63,7 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
         elif evidence is None:
             if item.link1 != item.link2:
                 yield AuditRow(Finding.NO_GEOMETRY, pair, item.reason, None)
-        elif item.reason == Reason.NEVER.value and evidence.hits:
+        elif item.reason == Reason.NEVER.value and evidence.first is not None:
             yield AuditRow(Finding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
         elif item.reason == Reason.ADJACENT.value and evidence.adjacency and evidence.hits:
             if matrix.reason(pair) is None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import islice
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.collision.pool import results_of
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
 
@@ -125,29 +124,10 @@ def count_blocks(
         counter: Counter = local.counter
         return counter.count(q if last is None else q[: max(last - first, 0)], first)
 
-    if jobs == 1:
-        for block in blocks:
-            tally = work(block)
-            total.add(tally)
-            if progress is not None:
-                progress(tally.hulls.samples)
-        return total
-    pool = ThreadPoolExecutor(max_workers=jobs)
-    waiting = iter(blocks)
-    try:
-        # A few blocks at a time: an interruption has nothing to clear away, however many samples were asked for.
-        pending = {pool.submit(work, block) for block in islice(waiting, 2 * jobs)}
-        while pending:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                tally = future.result()
-                total.add(tally)
-                pending |= {pool.submit(work, block) for block in islice(waiting, 1)}
-                if progress is not None:
-                    progress(tally.hulls.samples)
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+    for tally in results_of(work, blocks, jobs, stop):
+        total.add(tally)
+        if progress is not None:
+            progress(tally.hulls.samples)
     return total
 
 

@@ -20,6 +20,7 @@ from robot_semantics.collision.counting import Counter, Counts, Progress, Tally,
 from robot_semantics.collision.rigid_pairs import RigidContact, rigid_contacts
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import build_scene
+from robot_semantics.collision.search import Touch, find_touching
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -34,7 +35,8 @@ NO_PAIRS = "fewer than two links with collision geometry: there are no pairs tha
 class Witness:
     """A configuration in which a pair collides: the sample's number, its positions q (size,), and the penetration [m].
 
-    The penetration is that of the convex hulls. The default pose, which is no sample, has the number -1.
+    The penetration is that of the convex hulls. What is no sample, the default pose or one that a search found, has the
+    number -1.
     """
 
     sample: int
@@ -81,9 +83,14 @@ class PairEvidence:
     deepest: Witness | None = None
 
     @property
+    def found(self) -> bool:
+        """Whether no sample collided, but a directed search found a configuration that does."""
+        return self.hits == 0 and self.first is not None
+
+    @property
     def never_bound(self) -> float | None:
         """Largest collision probability still possible at 95 % confidence; None for a pair that was seen to collide."""
-        if self.hits is None or self.hits > 0:
+        if self.hits is None or self.hits > 0 or self.found:
             return None
         return 0.0 if self.rigid else never_bound(self.samples)
 
@@ -103,7 +110,7 @@ def _is_default(evidence: PairEvidence, _: float) -> bool:
 
 
 def _is_never(evidence: PairEvidence, _: float) -> bool:
-    return evidence.hits == 0 and evidence.samples > 0 and not evidence.default_hit
+    return evidence.hits == 0 and evidence.samples > 0 and not evidence.default_hit and not evidence.found
 
 
 # The first rule that holds gives the reason; Always before Default, which would hide it.
@@ -163,6 +170,7 @@ class Settings:
         geometry: what decides about a mesh: its triangles (``mesh``) or its convex hull (``hull``).
         adjacent: which links are adjacent: those that a joint connects (``joint``), or with MoveIt (``moveit``) those
             with only links without geometry between them as well.
+        search: whether to search for collisions of the pairs that no sample shows to collide.
     """
 
     samples: int = 10_000
@@ -174,6 +182,7 @@ class Settings:
     confidence: float | None = None
     geometry: str = "mesh"
     adjacent: str = "joint"
+    search: bool = True
 
     @property
     def total(self) -> int:
@@ -205,13 +214,18 @@ def generate_matrix(
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
     tally = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
-    look = _Look(robot, tally, default, _configurations(tally, sampler), neutral, rigid_contacts(robot, scene, neutral))
+    rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
+    found: dict[tuple[int, int], Touch] = {}
+    if settings.search:
+        free = [at for pair in sampled if (at := _indices(robot, pair)) not in rigid and _is_free(at, tally, default)]
+        found = find_touching(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
+    look = _Look(robot, tally, default, _configurations(tally, sampler), neutral, rigid, found)
 
     def evidence(decides: str) -> MappingProxyType[LinkPair, PairEvidence]:
-        found = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
-        found.update({pair: look.evidence(pair, decides, adjacent.get(pair, ())) for pair in sampled})
-        return MappingProxyType(dict(sorted(found.items())))
+        known = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
+        known.update({pair: look.evidence(pair, decides, adjacent.get(pair, ())) for pair in sampled})
+        return MappingProxyType(dict(sorted(known.items())))
 
     return CollisionMatrix(
         evidence(settings.geometry),
@@ -223,9 +237,20 @@ def generate_matrix(
     )
 
 
+def _indices(robot: RobotModel, pair: LinkPair) -> tuple[int, int]:
+    first, second = robot.link_index[pair.first], robot.link_index[pair.second]
+    return min(first, second), max(first, second)
+
+
+def _is_free(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
+    """Tell whether two links were never seen to touch."""
+    place = tally.surfaces.place(*at)
+    return not tally.surfaces.hits[place] and not default.surfaces.hits[place]
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """All that was seen of a robot: samples, the default pose, witnesses by number, and pairs that nothing moves."""
+    """All that was seen of a robot: samples, default pose, witnesses by number, pairs that nothing moves, finds."""
 
     robot: RobotModel
     tally: Tally
@@ -233,10 +258,11 @@ class _Look:
     configurations: dict[int, FloatArray]
     neutral: FloatArray
     rigid: dict[tuple[int, int], RigidContact]
+    found: dict[tuple[int, int], Touch]
 
     def evidence(self, pair: LinkPair, decides: str, adjacency: tuple[str, ...]) -> PairEvidence:
         """Return what is known of a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
-        a, b = sorted((self.robot.link_index[pair.first], self.robot.link_index[pair.second]))
+        a, b = _indices(self.robot, pair)
         samples = self.tally.hulls.samples
         if (a, b) in self.rigid:
             contact = self.rigid[a, b]
@@ -265,7 +291,9 @@ class _Look:
 
     def _witnesses(self, counts: Counts, at: int) -> tuple[Witness | None, Witness | None]:
         if not counts.hits[at]:
-            return None, None
+            touch = self.found.get(divmod(at, counts.links))
+            witness = None if touch is None else Witness(-1, touch.q, touch.depth)
+            return witness, witness
         first, deepest = int(counts.first[at]), int(counts.deepest[at])
         return (
             Witness(first, self.configurations[first], None),

@@ -49,6 +49,7 @@ def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace
         "default_depth": evidence.default_depth,
         "adjacency": list(evidence.adjacency),
         "rigid": evidence.rigid,
+        "found": evidence.found,
         "never_bound": evidence.never_bound,
         "first": witness_json(evidence.first, space),
         "deepest": witness_json(evidence.deepest, space),
@@ -74,6 +75,8 @@ def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
     if evidence.rigid:
         return "rigid: collides" if evidence.hits else "rigid: does not collide"
     words = f"{evidence.hits:,} of {evidence.samples:,}"
+    if evidence.found:
+        words += ", but a search found a collision"
     bound = evidence.never_bound
     if bound is not None:
         bound = rounded_up(bound)

@@ -46,8 +46,14 @@ def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> Blo
     return SAMPLERS[sampler](space, seed)
 
 
-class _Box:
-    """The range of every sampled variable, and the way from unit cubes to configurations."""
+class SampleBox:
+    """The range of every sampled variable, and the way from unit cubes to configurations.
+
+    Attributes:
+        low: (size,) the least that each variable is given, its neutral position where it is not sampled.
+        high: (size,) the most.
+        moving: numbers of the variables that are sampled.
+    """
 
     def __init__(self, space: JointSpace) -> None:
         self.neutral = space.neutral()
@@ -87,10 +93,10 @@ def _uniform_quaternions(unit: FloatArray) -> FloatArray:
 
 
 def _uniform(space: JointSpace, seed: int) -> BlockSampler:
-    return partial(_uniform_block, _Box(space), seed)
+    return partial(_uniform_block, SampleBox(space), seed)
 
 
-def _uniform_block(box: _Box, seed: int, block: int) -> FloatArray:
+def _uniform_block(box: SampleBox, seed: int, block: int) -> FloatArray:
     # A counter-based generator: its key is the block, so no block depends on another.
     rng = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))
     return box.configurations(rng.random((BLOCK, len(box.moving))))
@@ -112,7 +118,7 @@ class _Sobol:
             from scipy.stats import qmc
         except ImportError as error:
             raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
-        self._box = _Box(space)
+        self._box = SampleBox(space)
         self._lock = threading.Lock()
         # Scrambling is slow, so there is one sequence for all blocks. It holds 2^SOBOL_BITS points.
         self._sequence: Any = None

@@ -69,6 +69,22 @@ class SurfaceTest:
         found = fcl.distance(self._still[a], self._moved[b], fcl.DistanceRequest(), fcl.DistanceResult())
         return float(found) - 2.0 * self._padding
 
+    def nearest(self, a: int, b: int, T_a_b: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:
+        """Return the distance as `distance` gives it and the nearest points on both, in the frame of a, a mesh.
+
+        None where python-fcl does not tell the points.
+        """
+        if self.touch(a, b, T_a_b):
+            return 0.0, np.zeros(3), np.zeros(3)
+        result = fcl.DistanceResult()
+        distance = float(fcl.distance(self._still[a], self._moved[b], fcl.DistanceRequest(True), result))
+        on_a, on_b = (np.asarray(point) for point in result.nearest_points)
+        # Depending on the kind of geometry, the second point is in the frame of a or of b.
+        for point in (on_b, T_a_b[:, :3] @ on_b + T_a_b[:, 3]):
+            if abs(float(np.linalg.norm(point - on_a)) - distance) < 1e-6 + 1e-3 * distance:
+                return distance - 2.0 * self._padding, on_a, point
+        return None
+
     def _crosses(self, a: int, b: int, T_a_b: FloatArray) -> bool:
         moved = self._moved[b]
         moved.setTransform(fcl.Transform(T_a_b[:3, :3], T_a_b[:3, 3]))

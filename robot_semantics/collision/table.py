@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
+from robot_semantics.collision.statistics import never_bound
 from robot_semantics.model.queries import PairCause, collision_pair
 from robot_semantics.model.robot_model import RobotModel
 
@@ -25,7 +26,7 @@ class PairRow:
         stated: the SRDF's reason, None where it gives none.
         found: the reason that sampling gives for not checking it, None for a pair to be checked.
         risk: the largest share of configurations in which it may collide unseen: 0 for a pair that is checked, is
-            adjacent or always collides; where no collision was found, the bound at 95 % confidence.
+            adjacent or always collides; where no sample collided, the bound at 95 % confidence.
     """
 
     pair: LinkPair
@@ -37,18 +38,22 @@ class PairRow:
 
 
 def pair_table(robot: RobotModel, matrix: CollisionMatrix) -> tuple[PairRow, ...]:
-    """Return a row for every pair of links with collision geometry, the largest risk first, then by hits and names."""
+    """Return a row for every pair of links with collision geometry, the largest risk first.
+
+    Of equals come first those that a search found to collide, then those with more hits.
+    """
     rows = []
     for pair, evidence in matrix.pairs.items():
         status = collision_pair(robot, *pair)
         found = matrix.reason(pair)
         risk = 0.0 if status.checked else _unseen(evidence, found)
         rows.append(PairRow(pair, STATES[status.cause], status.reason or None, found, evidence, risk))
-    return tuple(sorted(rows, key=lambda row: (-row.risk, -(row.evidence.hits or 0), row.pair)))
+    return tuple(sorted(rows, key=lambda row: (-row.risk, not row.evidence.found, -(row.evidence.hits or 0), row.pair)))
 
 
 def _unseen(evidence: PairEvidence, found: Reason | None) -> float:
     if evidence.hits is None or found is Reason.ALWAYS:
         return 0.0
-    bound = evidence.never_bound
-    return evidence.hits / evidence.samples if bound is None else bound
+    if evidence.rigid or evidence.hits:
+        return evidence.hits / evidence.samples
+    return never_bound(evidence.samples)

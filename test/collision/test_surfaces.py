@@ -7,12 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.collision_oracles import CoalCounter, packaged_robot
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import Finding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -157,3 +159,60 @@ def test_links_joined_by_an_empty_link_are_counted(post_and_tip: RobotModel) -> 
     as_moveit = matrix_of(post_and_tip, Settings(samples=2_000, adjacent="moveit"))
     assert as_moveit.reason(pair) is Reason.ADJACENT
     assert audit(post_and_tip, as_moveit) == ()
+
+
+@pytest.mark.parametrize("geometry", ["mesh", "sphere"])
+@pytest.mark.parametrize(("corner", "reason"), [(1.13, None), (1.15, Reason.NEVER)])
+def test_a_search_finds_the_one_corner_where_a_pair_touches(
+    tmp_path: Path, geometry: str, corner: float, reason: Reason | None
+) -> None:
+    # A ball of radius 0.1 on two slides, each from 0 to 1 m, and one like it at (corner, corner): from (1, 1) it is
+    # 0.184 m away, or 0.212 m. They touch in about 1e-4 of all configurations or in none. 100 samples see nothing.
+    trimesh.creation.icosphere(subdivisions=3, radius=0.1).export(tmp_path / "ball.stl")
+    ball = '<mesh filename="ball.stl"/>' if geometry == "mesh" else '<sphere radius="0.1"/>'
+    speck = '<sphere radius="0.001"/>'
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + link("base", ball, f"{corner} {corner} 0")
+        + link("x", speck, "0 0 5")
+        + link("y", speck, "0 0 9")
+        + link("tip", ball)
+        + joint("prismatic", "base", "x", extra=limits("1 0 0", 0.0, 1.0))
+        + joint("prismatic", "x", "y", extra=limits("0 1 0", 0.0, 1.0))
+        + joint("fixed", "y", "tip")
+        + "</robot>"
+    )
+    robot = load_robot(tmp_path / "r.urdf")
+    pair = LinkPair("base", "tip")
+    assert matrix_of(robot, Settings(samples=100, search=False)).reason(pair) is Reason.NEVER
+    matrix = matrix_of(robot, Settings(samples=100))
+    evidence = matrix.pairs[pair]
+    assert matrix.reason(pair) is reason
+    assert evidence.hits == 0
+    assert evidence.found is (reason is None)
+    if evidence.first is not None:
+        x, y = evidence.first.q
+        assert np.hypot(corner - x, corner - y) < 0.2
+
+
+def test_a_search_gives_the_same_for_any_number_of_jobs() -> None:
+    robot, pieces = packaged_robot("icub_description/robots/icub_reduced.urdf")
+    one, three = (generate_matrix(robot, pieces, Settings(samples=300, jobs=jobs)) for jobs in (1, 3))
+    assert [pair for pair in one.pairs if one.pairs[pair].found]
+    for pair, evidence in one.pairs.items():
+        other = three.pairs[pair]
+        assert (evidence.hits, evidence.found) == (other.hits, other.found)
+        if evidence.first is not None and other.first is not None:
+            np.testing.assert_array_equal(evidence.first.q, other.first.q)
+
+
+def test_what_a_search_finds_collides_says_coal() -> None:
+    robot, pieces = packaged_robot("go2_description/urdf/go2.urdf")
+    matrix = generate_matrix(robot, pieces, Settings(samples=500))
+    found = {pair: evidence.first for pair, evidence in matrix.pairs.items() if evidence.found}
+    assert found
+    counter = CoalCounter(robot, pieces, set())
+    for pair, witness in found.items():
+        assert witness is not None
+        (hits,) = counter.hits(JointSpace.of(robot).with_mimics(witness.q)[None])
+        assert tuple(sorted(robot.link_index[name] for name in pair)) in hits, pair

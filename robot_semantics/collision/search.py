@@ -1,0 +1,254 @@
+"""A directed search for collisions that chance has missed: from the closest samples downhill on the distance."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.collision.counting import Counter, Progress
+from robot_semantics.collision.pool import results_of
+from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox
+from robot_semantics.collision.scene import CollisionScene
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.transforms.arrays import FloatArray
+
+LinkIndices = tuple[int, int]
+
+STARTS = 3
+"""Samples from which each pair's search sets out, the closest of those looked at."""
+
+LOOKED = 4
+"""Blocks of samples among which the closest are sought."""
+
+STEPS = 100
+"""The most steps of one search; few need a third of them."""
+
+HALVINGS = 6
+LARGEST_STEP = 0.5
+"""The most that one step changes a joint [rad or m]."""
+
+OVERLAP = 1e-4
+"""How deep [m] a step aims, so that a touch is no matter of rounding."""
+
+FAR = 100.0
+"""Distances beyond this [m] are not worked out."""
+
+
+class Touch(NamedTuple):
+    """A configuration q (size,) in which two links collide, and how deep their hulls overlap there [m]."""
+
+    q: FloatArray
+    depth: float
+
+
+class _Near(NamedTuple):
+    """How near two links come: the distance [m], less than 0 where they overlap, and the nearest points on both."""
+
+    distance: float
+    on_a: FloatArray
+    on_b: FloatArray
+
+
+def find_touching(
+    scene: CollisionScene,
+    sampler: BlockSampler,
+    samples: int,
+    pairs: Sequence[LinkIndices],
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> dict[LinkIndices, Touch]:
+    """Return configurations in which pairs of links collide after all, as far as a search finds any.
+
+    The result depends on the scene and on the samples only. `progress` is called after each pair, with no new samples.
+    """
+    if not pairs:
+        return {}
+    q = np.concatenate([sampler(block) for block in range(min(LOOKED, -(-samples // BLOCK)))])[:samples]
+    starts = _closest(scene, q, pairs)
+    local = threading.local()
+
+    def work(pair: LinkIndices) -> tuple[LinkIndices, Touch | None]:
+        if not hasattr(local, "search"):
+            local.search = _Search(scene)
+        search: _Search = local.search
+        return pair, search.touching(pair, starts[pair])
+
+    found: dict[LinkIndices, Touch] = {}
+    for pair, touch in results_of(work, pairs, jobs, threading.Event()):
+        if touch is not None:
+            found[pair] = touch
+        if progress is not None:
+            progress(0)
+    return found
+
+
+def _closest(scene: CollisionScene, q: FloatArray, pairs: Sequence[LinkIndices]) -> dict[LinkIndices, FloatArray]:
+    """Return the samples in which the middles of two links are closest, nearest first."""
+    T_root_link = ForwardKinematics(scene.space.model).link_poses(scene.space.with_mimics(q))
+    centres = {}
+    for link in {link for pair in pairs for link in pair}:
+        centres[link] = T_root_link[:, link, :3, :3] @ _centre(scene, link) + T_root_link[:, link, :3, 3]
+    starts = {}
+    for a, b in pairs:
+        apart = np.linalg.norm(centres[a] - centres[b], axis=1)
+        nearest = np.argsort(apart, kind="stable")[:STARTS]
+        starts[a, b] = q[nearest]
+    return starts
+
+
+def _centre(scene: CollisionScene, link: int) -> FloatArray:
+    """Return the middle (3,) [m] of a link's pieces, in the link's frame."""
+    corners = []
+    for geom in np.flatnonzero(scene.geom_link == link):
+        T, hull = scene.T_link_piece[geom], scene.pieces[geom].shape.hull
+        points = np.zeros((1, 3)) if hull is None else hull.vertices
+        corners.append(points @ T[:3, :3].T + T[:3, 3])
+    every = np.concatenate(corners)
+    return np.asarray((every.min(axis=0) + every.max(axis=0)) / 2.0)
+
+
+class _Joints(NamedTuple):
+    """The joints between two links: their numbers, whether each moves link a (-1) or b (1), which turn, and in q."""
+
+    numbers: npt.NDArray[np.int64]
+    sides: FloatArray
+    hinges: npt.NDArray[np.bool_]
+    columns: npt.NDArray[np.int64]
+
+
+class _Search:
+    """Searches on one thread."""
+
+    def __init__(self, scene: CollisionScene) -> None:
+        self._scene = scene
+        self._data = mujoco.MjData(scene.model)
+        self._counter = Counter(scene)
+        self._test = scene.surfaces.test() if scene.surfaces is not None else None
+        self._box = SampleBox(scene.space)
+        self._sampled = np.zeros(scene.space.size)
+        self._sampled[self._box.moving] = 1.0
+        self._neutral = scene.space.neutral()
+        # Row i: by how much every variable follows variable i, itself included; mimic joints follow their leaders.
+        steps = self._neutral + np.eye(len(self._neutral))
+        self._lead = scene.space.with_mimics(steps) - scene.space.with_mimics(self._neutral)
+        self._qpos = scene.qpos(self._neutral)
+        self._qpos_by_q = self._lead[:, scene.columns]
+
+    def touching(self, pair: LinkIndices, starts: FloatArray) -> Touch | None:
+        """Return a configuration in which the pair collides, None if none is found."""
+        joints = self._joints_between(*pair)
+        for start in starts:
+            found = self._descend(pair, start.copy(), joints)
+            if found is not None:
+                found.q.setflags(write=False)
+                return found
+        return None
+
+    def _descend(self, pair: LinkIndices, q: FloatArray, joints: _Joints) -> Touch | None:
+        low, high = self._box.low, self._box.high
+        near = self._near(pair, q)
+        for _ in range(STEPS):
+            if near is None:
+                return None
+            if near.distance <= 0.0 and (touch := self._collision(pair, q)) is not None:
+                return touch
+            slope = self._slope(near, joints)
+            slope[((slope > 0.0) & (q <= low)) | ((slope < 0.0) & (q >= high))] = 0.0
+            steepness = float(slope @ slope)
+            if steepness < 1e-12:
+                return None
+            step = -(max(near.distance, 0.0) + OVERLAP) / steepness * slope
+            step *= min(1.0, LARGEST_STEP / float(np.abs(step).max()))
+            for _ in range(HALVINGS):
+                trial = np.clip(q + step, low, high)
+                there = self._near(pair, trial)
+                if there is not None and there.distance < near.distance - 1e-7:
+                    break
+                step *= 0.5
+            else:
+                return None
+            q, near = trial, there
+        return None
+
+    def _collision(self, pair: LinkIndices, q: FloatArray) -> Touch | None:
+        """Return the configuration if the pair collides there by the same judgement as in every sample."""
+        counts = self._counter.count(q[None]).surfaces
+        at = counts.place(*pair)
+        return Touch(q, float(counts.depth[at])) if counts.hits[at] else None
+
+    def _near(self, pair: LinkIndices, q: FloatArray) -> _Near | None:
+        """Return how near the links come: by their hulls, and where these overlap by their surfaces."""
+        scene, data = self._scene, self._data
+        data.qpos[:] = self._qpos + (q - self._neutral) @ self._qpos_by_q
+        mujoco.mj_kinematics(scene.model, data)
+        best: _Near | None = None
+        between = np.zeros(6)
+        for first in np.flatnonzero(scene.geom_link == pair[0]).tolist():
+            for second in np.flatnonzero(scene.geom_link == pair[1]).tolist():
+                distance = mujoco.mj_geomDistance(scene.model, data, first, second, FAR, between)
+                near: _Near | None = _Near(distance - 2.0 * scene.padding, between[:3].copy(), between[3:].copy())
+                surfaces = (scene.pieces[geom].shape.surface for geom in (first, second))
+                if distance <= 0.0 and any(surface is not None for surface in surfaces):
+                    near = self._surfaces(first, second)
+                if near is not None and (best is None or near.distance < best.distance):
+                    best = near
+        return best
+
+    def _surfaces(self, first: int, second: int) -> _Near | None:
+        scene = self._scene
+        assert self._test is not None
+        if scene.pieces[first].shape.surface is None:
+            swapped = self._surfaces(second, first)
+            return swapped and _Near(swapped.distance, swapped.on_b, swapped.on_a)
+        poses = scene.link_poses(self._data)[None]
+        (T_a_b,) = scene.relative_poses(poses, np.array([0]), np.array([first]), np.array([second]))
+        found = self._test.nearest(first, second, T_a_b)
+        if found is None:
+            return None
+        distance, on_a, on_b = found
+        (T_root_a,) = poses[:, scene.geom_link[first]]
+        T_link_a = scene.T_link_piece[first]
+        R = T_root_a[:, :3] @ T_link_a[:3, :3]
+        p = T_root_a[:, :3] @ T_link_a[:3, 3] + T_root_a[:, 3]
+        return _Near(distance, R @ on_a + p, R @ on_b + p)
+
+    def _slope(self, near: _Near, joints: _Joints) -> FloatArray:
+        """Return the derivative (size,) of the distance by every variable that is sampled [m/rad or 1]."""
+        apart = near.on_b - near.on_a
+        length = float(np.linalg.norm(apart))
+        if length == 0.0:
+            return np.zeros(len(self._lead))
+        x, y, z = apart / (length if near.distance > 0.0 else -length)
+        data = self._data
+        axes = data.xaxis[joints.numbers]
+        arms = np.where(joints.sides[:, None] < 0.0, near.on_a, near.on_b) - data.xanchor[joints.numbers]
+        # A slide moves its side's point along the axis, a hinge along axis x arm: axis . (arm x direction).
+        along = np.tile((x, y, z), (len(arms), 1))
+        across = np.stack(
+            [arms[:, 1] * z - arms[:, 2] * y, arms[:, 2] * x - arms[:, 0] * z, arms[:, 0] * y - arms[:, 1] * x], axis=1
+        )
+        moves = (axes * np.where(joints.hinges[:, None], across, along)).sum(axis=1)
+        slope = np.zeros(len(self._lead))
+        slope[joints.columns] = joints.sides * moves
+        return np.asarray(self._sampled * (self._lead @ slope))
+
+    def _joints_between(self, a: int, b: int) -> _Joints:
+        """Return the hinges and slides that move one of two links and not the other."""
+        model: Any = self._scene.model
+        ways: list[set[int]] = []
+        for link in (a, b):
+            body, way = link + 1, set()
+            while body:
+                way |= set(range(model.body_jntadr[body], model.body_jntadr[body] + model.body_jntnum[body]))
+                body = int(model.body_parentid[body])
+            ways.append({joint for joint in way if model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_BALL})
+        of_a, of_b = ways[0] - ways[1], ways[1] - ways[0]
+        numbers = np.array([*sorted(of_a), *sorted(of_b)], dtype=np.int64)
+        sides = np.repeat((-1.0, 1.0), (len(of_a), len(of_b)))
+        hinges = model.jnt_type[numbers] == mujoco.mjtJoint.mjJNT_HINGE
+        return _Joints(numbers, sides, hinges, self._scene.columns[model.jnt_qposadr[numbers]])
