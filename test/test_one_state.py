@@ -56,6 +56,9 @@ def assert_agrees(world: RandomWorld, answer: Answer) -> None:
         for model, rows in expected.items():
             found = answer[model].get(key, {})
             for joint, row in rows.items() if found else ():
+                if f"model '{model}': joint '{joint}'" in spoiled:
+                    # It is stated to be elsewhere: who only looks may say so too.
+                    continue
                 assert_same_row(found[joint], row, f"{model}/{joint} {key}")
     for model, twist in world.base_twist.items():
         if "base_twist" in answer[model]:

@@ -8,24 +8,40 @@ have no namespace; several models' are under their names.
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.convert.messages import (
+    CLOCK,
+    JOINT_STATE,
+    MULTI_DOF,
+    STRING,
+    TF_MESSAGE,
+    JointRow,
+    MessageMaker,
+    PoseRow,
+    Transform,
+)
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.message_types import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.transforms import quat_from_rpy, xyz_quat_from_matrix
-from robot_semantics.usdf.world_state import JointState, ModelState, Pose, WorldState
+from robot_semantics.state.apply import apply_model_state
+from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import format_time
 
 try:
@@ -38,9 +54,7 @@ except ImportError as error:
 END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""
 
-CLOCK = "rosgraph_msgs/msg/Clock"
-
-Row = tuple[float, ...]
+FloatArray = npt.NDArray[np.float64]
 
 
 class Described(NamedTuple):
@@ -127,29 +141,25 @@ class _Bag:
         problems: Diagnostics,
         links: bool,
     ) -> None:
-        self.writer, self.described, self.problems = writer, described, problems
+        self.writer, self.described, self.problems, self.links = writer, described, problems, links
         self.store = get_typestore(Stores.ROS2_JAZZY)
-        self.types: Any = self.store.types
+        self.maker = MessageMaker(self.store.types)
         self.written = Written()
-        self.connections: dict[str, tuple[Connection, str]] = {}
+        self.connections: dict[str, Connection] = {}
         self.told: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
         self.static = _fixed_frames(states)
         # Who has a twist once has its pose in every such message, so that a reader has one source for it.
         self.moving = {model.name for state in states for model in state.models if model.twist is not None}
-        self.fk: dict[str, ForwardKinematics] = {}
-        for name in names:
-            model = described.get(name, Described()).model
-            if links and model is not None:
-                self.fk[name] = ForwardKinematics(model)
-        self.root = {
-            name: model.root_link if (model := described.get(name, Described()).model) is not None else name
-            for name in names
-        }
+        self.robots = {name: model for name in names if (model := described.get(name, Described()).model) is not None}
+        self.fk = {name: ForwardKinematics(model) for name, model in self.robots.items()}
+        self.digests = {name: model_digest(model) for name, model in self.robots.items()}
+        self.local = {name: LocalTransforms(model, follow_mimics=False) for name, model in self.robots.items() if links}
+        self.root = {name: self.robots[name].root_link if name in self.robots else name for name in names}
         first = states[0].time_ns or 0
         self._descriptions(names, first)
-        self._static_transforms(states[0], first)
+        self._static_transforms(states, first)
 
     def topic(self, model: str, name: str) -> str:
         return f"/{name}" if self.alone else f"/{model}/{name}"
@@ -162,29 +172,25 @@ class _Bag:
             texts = self.described.get(name, Described())
             for topic, text in (("robot_description", texts.urdf), ("robot_description_semantic", texts.srdf)):
                 if text:
-                    self.send(self.topic(name, topic), STRING, time_ns, self.types[STRING](data=text), latched=True)
+                    self.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)
 
-    def _static_transforms(self, state: WorldState, time_ns: int) -> None:
+    def _static_transforms(self, states: Sequence[WorldState], time_ns: int) -> None:
         transforms = [
-            self.transform(time_ns, self.parent(frame.parent), frame.name, _seven(frame.pose))
-            for frame in state.frames
+            Transform(self.parent(frame.parent), frame.name, pose_row(frame.pose))
+            for frame in states[0].frames
             if frame.name in self.static and frame.pose is not None
         ]
-        placed = {model.name for model in state.models if model.pose is not None}
-        for name, fk in sorted(item for item in self.fk.items() if item[0] in placed):
-            poses = self._local(fk, np.asarray(fk.space.neutral()))
+        placed = {model.name for state in states for model in state.models if model.pose is not None}
+        for name, local in sorted(item for item in self.local.items() if item[0] in placed):
+            poses = local.transforms(local.space.neutral())
             transforms += [
-                self.transform(
-                    time_ns,
-                    self.frame(name, joint.parent_link),
-                    self.frame(name, joint.child_link),
-                    tuple(poses[joint.index]),
-                )
-                for joint in fk.model.joints
+                Transform(self.frame(name, joint.parent_link), self.frame(name, joint.child_link), poses[joint.index])
+                for joint in local.joints
                 if joint.type is JointType.FIXED and not joint.virtual and joint.index
             ]
         if transforms:
-            self.send("/tf_static", TF_MESSAGE, time_ns, self.types[TF_MESSAGE](transforms=transforms), latched=True)
+            message = self.maker.transforms(time_ns, transforms)
+            self.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
 
     def parent(self, name: str) -> str:
         """Return the tf frame of a parent: a model's is its root link."""
@@ -192,106 +198,103 @@ class _Bag:
 
     def write(self, state: WorldState) -> None:
         time_ns = state.time_ns or 0
-        self.send("/clock", CLOCK, time_ns, self.types[CLOCK](clock=self.stamp(time_ns)))
+        self.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
         transforms = []
         for frame in state.frames:
             if frame.twist is not None:
                 self.tell(f"the twist of frame '{frame.name}' has no place in a recording", "frame-twist")
             if frame.pose is not None and frame.name not in self.static:
-                transforms.append(self.transform(time_ns, self.parent(frame.parent), frame.name, _seven(frame.pose)))
+                transforms.append(Transform(self.parent(frame.parent), frame.name, pose_row(frame.pose)))
         for model in state.models:
             transforms += self._model(model, time_ns)
         if state.engines or state.foreign:
             self.tell("engine states and foreign elements have no place in a recording", "engine")
         if transforms:
-            self.send("/tf", TF_MESSAGE, time_ns, self.types[TF_MESSAGE](transforms=transforms))
+            self.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
 
-    def _model(self, model: ModelState, time_ns: int) -> Iterator[Any]:
-        robot = self.described.get(model.name, Described()).model
-        pose = None if model.pose is None else _seven(model.pose)
-        root = self.frame(model.name, self.root[model.name])
-        parent = self.parent(model.parent)
-        if pose is not None and parent != root:
-            yield self.transform(time_ns, parent, root, pose)
-        rows: list[tuple[str, float, float | None, float | None]] = []
-        free: list[tuple[str, Row, Row | None]] = []
-        if pose is not None and model.name in self.moving:
-            virtual = robot is not None and robot.has_virtual_joint
-            free.append((robot.root_joint.name if robot is not None and virtual else root, pose, model.twist))
-        if model.twist is not None and pose is None:
+    def _model(self, model: ModelState, time_ns: int) -> list[Transform]:
+        joints, positions = self._joints(model)
+        robot = self.robots.get(model.name)
+        root, parent = self.frame(model.name, self.root[model.name]), self.parent(model.parent)
+        transforms: list[Transform] = []
+        by_frame: dict[str, list[PoseRow]] = {}
+        if model.pose is not None:
+            pose = pose_row(model.pose)
+            if parent != root:
+                transforms.append(Transform(parent, root, pose))
+            if model.name in self.moving:
+                name = robot.root_joint.name if robot is not None and robot.has_virtual_joint else root
+                by_frame[parent] = [PoseRow(name, pose, model.twist)]
+        elif model.twist is not None:
             self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
-        by_parent = {parent: free} if free else {}
-        for joint in model.joints:
+        rows: list[JointRow] = []
+        for joint in joints:
             if joint.positions is not None and len(joint.positions) in (6, 7):
-                by_parent.setdefault(root, []).append((joint.name, _floating(joint), joint.velocities))
+                by_frame.setdefault(root, []).append(PoseRow(joint.name, _floating(joint), joint.velocities))
                 if joint.torques is not None:
                     self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
             else:
                 rows += _scalar_rows(joint)
-        self._joint_states(model.name, time_ns, rows)
-        for frame, some in by_parent.items():
-            self._multi_dof(model.name, time_ns, frame, some)
+        for message in self.maker.joint_states(time_ns, rows):
+            self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
+        for frame, some in by_frame.items():
+            for message in self.maker.multi_dof(time_ns, frame, some):
+                self.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
         if any(link.wrench is not None for link in model.links):
             self.tell(f"the wrenches on the links of '{model.name}' have no place in a recording", "wrench")
-        yield from self._link_transforms(model, time_ns)
+        return transforms + self._link_transforms(model, positions)
 
-    def _joint_states(
-        self, name: str, time_ns: int, rows: Sequence[tuple[str, float, float | None, float | None]]
-    ) -> None:
-        """Send the joints; what is known of them decides which go in one message, so that no zero is made up."""
-        kinds: dict[tuple[bool, bool, bool], list[tuple[str, float, float | None, float | None]]] = {}
-        for row in rows:
-            kinds.setdefault((row[1] == row[1], row[2] is not None, row[3] is not None), []).append(row)
-        for (position, velocity, effort), some in kinds.items():
-            message = self.types[JOINT_STATE](
-                header=self.header(time_ns, ""),
-                name=[row[0] for row in some],
-                position=np.array([row[1] for row in some if position]),
-                velocity=np.array([row[2] for row in some if velocity], dtype=np.float64),
-                effort=np.array([row[3] for row in some if effort], dtype=np.float64),
+    def _joints(self, model: ModelState) -> tuple[list[JointState], dict[str, FloatArray]]:
+        """Return what is to be recorded of the joints, and the positions of all that are known, by joint.
+
+        What the state says only by the poses of links is derived; what does not fit the robot is left out and told.
+        """
+        kinematics = self.fk.get(model.name)
+        if kinematics is None:
+            if any(link.pose is not None or link.twist is not None for link in model.links):
+                text = f"the links of '{model.name}', whose robot is not known, have no place in a recording"
+                self.tell(text, "links")
+            return list(model.joints), {}
+        # Where the root link is stands on tf as it is stated, so here it is nobody's concern; and a recording is of
+        # what was, within the limits or not, as a state is that says which robot it was taken of.
+        digest = model.urdf_sha256 or self.digests[model.name]
+        alone = replace(model, parent=WORLD, pose=None, twist=None, urdf_sha256=digest)
+        found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
+        for item in found.refused:
+            if f"refused {item.subject}" not in self.told:
+                self.told.add(f"refused {item.subject}")
+                self.problems.error("not-recorded", f"not recorded: {item}", Place(str(self.writer.path.name)))
+        refused = {item.name for item in found.refused if item.kind == "joint"}
+        derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
+        space = kinematics.space
+        joints = [joint for joint in model.joints if joint.name not in refused]
+        stated = {joint.name: joint for joint in joints}
+        for name in sorted(derived):
+            joint = stated.get(name, JointState(name))
+            position, velocity = joint.positions, joint.velocities
+            if position is None and name in found.positions_of:
+                position = tuple(found.positions[space.joint_positions[name]].tolist())
+            if velocity is None and name in found.velocities_of:
+                velocity = tuple(found.velocities[space.joint_velocities[name]].tolist())
+            stated[name] = JointState(name, position, velocity, joint.torques)
+        positions = {name: found.positions[space.joint_positions[name]] for name in found.positions_of}
+        return list(stated.values()), positions
+
+    def _link_transforms(self, model: ModelState, positions: Mapping[str, FloatArray]) -> list[Transform]:
+        local = self.local.get(model.name)
+        if local is None or model.pose is None:
+            return []
+        q = np.array(local.space.neutral())
+        for name, values in positions.items():
+            q[local.space.joint_positions[name]] = values
+        poses = local.transforms(q).tolist()
+        return [
+            Transform(
+                self.frame(model.name, joint.parent_link), self.frame(model.name, joint.child_link), poses[joint.index]
             )
-            self.send(self.topic(name, "joint_states"), JOINT_STATE, time_ns, message)
-
-    def _multi_dof(self, name: str, time_ns: int, frame: str, rows: Sequence[tuple[str, Row, Row | None]]) -> None:
-        for with_twist in (True, False):
-            some = [row for row in rows if (row[2] is not None) is with_twist]
-            if some:
-                message = self.types[MULTI_DOF](
-                    header=self.header(time_ns, frame),
-                    joint_names=[row[0] for row in some],
-                    transforms=[self.pose(row[1]) for row in some],
-                    twist=[self.twist(row[2]) for row in some if row[2] is not None],
-                    wrench=[],
-                )
-                self.send(self.topic(name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
-
-    def _link_transforms(self, model: ModelState, time_ns: int) -> Iterator[Any]:
-        fk = self.fk.get(model.name)
-        if fk is None or model.pose is None:
-            return
-        q, known = np.array(fk.space.neutral()), set[str]()
-        for state in model.joints:
-            where = fk.space.joint_positions.get(state.name)
-            if where is not None and state.positions is not None:
-                values = _filled(state.positions, where)
-                if len(values) == where.stop - where.start:
-                    q[where] = values
-                    known.add(state.name)
-        poses = self._local(fk, q)
-        for joint in fk.model.joints:
-            leader = joint.mimic.joint if joint.mimic is not None else joint.name
-            if joint.index and joint.position_count and leader in known:
-                parent, child = (self.frame(model.name, link) for link in (joint.parent_link, joint.child_link))
-                yield self.transform(time_ns, parent, child, tuple(poses[joint.index]))
-
-    @staticmethod
-    def _local(fk: ForwardKinematics, q: np.ndarray[Any, Any]) -> Any:
-        T_root_link = np.asarray(fk.link_poses(q))
-        result = np.empty((len(T_root_link), 7))
-        for link in fk.model.links:
-            above = np.eye(4) if link.parent < 0 else T_root_link[link.parent]
-            result[link.index] = xyz_quat_from_matrix(np.linalg.inv(above) @ T_root_link[link.index])
-        return result
+            for joint in local.joints
+            if joint.index and joint.position_count and joint.name in positions
+        ]
 
     def tell(self, text: str, key: str) -> None:
         if f"{key} {text}" not in self.told:
@@ -302,33 +305,9 @@ class _Bag:
         if topic not in self.connections:
             qos = [_LATCHED] if latched else []
             added = self.writer.add_connection(topic, msgtype, typestore=self.store, offered_qos_profiles=qos)
-            self.connections[topic] = (added, msgtype)
-        connection, _ = self.connections[topic]
-        self.writer.write(connection, time_ns, self.store.serialize_cdr(message, msgtype))
+            self.connections[topic] = added
+        self.writer.write(self.connections[topic], time_ns, self.store.serialize_cdr(message, msgtype))
         self.written.messages[topic] = self.written.messages.get(topic, 0) + 1
-
-    def stamp(self, time_ns: int) -> Any:
-        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
-        return self.types["builtin_interfaces/msg/Time"](sec=seconds, nanosec=nanoseconds)
-
-    def header(self, time_ns: int, frame: str) -> Any:
-        return self.types["std_msgs/msg/Header"](stamp=self.stamp(time_ns), frame_id=frame)
-
-    def pose(self, row: Row) -> Any:
-        vector, quaternion = (self.types[f"geometry_msgs/msg/{name}"] for name in ("Vector3", "Quaternion"))
-        values = [float(value) for value in row]
-        return self.types["geometry_msgs/msg/Transform"](
-            translation=vector(*values[:3]), rotation=quaternion(*values[3:])
-        )
-
-    def twist(self, row: Row) -> Any:
-        vector = self.types["geometry_msgs/msg/Vector3"]
-        return self.types["geometry_msgs/msg/Twist"](linear=vector(*row[:3]), angular=vector(*row[3:]))
-
-    def transform(self, time_ns: int, parent: str, child: str, row: Row) -> Any:
-        return self.types["geometry_msgs/msg/TransformStamped"](
-            header=self.header(time_ns, parent), child_frame_id=child, transform=self.pose(row)
-        )
 
 
 _LATCHED = Qos(
@@ -353,8 +332,8 @@ def _fixed_frames(states: Sequence[WorldState]) -> set[str]:
     return set(first)
 
 
-def _scalar_rows(joint: JointState) -> Iterator[tuple[str, float, float | None, float | None]]:
-    """Yield (name, position, velocity, effort) of a joint's variables; a position that is not stated is NaN."""
+def _scalar_rows(joint: JointState) -> Iterator[JointRow]:
+    """Yield the rows of a joint's variables; a position that is not stated is NaN."""
     given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
     if not given:
         return
@@ -363,22 +342,16 @@ def _scalar_rows(joint: JointState) -> Iterator[tuple[str, float, float | None, 
     for i, name in enumerate(names[:size]):
         position = joint.positions[i] if joint.positions is not None else float("nan")
         velocity = joint.velocities[i] if joint.velocities is not None else None
-        yield name, position, velocity, joint.torques[i] if joint.torques is not None else None
+        yield JointRow(name, position, velocity, joint.torques[i] if joint.torques is not None else None)
 
 
-def _floating(joint: JointState) -> Row:
+def _floating(joint: JointState) -> tuple[float, ...]:
     positions = joint.positions or ()
     return positions if len(positions) == 7 else (*positions[:3], *quat_from_rpy(positions[3:]).tolist())
 
 
-def _filled(positions: Row, where: slice) -> Row:
-    """Return a floating joint's positions with a quaternion, whichever way they were stated."""
-    if len(positions) == 6 and where.stop - where.start == 7:
-        return (*positions[:3], *quat_from_rpy(positions[3:]).tolist())
-    return positions
-
-
-def _seven(pose: Pose | None) -> Row:
+def pose_row(pose: Pose | None) -> tuple[float, ...]:
+    """Return x y z [m] and quaternion x y z w of a pose, NaN of none."""
     if pose is None:
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        return (math.nan,) * 7
     return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.layout import Field
 
 _HEADER = (Field("seq", "seq"), Field("stamp", "stamp"), Field("frame_id", "text"))
 _POSE = Field("pose", "doubles", 7)
 _TWIST = Field("twist", "doubles", 6)
 
-JOINT_STATE = "sensor_msgs/msg/JointState"
-TF_MESSAGE = "tf2_msgs/msg/TFMessage"
 ODOMETRY = "nav_msgs/msg/Odometry"
-MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
-STRING = "std_msgs/msg/String"
 
 FIELDS: dict[str, tuple[Field, ...]] = {
     JOINT_STATE: (

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
-from robot_semantics.recording.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, STRING, TF_MESSAGE
+from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 from robot_semantics.recording.timeline import IntArray
 
 QUATERNION_TOLERANCE = 0.01

@@ -10,11 +10,12 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
 from robot_semantics.recording.bags import BagInfo
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.message_types import FIELDS, MULTI_DOF, ODOMETRY, TF_MESSAGE
+from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 from robot_semantics.recording.namespaces import TF_KINDS, FrameNames, frame_names, namespace_of
 from robot_semantics.recording.parts import Advance, Part, Task, definition_problems, inspect_bag, read_part
 from robot_semantics.recording.reading import Refusals, Text

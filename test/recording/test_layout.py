@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, TF_MESSAGE
 from robot_semantics.recording.layout import LayoutError, LayoutTable, as_rows, walk
-from robot_semantics.recording.message_types import FIELDS, JOINT_STATE, MULTI_DOF, ODOMETRY, TF_MESSAGE
+from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 
 
 def _serialise(tools: Any, msgtype: str, message: Any, serialisation: str) -> bytes:

@@ -6,6 +6,7 @@ is, as far as it can say, or raises `RefusedError` with the subjects that it doe
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import Base, apply_model_state, resolve_with
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
 
@@ -167,6 +169,20 @@ def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
     return of_world(simulator.capture(), robots)
 
 
+def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
+    """Recorded by `robot_semantics bag`, and exported from there with its links."""
+    pytest.importorskip("rosbags")
+    path = written(replace(state, time_ns=1_700_000_000_000_000_000), robots, folder)
+    names, alone = [model.name for model in state.models], len(state.models) == 1
+    with contextlib.suppress(RefusedError):
+        # What does not fit a robot is named, and left out of a recording that has all the rest.
+        command("bag", str(path), "-o", str(folder / "bag"))
+    models = [word for name in names for word in ("--model", name if alone else f"{name}:/{name}")]
+    out = folder / "exported.usdf"
+    command("export", str(folder / "bag"), *models, "--links", "--at-topic", "/clock", "-o", str(out))
+    return of_world(read_world(out), robots)
+
+
 def of_world(state: WorldState, robots: Robots) -> Answer:
     """Return where a world state that names every link and joint says that everything is."""
     world, answer = resolve_with(state), Answer()
@@ -191,7 +207,6 @@ def command(*words: str) -> str:
     Raises:
         RefusedError: it fails; the items are the lines that it prints to standard error.
     """
-    import contextlib
     import io
 
     from robot_semantics.cli.main import main
@@ -209,6 +224,7 @@ CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
     "simulation": Consumer(simulation),
     "fk": Consumer(fk, worlds=70),
+    "recording": Consumer(recording, puts=False, worlds=70),
     "view": Consumer(view, puts=False, worlds=70),
     "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
 }

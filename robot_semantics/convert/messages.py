@@ -1,0 +1,145 @@
+"""Plain rows of numbers as ROS messages: the one way they are filled, whoever's message classes they are.
+
+The classes come by name, ``sensor_msgs/msg/JointState`` for one, from rclpy's packages or from the `rosbags` library:
+both take their fields as keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
+TF_MESSAGE = "tf2_msgs/msg/TFMessage"
+STRING = "std_msgs/msg/String"
+CLOCK = "rosgraph_msgs/msg/Clock"
+
+Row = Sequence[float]
+
+
+class Transform(NamedTuple):
+    """Where a frame is.
+
+    Attributes:
+        xyz_quat: (7,) T_parent_child [m].
+    """
+
+    parent: str
+    child: str
+    xyz_quat: Row
+
+
+class JointRow(NamedTuple):
+    """One variable of a joint; what is None or, of the position, NaN is not known [rad, m, N m, N]."""
+
+    name: str
+    position: float
+    velocity: float | None
+    effort: float | None
+
+
+class PoseRow(NamedTuple):
+    """One joint of several degrees of freedom.
+
+    Attributes:
+        xyz_quat: (7,) [m].
+        twist: (6,) in the axes of the message's frame [m/s, rad/s], None where not known.
+    """
+
+    name: str
+    xyz_quat: Row
+    twist: Row | None
+
+
+class MessageMaker:
+    """Fills messages.
+
+    Attributes:
+        types: message classes by name.
+    """
+
+    def __init__(self, types: Mapping[str, Any]) -> None:
+        self.types = types
+        self._vector, self._quaternion, self._transform, self._twist, self._stamped = (
+            types[f"geometry_msgs/msg/{name}"]
+            for name in ("Vector3", "Quaternion", "Transform", "Twist", "TransformStamped")
+        )
+        self._time, self._header = types["builtin_interfaces/msg/Time"], types["std_msgs/msg/Header"]
+
+    def clock(self, time_ns: int) -> Any:
+        """Return the time as ``rosgraph_msgs/msg/Clock``."""
+        return self.types[CLOCK](clock=self._stamp(time_ns))
+
+    def text(self, text: str) -> Any:
+        """Return ``std_msgs/msg/String``."""
+        return self.types[STRING](data=text)
+
+    def transforms(self, time_ns: int, rows: Sequence[Transform]) -> Any:
+        """Return ``tf2_msgs/msg/TFMessage`` with one stamp."""
+        headers: dict[str, Any] = {}
+        for row in rows:
+            if row.parent not in headers:
+                headers[row.parent] = self._header_of(time_ns, row.parent)
+        return self.types[TF_MESSAGE](
+            transforms=[
+                self._stamped(header=headers[row.parent], child_frame_id=row.child, transform=self._pose(row.xyz_quat))
+                for row in rows
+            ]
+        )
+
+    def joint_states(self, time_ns: int, rows: Sequence[JointRow]) -> list[Any]:
+        """Return ``sensor_msgs/msg/JointState``: what is known of the rows decides which share one, without zeros."""
+        kinds: dict[tuple[bool, bool, bool], list[JointRow]] = {}
+        for row in rows:
+            known = (row.position == row.position, row.velocity is not None, row.effort is not None)
+            kinds.setdefault(known, []).append(row)
+        return [
+            self.types[JOINT_STATE](
+                header=self._header_of(time_ns, ""),
+                name=[row.name for row in some],
+                position=np.array([row.position for row in some if position], dtype=np.float64),
+                velocity=np.array([row.velocity for row in some if velocity], dtype=np.float64),
+                effort=np.array([row.effort for row in some if effort], dtype=np.float64),
+            )
+            for (position, velocity, effort), some in kinds.items()
+        ]
+
+    def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[Any]:
+        """Return ``sensor_msgs/msg/MultiDOFJointState``, those with and those without twists apart."""
+        found = []
+        for with_twist in (True, False):
+            some = [row for row in rows if (row.twist is not None) is with_twist]
+            if some:
+                message = self.types[MULTI_DOF](
+                    header=self._header_of(time_ns, frame),
+                    joint_names=[row.name for row in some],
+                    transforms=[self._pose(row.xyz_quat) for row in some],
+                    twist=[
+                        self._twist(linear=self._xyz(row.twist[:3]), angular=self._xyz(row.twist[3:]))
+                        for row in some
+                        if row.twist is not None
+                    ],
+                    wrench=[],
+                )
+                found.append(message)
+        return found
+
+    def _stamp(self, time_ns: int) -> Any:
+        seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+        return self._time(sec=seconds, nanosec=nanoseconds)
+
+    def _header_of(self, time_ns: int, frame: str) -> Any:
+        return self._header(stamp=self._stamp(time_ns), frame_id=frame)
+
+    def _xyz(self, row: Row) -> Any:
+        x, y, z = row
+        return self._vector(x=float(x), y=float(y), z=float(z))
+
+    def _pose(self, row: Row) -> Any:
+        x, y, z, qx, qy, qz, qw = (float(value) for value in row)
+        return self._transform(
+            translation=self._vector(x=x, y=y, z=z), rotation=self._quaternion(x=qx, y=qy, z=qz, w=qw)
+        )
