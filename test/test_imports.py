@@ -23,7 +23,7 @@ ROOMS: dict[str, set[str]] = {
     "kinematics": {"base", "transforms", "model"},
     "usdf": {"base", "transforms", "xml", "urdf", "model", "kinematics"},
     "state": {"base", "transforms", "xml", "model", "kinematics", "usdf"},
-    "convert": {"base", "transforms", "xml", "model", "usdf", "state"},
+    "convert": {"base", "transforms", "xml", "model", "kinematics", "usdf", "state"},
     "examples": {"base"},
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "recording": {"base", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},

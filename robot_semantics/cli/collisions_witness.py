@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
+from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -18,6 +20,8 @@ from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.descriptions import with_relative_paths
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import WORLD, WorldState
 from robot_semantics.usdf.writer import save_world
@@ -53,9 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
     space = JointSpace.of(robot)
     q = space.with_mimics(witness.q)
     if arguments.usdf:
-        # Where the robot stands has no part in it, so the file does without the virtual joint's parent frame.
+        # Where the robot stands has no part in it, and is not stated.
         state = from_joint_positions(robot, q, T_parent_root=np.eye(4), parent=WORLD)
-        save_world(WorldState(name=f"{pair.first} against {pair.second}", models=(state,)), arguments.usdf)
+        files = [
+            None if path is None or arguments.xacro or path.endswith(".xacro") else str(Path(path).resolve())
+            for path in (arguments.urdf, arguments.srdf)
+        ]
+        state = replace(
+            state,
+            pose=None,
+            description=files[0],
+            semantic=files[1] if files[0] else None,
+            urdf_sha256=model_digest(robot),
+        )
+        world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
+        save_world(with_relative_paths(world, Path(arguments.usdf).resolve().parent), arguments.usdf)
         print(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         inputs.print_json({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})

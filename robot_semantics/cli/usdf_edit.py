@@ -55,8 +55,8 @@ def run_edit(arguments: argparse.Namespace) -> int:
     origins = usdf_files.read_origins([arguments.file])
     state = origins[0].state
     robots = usdf_files.robots(arguments, state, arguments.file) if arguments.joint or arguments.state else {}
-    edited = _edited(state, arguments, robots)
     with placed(origins) as diagnostics:
+        edited = _edited(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
         diagnostics.extend(_new_problems(state, edited, robots))
     output = arguments.file if arguments.in_place else arguments.output
@@ -73,7 +73,9 @@ def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, Ro
     return tuple(problem for problem in found if problem not in seen)
 
 
-def _edited(state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel]) -> WorldState:
+def _edited(
+    state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
+) -> WorldState:
     for name, parent in arguments.parent:
         state = set_pose(state, name, parent=parent)
     for name, text in arguments.pose:
@@ -87,12 +89,13 @@ def _edited(state: WorldState, arguments: argparse.Namespace, robots: Mapping[st
         state.model(model)
         if model not in robots:
             raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
-        state = set_named_state(state, model, group, named, robots[model])
+        state = set_named_state(state, model, group, named, robots[model], diagnostics=diagnostics)
     for word, text in arguments.joint:
         model, slash, joint = word.partition("/")
         if not slash:
             raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
-        state = set_joints(state, model, {joint: _row("--joint", text, None)}, robots.get(model))
+        row = _row("--joint", text, None)
+        state = set_joints(state, model, {joint: row}, robots.get(model), diagnostics=diagnostics)
     if arguments.time is not None:
         state = replace(state, time_ns=nanoseconds(arguments.time, "--time"))
     return state if arguments.name is None else replace(state, name=arguments.name)

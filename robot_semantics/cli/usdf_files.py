@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
@@ -21,7 +21,9 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
+from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.reader import parse_document, read_document
+from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 
@@ -86,6 +88,10 @@ def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[
     robot = given_robot(arguments, diagnostics)
     find = None if arguments.no_robots else finder(arguments, path)
     found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics, implicit_links=arguments.implicit_links)
+    for model in state.models:
+        reason = describes_another_robot(model, found[model.name]) if model.name in found else None
+        if reason is not None:
+            diagnostics.warning("other-robot", f"model '{model.name}': {reason}", Place(path, path=path_of(model)))
     inputs.print_diagnostics(diagnostics)
     diagnostics.raise_if_failed()
     return found

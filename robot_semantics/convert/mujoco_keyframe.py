@@ -18,7 +18,9 @@ from robot_semantics.convert.commands import COMMANDS
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of, engines_of
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
+from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.apply import Base, apply_model_state
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
@@ -80,16 +82,38 @@ def to_keyframe(
 
 class _Export:
     def __init__(self, state: WorldState, model: Any, robots: Mapping[str, RobotModel]) -> None:
-        self._state = state
         self._model = model
         self._robots = robots
         self._resolved: ResolvedWorld = resolve(state)
         others = tuple(engine for engine in state.engines if engine.name not in (KEYFRAME, COMMANDS))
         self._lost = beyond_motion(replace(state, engines=others))
+        self._state = replace(state, models=tuple(self._with_joints(model) for model in state.models))
         self._placed: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._qpos = np.array(model.qpos0, dtype=np.float64)
         self._qvel = np.zeros(model.nv)
+
+    def _with_joints(self, model: ModelState) -> ModelState:
+        """Return a model with all joints that follow, its virtual joint too, where its robot is known."""
+        robot = self._robots.get(model.name)
+        if robot is None:
+            return model
+        applied = apply_model_state(model, self._resolved, robot, base=replace(Base.of(robot), placeable=True))
+        self._lost += [str(item) for item in applied.refused]
+        space, torques = JointSpace.of(robot), {joint.name: joint.torques for joint in model.joints}
+        known = set(applied.positions_of | applied.velocities_of)
+        if applied.base_positions is not None:
+            known.add(robot.root_joint.name)
+        joints = []
+        for joint in space.joints:
+            if joint.name in known:
+                q = applied.positions[space.joint_positions[joint.name]].tolist()
+                v = applied.velocities[space.joint_velocities[joint.name]]
+                moving = None if np.isnan(v).any() else tuple(v.tolist())
+                placed = joint.virtual or joint.name in applied.positions_of
+                joints.append(JointState(joint.name, tuple(q) if placed else None, moving, torques.get(joint.name)))
+        others = [joint for joint in model.joints if joint.name not in robot.joint_index]
+        return replace(model, joints=(*joints, *others))
 
     def converted(self, name: str) -> Converted[Keyframe]:
         """Return the keyframe."""
@@ -103,7 +127,7 @@ class _Export:
             if model.name not in self._placed:
                 self._lost.append(f"model '{model.name}': its pose and twist, as no free joint carries it")
             for joint in model.joints:
-                if (model.name, joint.name) not in self._used:
+                if (model.name, joint.name) not in self._used and not self._is_virtual(model, joint):
                     self._lost.append(f"joint '{joint.name}' of '{model.name}', which the MuJoCo model does not have")
                 elif joint.torques is not None:
                     self._lost.append(f"joint '{joint.name}' of '{model.name}': its torques")
@@ -126,7 +150,7 @@ class _Export:
         for body, at in _mocap_bodies(model):
             mpos[at], mquat[at] = model.body_pos[body], model.body_quat[body]
             name = str(model.body(body).name)
-            carried = [item for item in self._state.models if item.name == name.split("/")[0]]
+            carried = [item for item in self._state.models if item.name == name]
             item = frames.pop(name, None) or next(iter(carried), None)
             if item is None or item.pose is None:
                 self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
@@ -138,6 +162,10 @@ class _Export:
             self._placed.add(item.name)
         self._lost.extend(f"frame '{name}'" for name in frames)
         return mpos, mquat
+
+    def _is_virtual(self, model: ModelState, joint: JointState) -> bool:
+        robot = self._robots.get(model.name)
+        return robot is not None and joint.name == robot.root_joint.name
 
     def _free(self, place: _Place) -> None:
         model = self._carried(place)

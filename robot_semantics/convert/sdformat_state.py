@@ -35,6 +35,7 @@ class _Export:
     def __init__(self, state: WorldState) -> None:
         self._state = state
         self._resolved: ResolvedWorld = resolve(state)
+        self._bodies = {body.name: body for body in state.bodies}
         self._lost = beyond_motion(state)
 
     def converted(self) -> Converted[str]:
@@ -66,6 +67,10 @@ class _Export:
                 _pose(element, model.pose)
         else:
             _pose(element, pose_from_matrix(self._resolved.pose(model.name)))
+            for name in self._resolved.path(model.name)[:-1]:
+                if self._bodies[name].pose is None:
+                    what = "its pose is not stated" if name == model.name else f"the pose of '{name}' is not stated"
+                    self._lost.append(f"model '{model.name}': that {what}, and is taken to be the identity")
             self._lost.append(f"model '{model.name}': that it stands in '{model.parent}'")
         if model.twist is not None and not any(link.twist is not None for link in model.links):
             self._lost.append(f"model '{model.name}': its twist, as no link has one")

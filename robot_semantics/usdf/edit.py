@@ -6,7 +6,7 @@ out, with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from robot_semantics.transforms.arrays import FloatArray, checked
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
@@ -60,15 +61,24 @@ def set_pose(
 
 
 def set_joints(
-    state: WorldState, model: str, positions: Mapping[str, Sequence[float]], robot: RobotModel | None = None
+    state: WorldState,
+    model: str,
+    positions: Mapping[str, Sequence[float]],
+    robot: RobotModel | None = None,
+    *,
+    diagnostics: Diagnostics | None = None,
 ) -> WorldState:
     """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and stated links follow.
+
+    Joints that are not stated stay where the links tell that they are; links that cannot follow are no longer stated,
+    with a warning.
 
     Args:
         state: the state.
         model: the model's name.
         positions: by joint: one number [rad, m], x y theta, or x y z and a quaternion or rpy.
         robot: the model's robot. Without it the model may have no link poses, for these would no longer be right.
+        diagnostics: collects the warnings.
 
     Raises:
         UnknownNameError: there is no such model or joint.
@@ -79,11 +89,19 @@ def set_joints(
     if robot is None:
         changed = _without_robot(changed, values)
     else:
-        changed = _with_robot(changed, values, ForwardKinematics(robot))
+        changed = _with_robot(changed, values, ForwardKinematics(robot), diagnostics)
     return replace(state, models=tuple(changed if item.name == model else item for item in state.models))
 
 
-def set_named_state(state: WorldState, model: str, group: str, name: str, robot: RobotModel) -> WorldState:
+def set_named_state(
+    state: WorldState,
+    model: str,
+    group: str,
+    name: str,
+    robot: RobotModel,
+    *,
+    diagnostics: Diagnostics | None = None,
+) -> WorldState:
     """Return `state` with a model's joints as a named state of its robot's SRDF has them.
 
     What it says of the virtual joint becomes the model's pose in the parent that the model has, through the frames.
@@ -101,7 +119,7 @@ def set_named_state(state: WorldState, model: str, group: str, name: str, robot:
         q[kinematics.space.joint_positions[robot.root_joint.name]] = root
         state = _put_root(state, state.model(model), robot.root_joint.parent_link or WORLD, kinematics.T_parent_root(q))
     active = {joint: row for joint, row in rows.items() if robot.joint(joint).mimic is None}
-    return set_joints(state, model, active, robot)
+    return set_joints(state, model, active, robot, diagnostics=diagnostics)
 
 
 def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray) -> WorldState:
@@ -138,7 +156,10 @@ def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -
 
 
 def _with_robot(
-    model: ModelState, values: Mapping[str, tuple[float, ...]], kinematics: ForwardKinematics
+    model: ModelState,
+    values: Mapping[str, tuple[float, ...]],
+    kinematics: ForwardKinematics,
+    diagnostics: Diagnostics | None,
 ) -> ModelState:
     robot, space = kinematics.model, kinematics.space
     movable = [joint.name for joint in space.joints if not joint.virtual]
@@ -151,8 +172,27 @@ def _with_robot(
         if stated_positions(joint, JointState(name, row)) is None:
             counts = " or ".join(map(str, position_counts(joint)))
             raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
-    changed = _with_positions(model, {**values, **_followers(space, values)})
-    return rederive_links(changed, kinematics)
+    moved = {**values, **_followers(space, values)}
+    recovered, _ = recover_joints(model, robot)
+    behind = _links_behind(robot, moved)
+    following = tuple(link for link in model.links if link.name in behind)
+    changed = rederive_links(_with_positions(replace(recovered, links=following), moved), kinematics, diagnostics)
+    followed = {link.name: link for link in changed.links}
+    stated = {joint.name for joint in model.joints} | moved.keys()
+    return replace(
+        changed,
+        links=tuple(followed.get(link.name, link) for link in model.links),
+        joints=tuple(joint for joint in changed.joints if joint.name in stated),
+    )
+
+
+def _links_behind(robot: RobotModel, joints: Collection[str]) -> set[str]:
+    """Return the links that move when one of the joints does."""
+    behind: set[str] = set()
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        if joint.name in joints or joint.parent_link in behind:
+            behind.add(link.name)
+    return behind
 
 
 def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:

@@ -18,6 +18,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy, quat_slerp, rpy_from_quat
 from robot_semantics.usdf.joint_values import RPY_COUNT
 from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions
+from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
@@ -96,11 +97,14 @@ class _Between:
 
     def _model(self, first: ModelState, second: ModelState) -> ModelState:
         path = path_of(first)
+        stated = {joint.name for joint in first.joints} & {joint.name for joint in second.joints}
         robot = self._robots.get(first.name)
         wrapping: frozenset[str] = frozenset()
         if robot is not None:
             joints = JointSpace.of(robot).joints
             wrapping = frozenset(joint.name for joint in joints if joint.type is JointType.CONTINUOUS)
+            # Links go where the joints take them, also those joints that only the links tell.
+            first, second = (recover_joints(model, robot)[0] for model in (first, second))
         state = replace(
             self._placed(first, second),
             links=tuple(self._link(a, b, path) for a, b in self._pairs(first.links, second.links, path)),
@@ -112,7 +116,10 @@ class _Between:
             semantic=first.semantic if first.semantic == second.semantic else None,
             urdf_sha256=first.urdf_sha256 if first.urdf_sha256 == second.urdf_sha256 else None,
         )
-        return state if robot is None else rederive_links(state, robot)
+        if robot is None:
+            return state
+        state = rederive_links(state, robot, self._found)
+        return replace(state, joints=tuple(joint for joint in state.joints if joint.name in stated))
 
     def _placed(self, first: _Placed, second: _Placed) -> _Placed:
         path = path_of(first)

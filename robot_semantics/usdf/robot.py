@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
@@ -15,7 +16,9 @@ from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6
+from robot_semantics.usdf.writable import SOURCE
 
 
 def from_joint_positions(
@@ -85,10 +88,12 @@ def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelS
     return replace(state, links=tuple(_first_stated(stated.get(name), derived.get(name)) for name in names))
 
 
-def rederive_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelState:
+def rederive_links(
+    state: ModelState, robot: RobotModel | ForwardKinematics, diagnostics: Diagnostics | None = None
+) -> ModelState:
     """Return `state` with the poses and twists of its links replaced by those that its joints give.
 
-    A stated pose or twist that the joints do not determine is no longer stated; none is added.
+    A stated pose or twist that the joints do not determine is no longer stated, with a warning; none is added.
     """
     derived = _derived_links(state, robot)
     names = (robot.model if isinstance(robot, ForwardKinematics) else robot).link_index
@@ -97,7 +102,13 @@ def rederive_links(state: ModelState, robot: RobotModel | ForwardKinematics) -> 
         found = derived.get(link.name, LinkState(link.name))
         pose = None if link.pose is None else found.pose
         twist = None if link.twist is None else found.twist
-        links.append(replace(link, pose=pose, twist=twist) if link.name in names else link)
+        made = replace(link, pose=pose, twist=twist) if link.name in names else link
+        links.append(made)
+        left_out = [word for word in ("pose", "twist") if getattr(made, word) is None is not getattr(link, word)]
+        if left_out and diagnostics is not None:
+            message = f"no known joints give the {' and '.join(left_out)} of link '{link.name}' of '{state.name}'"
+            place = Place(SOURCE, path=path_of(link, path_of(state)))
+            diagnostics.warning("left-out", f"{message} any more; left out", place)
     return replace(state, links=tuple(links))
 
 

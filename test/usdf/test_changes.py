@@ -264,3 +264,49 @@ def test_a_joint_that_cannot_be_set_is_refused_with_the_reason(rover: RobotModel
         set_joints(state, rover.name, {"lift_joint": (0.0, 1.0)}, rover)
     with pytest.raises(UnknownNameError, match="lift_joint"):
         set_joints(state, rover.name, {"lift_jiont": (0.0,)}, rover)
+
+
+CRANE = """<robot name="crane"><link name="base"/><link name="mast"/><link name="boom"/><link name="lamp"/>
+<joint name="slew" type="revolute"><parent link="base"/><child link="mast"/><axis xyz="0 0 1"/>
+ <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="reach" type="prismatic"><parent link="mast"/><child link="boom"/><axis xyz="1 0 0"/>
+ <limit lower="0" upper="5" effort="1" velocity="1"/></joint>
+<joint name="nod" type="revolute"><parent link="base"/><child link="lamp"/><axis xyz="0 1 0"/>
+ <limit lower="-2" upper="2" effort="1" velocity="1"/></joint></robot>"""
+
+
+def crane(slew: float, reach: float) -> WorldState:
+    """Return a state of links alone."""
+    x, y = reach * math.cos(slew), reach * math.sin(slew)
+    links = (
+        LinkState("mast", Pose((0.0, 0.0, 0.0, 0.0, 0.0, slew))),
+        LinkState("boom", Pose((x, y, 0.0, 0.0, 0.0, slew))),
+        LinkState("lamp", twist=(0.0, 0.0, 0.0, 0.0, 0.5, 0.0)),
+    )
+    return WorldState(models=(ModelState("crane", pose=Pose(ZERO), links=links),))
+
+
+def test_between_states_of_links_alone_links_go_where_their_joints_take_them() -> None:
+    robot = robot_from_text(CRANE)
+    between = interpolate(crane(0.0, 1.0), crane(1.0, 2.0), 0.5, robots={"crane": robot}).model("crane")
+    boom = between.link("boom").pose
+    assert boom is not None
+    # On an arc: straight lines would be 1.39 long, not 1.5.
+    assert boom.xyz_rpy == pytest.approx((1.5 * math.cos(0.5), 1.5 * math.sin(0.5), 0.0, 0.0, 0.0, 0.5))
+    assert between.joints == ()
+
+
+def test_an_edited_joint_takes_the_links_behind_it_along_and_leaves_the_others_alone() -> None:
+    robot, state = robot_from_text(CRANE), crane(0.0, 1.0)
+    found = Diagnostics()
+    edited = set_joints(state, "crane", {"slew": (1.0,)}, robot, diagnostics=found).model("crane")
+    boom = edited.link("boom").pose
+    assert boom is not None
+    # How far the boom reaches nobody states but the links.
+    assert boom.xyz_rpy[:2] == pytest.approx((math.cos(1.0), math.sin(1.0)))
+    assert edited.link("lamp") == state.model("crane").link("lamp")
+    assert [joint.name for joint in edited.joints] == ["slew"]
+    assert not list(found)
+    set_joints(state, "crane", {"nod": (1.0,)}, robot, diagnostics=found)
+    (problem,) = found
+    assert problem.message == "no known joints give the twist of link 'lamp' of 'crane' any more; left out"

@@ -20,6 +20,7 @@ from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
 from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.usdf.compare import Kind, compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
@@ -373,6 +374,32 @@ def test_controls_that_command_joints_are_commands_that_other_models_and_simulat
     np.testing.assert_allclose(found.value.ctrl, [1.5, 0.75, 0.0])
     assert "the velocity command to 'arm/slide', for which the MuJoCo model has no actuator" in found.lost
     assert any("a model with other actuators" in line for line in found.lost)
+
+
+def test_a_keyframe_has_the_joints_that_follow_from_links_and_from_where_the_model_is() -> None:
+    robot = robot_from_text(
+        '<robot name="cart"><link name="base"/><link name="arm"/><joint name="turn" type="continuous">'
+        '<parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>',
+        '<robot name="cart"><virtual_joint name="wj" type="planar" parent_frame="odom" child_link="base"/></robot>',
+    )
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body name="cart/base">
+      <joint name="cart/wj/x" type="slide" axis="1 0 0"/><joint name="cart/wj/y" type="slide" axis="0 1 0"/>
+      <joint name="cart/wj/theta" type="hinge"/><geom size=".1"/>
+      <body name="cart/arm"><joint name="cart/turn"/><geom size=".1"/></body></body></worldbody></mujoco>""")
+    cart = ModelState(
+        "cart",
+        "map",
+        Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.25)),
+        links=(LinkState("arm", Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.5))),),
+    )
+    frames = (Frame("map", "odom", Pose((2.0, 3.0, 0.0, 0.0, 0.0, 0.0))), Frame("odom"))
+    key = to_keyframe(WorldState(models=(cart,), frames=frames), model, robots={"cart": robot}).value
+    np.testing.assert_allclose(key.qpos, [3.0, 3.0, 0.25, 0.5], atol=1e-12)
+
+
+def test_sdformat_says_which_poses_it_makes_up() -> None:
+    state = WorldState(models=(ModelState("m", "f"),), frames=(Frame("f", pose=Pose((1.0, *ZERO[1:]))),))
+    assert "model 'm': that its pose is not stated, and is taken to be the identity" in to_sdformat(state).lost
 
 
 def test_a_keyframe_moves_the_bodies_that_mocap_bodies_carry() -> None:
