@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, add_reading_arguments, print_json, xacro_of
 from robot_semantics.cli.progress import Bar, print_all
-from robot_semantics.cli.words import UsageError
+from robot_semantics.cli.words import UsageError, nanoseconds
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report
@@ -114,12 +113,9 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         raise UsageError("--jobs must be at least 1")
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
-    try:
-        max_gap_ns = int(Decimal(arguments.max_gap) * 1_000_000_000)
-        if max_gap_ns < 0:
-            raise InvalidOperation
-    except (InvalidOperation, OverflowError, ValueError):
-        raise UsageError(f"--max-gap '{arguments.max_gap}' is not a number of seconds") from None
+    max_gap_ns = nanoseconds(arguments.max_gap, "--max-gap")
+    if max_gap_ns < 0:
+        raise UsageError(f"--max-gap '{arguments.max_gap}' is negative")
     return ExportRequest(
         bags=tuple(Path(bag) for bag in arguments.bags),
         out=None if arguments.output is None else Path(arguments.output),
@@ -202,15 +198,18 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 
 def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
+    from robot_semantics.usdf.writer import format_time
+
     recording = report.recording
-    span = (recording.end_ns - recording.start_ns) / 1e9
+    span_ns = recording.end_ns - recording.start_ns
     if request.dry_run:
         for bag in recording.plan.bags:
             yield f"{bag.path}: {sum(bag.counts().values())} messages on {len(bag.topics)} topics"
             for topic, msgtype in sorted(bag.topics.items()):
                 used = "" if topic in recording.plan.topics else "  (not used)"
                 yield f"  {topic}  {msgtype}  {bag.counts()[topic]}{used}"
-        yield f"from {recording.start_ns / 1e9:.9f} s, {span:.3f} s long, run {recording.run + 1} of {recording.runs}"
+        start, span = format_time(recording.start_ns), format_time(span_ns)
+        yield f"from {start} s, {span} s long, run {recording.run + 1} of {recording.runs}"
         for robot in recording.robots:
             if robot.model is None:
                 yield f"robot {robot.name}: no description"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Collection, Sequence
-from decimal import Decimal, InvalidOperation
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.urdf.numbers import number
 
 
@@ -79,9 +79,6 @@ def nanoseconds(text: str, option: str) -> int:
         UsageError: the text is no number, or one of more than ten digits of seconds.
     """
     try:
-        seconds = Decimal(text)
-    except InvalidOperation:
-        seconds = Decimal("NaN")
-    if not seconds.is_finite() or abs(seconds) >= 10**10:
-        raise UsageError(f"{option}: '{text}' is not a time in seconds")
-    return int((seconds * 10**9).to_integral_value())
+        return parse_seconds(text)
+    except ValueError:
+        raise UsageError(f"{option}: '{text}' is not a time in seconds") from None

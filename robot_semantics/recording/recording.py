@@ -29,7 +29,7 @@ from robot_semantics.recording.robots import (
     describe_robot,
     found_robots,
 )
-from robot_semantics.recording.runs import Pieces, find_resets, stamps_of, take_run
+from robot_semantics.recording.runs import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
 from robot_semantics.recording.timeline import IntArray
 
 Run = Callable[[Sequence[Task], Advance | None], Iterator[Part]]
@@ -203,6 +203,22 @@ def read_recording(
     place = plan.place
     _report_refusals(refusals, problems, place)
     _report_counts(plan, counts, problems)
+    pieces, ahead = without_ahead(pieces)
+    for topic in dict.fromkeys(message.topic for message in ahead):
+        mine = [message for message in ahead if message.topic == topic]
+        noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
+        text = (
+            f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
+            f"by {max(message.by_ns for message in mine) / 1e9:.3f} s, the first at {_clock(mine[0].log_ns)}"
+        )
+        problems.warning("stamped-ahead", text, place)
+    wall, other = clocks(pieces)
+    if wall and other:
+        text = (
+            f"two clocks are mixed: {_listed(wall)} are stamped by the wall clock, {_listed(other)} by one that was "
+            "started, as a simulation's; what one topic says is not known at the times of another"
+        )
+        problems.error("clocks-mixed", text, place)
     resets, jumps = find_resets(pieces)
     for jump in jumps[:5]:
         problems.warning(
@@ -294,7 +310,20 @@ def _check_names(robots: Sequence[Robot]) -> None:
 def _span(pieces: Pieces) -> tuple[int, int]:
     """Return the first and last stamp of everything that moves."""
     kinds = ("joints", "tf", "odometry", "multi_dof")
-    moving = [part for key, parts in pieces.items() if key.kind in kinds for part in parts if len(part["log"])]
+    wall, other = clocks(pieces)
+    counts = {
+        topics: sum(len(part["log"]) for key, parts in pieces.items() if key.topic in topics for part in parts)
+        for topics in (tuple(wall), tuple(other))
+    }
+    # Of two clocks the one with more messages is the recording's.
+    foreign = min(counts, key=lambda topics: counts[topics]) if wall and other else ()
+    moving = [
+        part
+        for key, parts in pieces.items()
+        if key.kind in kinds and key.topic not in foreign
+        for part in parts
+        if len(part["log"])
+    ]
     if not moving:
         moving = [part for key, parts in pieces.items() if key.kind == "times" for part in parts if len(part["log"])]
     if not moving:
@@ -303,6 +332,10 @@ def _span(pieces: Pieces) -> tuple[int, int]:
             raise RequestError("the recording has no joint states, transforms or odometry")
         return int(max(part["log"].max() for part in static)), int(max(part["log"].max() for part in static))
     return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
+
+
+def _listed(topics: Sequence[str]) -> str:
+    return ", ".join(f"'{topic}'" for topic in topics)
 
 
 def _clock(log_ns: int) -> str:

@@ -19,6 +19,15 @@ RESET_NS = 1_000_000_000
 JUMP_NS = 10_000_000_000
 """Stamps that run ahead by this much more than the time of recording are told."""
 
+MOST_AHEAD = 3
+"""So many messages in a row may be stamped ahead of their clock; more are taken for what the clock really said."""
+
+WALL_CLOCK_FROM_NS = 10**9 * 1_000_000_000
+"""Stamps from here on, the year 2001, are of the wall clock."""
+
+OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
+"""Stamps up to here, three years, are of a clock that was started, as a simulator's."""
+
 TOGETHER_NS = 2_000_000_000
 """Resets seen on several topics within this much log time are one."""
 
@@ -32,6 +41,19 @@ class Reset(NamedTuple):
         log_ns: log time of the first message after it.
         by_ns: how far back.
         topic: where it was seen first.
+    """
+
+    log_ns: int
+    by_ns: int
+    topic: str
+
+
+class Ahead(NamedTuple):
+    """A message whose stamp runs ahead of its own clock, which those after it do not follow.
+
+    Attributes:
+        log_ns: its log time.
+        by_ns: how far ahead it is of the one before it.
     """
 
     log_ns: int
@@ -56,6 +78,76 @@ def stamps_of(arrays: dict[str, Array]) -> IntArray:
     """Return one stamp a message (n,), the first where a message has several."""
     stamps = arrays["stamp"]
     return np.asarray(stamps[:, 0] if stamps.ndim == 2 else stamps)
+
+
+def without_ahead(pieces: Pieces) -> tuple[Pieces, list[Ahead]]:
+    """Return the messages without those that are stamped ahead of their clock, and what these were.
+
+    One such stamp would make all that follows look like a clock that was set back.
+    """
+    by_topic: dict[str, list[GroupKey]] = {}
+    for key, parts in pieces.items():
+        if key.kind != "tf_static" and parts:
+            by_topic.setdefault(key.topic, []).append(key)
+    found: list[Ahead] = []
+    result = dict(pieces)
+    for topic, keys in by_topic.items():
+        every = [part for key in keys for part in pieces[key]]
+        logs = np.concatenate([np.asarray(part["log"]) for part in every])
+        stamps = np.concatenate([stamps_of(part) for part in every])
+        order = np.argsort(logs, kind="stable")
+        bad = [*_ahead(logs[order], stamps[order])]
+        if not bad:
+            continue
+        found += [Ahead(int(logs[order[i]]), by, topic) for i, by in bad]
+        kept = np.ones(len(logs), dtype=bool)
+        kept[order[[i for i, _ in bad]]] = False
+        at = 0
+        for key in keys:
+            some = []
+            for part in pieces[key]:
+                mine = kept[at : at + len(part["log"])]
+                at += len(mine)
+                some.append(part if mine.all() else {name: array[mine] for name, array in part.items()})
+            result[key] = some
+    return result, sorted(found)
+
+
+def _ahead(logs: IntArray, stamps: IntArray) -> Iterator[tuple[int, int]]:
+    """Yield (index, how far ahead) of the stamps of one topic that run ahead and are not followed."""
+    last = len(stamps) - 1
+    if last > 1 and stamps[0] > stamps[1:].max() + RESET_NS and (np.diff(stamps[1 : MOST_AHEAD + 2]) > 0).all():
+        yield 0, int(stamps[0] - stamps[1])
+    drift = np.abs(np.diff(stamps) - np.diff(logs))
+    skip = 0
+    for i in (np.flatnonzero(np.diff(stamps) > RESET_NS) + 1).tolist():
+        if i < skip:
+            continue
+        before = stamps[i - 1]
+        back = next((j for j in range(i + 1, min(i + MOST_AHEAD, last) + 1) if stamps[j] < stamps[i] - RESET_NS), None)
+        if back is None:
+            # The last messages of all have none after them; then the time of recording tells.
+            usual = int(drift[: i - 1].max(initial=0))
+            if last - i < MOST_AHEAD and i > 1 and drift[i - 1] > max(JUMP_NS, 10 * usual):
+                yield from ((k, int(stamps[k] - before)) for k in range(i, last + 1))
+                return
+        elif stamps[back] >= before - RESET_NS:
+            yield from ((k, int(stamps[k] - before)) for k in range(i, back) if stamps[k] > before + RESET_NS)
+            skip = back
+
+
+def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
+    """Return the topics whose stamps are of the wall clock, and those whose stamps are of one that was started."""
+    wall, other = set[str](), set[str]()
+    for key, parts in pieces.items():
+        if key.kind == "tf_static" or not parts:
+            continue
+        middle = int(np.median(np.concatenate([stamps_of(part) for part in parts])))
+        if middle >= WALL_CLOCK_FROM_NS:
+            wall.add(key.topic)
+        elif middle <= OTHER_CLOCK_TO_NS:
+            other.add(key.topic)
+    return sorted(wall), sorted(other)
 
 
 def find_resets(pieces: Pieces) -> tuple[list[Reset], list[Jump]]:

@@ -7,15 +7,16 @@ without a detour over floats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.timeline import IntArray
+from robot_semantics.usdf.writer import format_time
 
 ABSOLUTE_FROM = 100_000_000
 """A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""
@@ -51,14 +52,14 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     start = recording.start_ns if request.start is None else parse_time(request.start, recording)
     stop = recording.end_ns if request.stop is None else parse_time(request.stop, recording)
     if start > stop:
-        raise RequestError(f"the range of times ends before it starts: {start / 1e9:.9f} s to {stop / 1e9:.9f} s")
+        raise RequestError(f"the range of times ends before it starts: {format_time(start)} s to {format_time(stop)} s")
     place = recording.plan.place
     if request.every is not None:
         step = _step(request.every)
         if (stop - start) // step >= MOST_TIMES:
             raise RequestError(
-                f"{(stop - start) // step + 1} times from {start / 1e9:.3f} s to {stop / 1e9:.3f} s are too many; "
-                "if a stamp is wrong, choose the range with --from and --to"
+                f"{(stop - start) // step + 1} times from {format_time(start)} s to {format_time(stop)} s "
+                "are too many; if a stamp is wrong, choose the range with --from and --to"
             )
         return np.arange(start, stop + 1, step, dtype=np.int64)
     if request.at_topic is not None:
@@ -77,7 +78,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     times = [parse_time(text, recording) for text in request.at or ("end",)]
     for text, time in zip(request.at or ("end",), times, strict=True):
         if not recording.start_ns <= time <= recording.end_ns:
-            span = f"{recording.start_ns / 1e9:.9f} s to {recording.end_ns / 1e9:.9f} s"
+            span = f"{format_time(recording.start_ns)} s to {format_time(recording.end_ns)} s"
             raise RequestError(f"time '{text}' is outside the recording, which goes from {span}")
     return np.unique(np.array(times, dtype=np.int64))
 
@@ -123,9 +124,6 @@ def _step(text: str) -> int:
 
 def _nanoseconds(text: str) -> int:
     try:
-        value = Decimal(text.strip())
-        if not value.is_finite() or abs(value) > 10**11:
-            raise InvalidOperation
-    except InvalidOperation:
+        return parse_seconds(text)
+    except ValueError:
         raise RequestError(f"'{text}' is not a time: give seconds, @seconds since 1970, or 'end'") from None
-    return int((value * 1_000_000_000).to_integral_value())

@@ -1,0 +1,23 @@
+"""Seconds as people write them, as the integer nanoseconds that times are: exactly, without a float in between."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+MOST_SECONDS = 10**10
+"""A time of more is taken for a mistake; in nanoseconds it would not fit into 64 bits."""
+
+
+def parse_seconds(text: str) -> int:
+    """Return the nanoseconds of seconds in decimals, the tenth digit behind the point rounded.
+
+    Raises:
+        ValueError: the text is no finite number, or one of more than `MOST_SECONDS`.
+    """
+    try:
+        seconds = Decimal(text.strip())
+    except InvalidOperation:
+        raise ValueError(f"'{text}' is not a number of seconds") from None
+    if not seconds.is_finite() or abs(seconds) >= MOST_SECONDS:
+        raise ValueError(f"'{text}' is not a time in seconds")
+    return int((seconds * 10**9).to_integral_value())
