@@ -8,10 +8,11 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from typing import Any
 
 import rclpy
 from rcl_interfaces.srv import SetParameters
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from robot_semantics_interfaces import srv
 
@@ -28,7 +29,8 @@ KINDS = {
     "list_snapshots": srv.ListSnapshots,
     "delete_snapshot": srv.DeleteSnapshot,
 }
-PACE_S = 0.02
+PACE_S = 0.25
+"""Time between two questions of a client [s]."""
 
 
 def main(clients: int, changes: int, seconds: float, joints: int) -> None:
@@ -40,7 +42,7 @@ def main(clients: int, changes: int, seconds: float, joints: int) -> None:
     kinds = itertools.islice(itertools.cycle(KINDS.items()), clients)
     asking = [(node.create_client(kind, f"{NODE}/{name}"), kind.Request()) for name, kind in kinds]
     setter = node.create_client(SetParameters, f"{NODE}/set_parameters")
-    open_questions = [None] * len(asking)
+    open_questions: list[Any] = [None] * len(asking)
     begin, changed = time.monotonic(), 0
     try:
         while True:
@@ -58,8 +60,10 @@ def main(clients: int, changes: int, seconds: float, joints: int) -> None:
             pace = time.monotonic() + PACE_S
             while time.monotonic() < pace:
                 executor.spin_once(timeout_sec=max(0.0, pace - time.monotonic()))
-    except (ExternalShutdownException, KeyboardInterrupt, rclpy.executors.ShutdownException):
-        pass
+    except Exception:
+        # In the middle of a call when it was told to stop.
+        if rclpy.ok():
+            raise
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ _DOUBLE = np.dtype("<f8")
 
 _uint32 = struct.Struct("<I").unpack_from
 unpack_stamp = struct.Struct("<iI").unpack_from
-_pack_stamp = struct.Struct("<iI").pack
+pack_stamp = struct.Struct("<iI").pack
 
 
 class CdrError(RobotSemanticsError, ValueError):
@@ -107,10 +107,10 @@ class JointStateReader:
 
 
 class JointStateRepeater:
-    """What it takes to read messages that differ from ones seen before in their stamp and numbers alone.
+    """What it takes to read messages that differ from one seen before in their stamp and numbers alone.
 
     Attributes:
-        heads: all that stood between stamp and positions.
+        heads: what stood between stamp and positions in messages that are known; others may be known to `knows`.
         at: offset of the positions.
         velocity_count, effort_count: where in a message the numbers of these stand, and what stands there.
         buffer: to be overwritten with a message, which must be as long as the first.
@@ -118,7 +118,7 @@ class JointStateRepeater:
 
     """
 
-    __slots__ = ("_names", "at", "buffer", "effort_count", "heads", "positions", "velocity_count")
+    __slots__ = ("_head", "_matters", "_names", "at", "buffer", "effort_count", "heads", "positions", "velocity_count")
 
     def __init__(self, first: JointStateData) -> None:
         """`first` has been read from bytes and has as many positions as names."""
@@ -128,20 +128,26 @@ class JointStateRepeater:
         memory = np.zeros(BODY + len(data), np.uint8)
         self.buffer = memory.data[BODY:]
         self.positions: FloatArray = memory[BODY + self.at :][: 8 * len(first.position)].view(_DOUBLE)
-        self.heads: set[bytes] = set()
         end = self.at + 8 * len(first.position)
         self.velocity_count = slice(end, end + 4), data[end : end + 4]
         _, end = _doubles(data, end)
         self.effort_count = slice(end, end + 4), data[end : end + 4]
-        self.learn(first)
+        head = data[AFTER_STAMP : self.at]
+        self.heads = {head}
+        self._head = np.frombuffer(head, np.uint8)
+        self._matters = _without_padding(data, len(first.names), self.at)
 
-    def learn(self, other: JointStateData) -> None:
-        """Know `other` too: with the same names at the same places, but different padding between them.
+    def knows(self, head: bytes) -> bool:
+        """Tell whether a head differs from the first one in nothing but its padding, and remember it then.
 
         What a middleware pads with is whatever its buffer held before; one sender has a few buffers, and each its own.
         """
-        if len(self.heads) < _MAX_LAYOUTS:
-            self.heads.add(other.data[AFTER_STAMP : self.at])
+        if len(head) != len(self._head) or (self._head != np.frombuffer(head, np.uint8))[self._matters].any():
+            return False
+        if len(self.heads) >= _MAX_LAYOUTS:
+            self.heads.clear()
+        self.heads.add(head)
+        return True
 
     def read(self, data: bytes, stamp_ns: int) -> JointStateData:
         """Return the content of a message whose head is known and whose length is that of the first."""
@@ -170,6 +176,24 @@ def _read_layout(data: bytes) -> _Layout:
         raise CdrError(str(error)) from None
     # The number of names takes part in the comparison, so no other list of names can begin with the same bytes.
     return _Layout(data[AFTER_STAMP:end], tuple(names), _align(end, 4))
+
+
+def _without_padding(data: bytes, count: int, positions_at: int) -> npt.NDArray[np.bool_]:
+    """Return which bytes between stamp and positions mean something, in a joint state of so many names."""
+    matters = np.zeros(positions_at, np.bool_)
+
+    def mark(begin: int, end: int) -> int:
+        matters[begin:end] = True
+        return _align(end, 4)
+
+    _, end = _string(data, AFTER_STAMP)
+    at = mark(AFTER_STAMP, end)
+    at = mark(at, at + 4)
+    for _ in range(count):
+        _, end = _string(data, at)
+        at = mark(at, end)
+    mark(at, at + 4)
+    return matters[AFTER_STAMP:]
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
@@ -235,7 +259,7 @@ class TransformMessage:
         """
         if transforms is not None:
             self.slots[self.places] = transforms
-        return bytes(self.stamped(_pack_stamp(*divmod(stamp_ns, 1_000_000_000))))
+        return bytes(self.stamped(pack_stamp(*divmod(stamp_ns, 1_000_000_000))))
 
     def stamped(self, stamp: bytes) -> bytearray:
         """Return the message with every transform stamped so, with a stamp's eight bytes.

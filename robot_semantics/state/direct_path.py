@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic_ns
 
 from robot_semantics.kinematics.in_place import Given, InPlaceTransforms
@@ -14,6 +14,7 @@ from robot_semantics.state.cdr import (
     JointStateData,
     JointStateRepeater,
     TransformMessage,
+    pack_stamp,
     unpack_stamp,
 )
 from robot_semantics.state.joint_buffer import JointBuffer
@@ -79,17 +80,14 @@ class DirectPath:
         raw = self._message
         self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.stage, given)
 
-    def learn(self, other: JointStateData) -> None:
-        """Take messages like `other` too, which has been read from as many bytes, its positions at the same place."""
-        self._repeater.learn(other)
-
-    def take(self, data: bytes) -> bytes | bytearray | None:
+    def take(self, data: bytes, now: Callable[[], int]) -> bytes | bytearray | None:
         """Take over a message and return the transforms to send, empty if none are due, None if it is not for us.
 
-        They hold until the next call.
+        They hold until the next call. `now` gives the node's time [ns], asked only for messages without a stamp.
         """
         # All in one piece, with few calls: see `kinematics.in_place` for why.
-        if data[AFTER_STAMP : self._at] not in self._heads:
+        head = data[AFTER_STAMP : self._at]
+        if head not in self._heads and not self._repeater.knows(head):
             return None
         try:
             self._into[:] = data
@@ -97,9 +95,12 @@ class DirectPath:
             # Of another length: with velocities, for once, or without.
             return None
         seconds, nanoseconds = unpack_stamp(data, BODY)
-        stamp_ns = seconds * 1_000_000_000 + nanoseconds
+        stamp, stamp_ns = data[BODY:AFTER_STAMP], seconds * 1_000_000_000 + nanoseconds
+        if not stamp_ns:
+            stamp_ns = now()
+            stamp = pack_stamp(*divmod(stamp_ns, 1_000_000_000))
         order, group = self._order, self._group
-        if not stamp_ns or stamp_ns < order.last_ns:
+        if stamp_ns < order.last_ns:
             return None
         # Some were published apart from the others, or a joint that is in no such message is to be looked after.
         if group.stamp_ns == NEVER_NS or stamp_ns >= group.quiet_until_ns:
@@ -119,7 +120,7 @@ class DirectPath:
             return b""
         group.stamp_ns = stamp_ns
         self._transforms.update(self._positions)
-        return self._message.stamped(data[BODY:AFTER_STAMP])
+        return self._message.stamped(stamp)
 
 
 def _given(model: RobotModel, plan: InputPlan) -> Given:

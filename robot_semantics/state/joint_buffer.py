@@ -22,12 +22,11 @@ _SMALLEST_QUATERNION = 1e-6
 class JointBuffer:
     """Positions, velocities and efforts in the order of `JointSpace`; unknown velocities and efforts are NaN.
 
-    Taking a message over copies the positions alone; the rest of the last message, or all of it where its transforms
-    are made from its bytes, waits until somebody asks for it.
+    A message whose transforms are made from its bytes is not read before somebody asks for what it says.
 
     Attributes:
-        unread: a message whose joints have these values and which nobody has read, for want of a need: its plan, its
-            reader, its bytes, its stamp, and when it came. To replace one of another plan, `catch_up` first.
+        unread: the last message, if nobody has read it, for want of a need: its plan, its reader, its bytes, its stamp,
+            and when it came. To replace one of another plan, `catch_up` first.
         known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
     """
 
@@ -41,14 +40,12 @@ class JointBuffer:
         self.all_known = bool(self.known.all())
         self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
         self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
-        self._waiting: tuple[InputPlan, JointStateData, int, int] | None = None
         self.unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
 
     @property
     def positions(self) -> FloatArray:
         """(n,) [rad, m, quaternion x y z w]."""
-        if self.unread is not None:
-            self.catch_up()
+        self.catch_up()
         return self._positions
 
     @property
@@ -81,15 +78,12 @@ class JointBuffer:
         if not np.isfinite(values).all():
             bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
             return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
-        waiting = self._waiting
-        if self.unread is not None or (waiting is not None and waiting[0] is not plan):
-            self.catch_up()
+        self.catch_up()
         if plan.floating:
             refusal = self._put_floating(plan, values)
             if refusal is not None:
                 return refusal
-        self._put_positions(plan, values)
-        self._waiting = plan, data, stamp_ns, time.monotonic_ns()
+        self._take(plan, data, stamp_ns, time.monotonic_ns())
         return None
 
     def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
@@ -113,18 +107,14 @@ class JointBuffer:
         return None
 
     def catch_up(self) -> None:
-        """Take over what of the last message has been left."""
+        """Take over the message that nobody has read, if there is one."""
         unread, self.unread = self.unread, None
         if unread is not None:
-            # Nothing else waits: whoever leaves a message unread has seen to that.
-            read_plan, reader, message, stamp_ns, received_ns = unread
-            content = reader.read(message, stamp_ns)
-            self._put_positions(read_plan, content.position)
-            self._waiting = read_plan, content, stamp_ns, received_ns
-        if self._waiting is None:
-            return
-        plan, data, stamp_ns, received_ns = self._waiting
-        self._waiting = None
+            plan, reader, message, stamp_ns, received_ns = unread
+            self._take(plan, reader.read(message, stamp_ns), stamp_ns, received_ns)
+
+    def _take(self, plan: InputPlan, data: JointStateData, stamp_ns: int, received_ns: int) -> None:
+        self._put_positions(plan, data.position)
         self._stamps_ns[plan.joints] = stamp_ns
         self._received_ns[plan.joints] = received_ns
         count = len(plan.names)
@@ -169,7 +159,7 @@ class JointBuffer:
 
     def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
         """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
-        self._waiting = self.unread = None
+        self.unread = None
         self._positions[:] = positions
         self._velocities[:] = velocities
         self._efforts[:] = np.nan

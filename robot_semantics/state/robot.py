@@ -226,7 +226,6 @@ class Robot:
                 self._interval_ns,
             )
             sender.paths[at, len(message)] = path
-        path.learn(data)
         others = [other for other in self.direct if other is not path]
         self.direct = (path, *others[: _MAX_PATHS - 1])
 

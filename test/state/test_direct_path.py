@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ class Fed:
         self.direct = False
         self.may_go_direct = True
         self.padding = 0
+        self.now: Callable[[], int] = lambda: SECOND_NS
 
     def message(self, q: Any, stamp_ns: int, names: list[str] | None = None, **arrays: Any) -> JointState:
         """Return a message with the values of `q` for these names, by default all that do not follow others."""
@@ -72,12 +73,12 @@ class Fed:
         """Return the transforms that come out, by child frame."""
         data = with_padding(serialize_message(message), self.padding)
         for path in self.robot.direct if self.may_go_direct else ():
-            out = path.take(data)
+            out = path.take(data, self.now)
             if out is not None:
                 self.direct = True
                 return read([bytes(out)] if out else [])
         self.direct = False
-        result = self.robot.joint_state(self.reader.read(data), lambda: SECOND_NS)
+        result = self.robot.joint_state(self.reader.read(data), self.now)
         return result if isinstance(result, Refusal) else read(result)
 
 
@@ -373,3 +374,47 @@ def test_after_a_restore_nothing_older_is_sent() -> None:
     assert isinstance(found, dict)
     assert len(found) == len(fed.space.joints)
     np.testing.assert_array_equal(fed.robot.buffer.positions, q)
+
+
+def test_messages_without_stamp_go_the_direct_way_too() -> None:
+    fed, q = fed_and_known()
+    times_ns = iter(range(4 * SECOND_NS, 100 * SECOND_NS, SECOND_NS))
+    fed.now = lambda: next(times_ns)
+    for second in range(4, 10):
+        found = fed.give(fed.message(q, 0))
+        assert fed.direct
+        assert isinstance(found, dict)
+        assert {item.header.stamp.sec for item in found.values()} == {second}
+
+
+@pytest.mark.parametrize("fault", ["late", "not_finite", "wrong_length", "duplicate", "unknown", "empty"])
+def test_a_publisher_that_was_refused_goes_the_direct_way_again(fault: str) -> None:
+    fed, q = fed_and_known()
+    for second in range(4, 60, 4):
+        bad = fed.message(q, (1 if fault == "late" else second) * SECOND_NS)
+        if fault == "not_finite":
+            bad.position[0] = float("nan")
+        elif fault == "wrong_length":
+            bad.position.append(1.0)
+        elif fault == "duplicate":
+            bad.name[0] = bad.name[-1]
+        elif fault == "unknown":
+            bad.name = [f"no_{name}" for name in bad.name]
+        elif fault == "empty":
+            bad.name, bad.position = [], []
+        assert isinstance(fed.give(bad), Refusal)
+        went = []
+        for more in (1, 2):
+            fed.padding = second + more
+            assert not isinstance(fed.give(fed.message(q, (second + more) * SECOND_NS)), Refusal)
+            went.append(fed.direct)
+        assert went[-1], (fault, second, went)
+
+
+def test_whatever_the_names_are_padded_with_they_are_known() -> None:
+    fed, q = fed_and_known()
+    for number in range(200):
+        fed.padding = number
+        fed.give(fed.message(q, (4 + number) * SECOND_NS))
+        assert fed.direct
+    assert len(fed.robot.direct) == 1

@@ -98,7 +98,7 @@ class Inputs:
                 robot = slot.robot
                 if robot is not None and isinstance(message, bytes):
                     for path in robot.direct:
-                        transforms = path.take(message)
+                        transforms = path.take(message, now_ns)
                         if transforms is not None:
                             if transforms:
                                 outputs.send_now(transforms)
