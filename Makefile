@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo test bench soak clean lock
+.PHONY: help setup demo test bench soak fuzz sbom clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -24,6 +24,8 @@ help:
 	@echo "make test    linters, types, packages, tests"
 	@echo "make bench   benchmarks"
 	@echo "make soak    ten minutes of good and malformed messages"
+	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
+	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make clean   remove build/ and .venv"
 
 setup:
@@ -47,6 +49,14 @@ bench: setup
 
 soak: setup
 	$(VENV)/python -m benchmark.soak
+
+SECONDS := 60
+fuzz: setup
+	$(VENV)/python test/fuzz --seconds $(SECONDS)
+
+sbom: setup
+	@$(VENV)/cyclonedx-py environment $(VENV)/python --output-file build/sbom.json
+	@$(VENV)/python -c "import json; print('sbom:', len(json.load(open('build/sbom.json'))['components']), 'packages in build/sbom.json')"
 
 clean:
 	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info

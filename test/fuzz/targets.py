@@ -1,0 +1,90 @@
+"""What is fuzzed: for each kind of foreign input a function that takes bytes and lets only an unexpected error out."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from unittest.mock import patch
+
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.recording.layout import LayoutError, walk
+from robot_semantics.recording.message_types import FIELDS, TF_MESSAGE
+from robot_semantics.recording.salvage import scan
+from robot_semantics.state.cdr import CdrError, JointStateReader
+from robot_semantics.urdf.reader import parse_urdf
+from robot_semantics.urdf.writer import write_urdf
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.writer import write_world
+
+ARM = """<robot name="arm"><link name="base"/><link name="upper"/><link name="hand"/>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="wrist" type="floating"><parent link="upper"/><child link="hand"/></joint></robot>"""
+MESSAGES = 2000
+"""Of a bag no more are looked at: what is tried is the way through the file."""
+
+
+def urdf(data: bytes) -> None:
+    """A URDF is read or refused; what is read is written so that it reads the same."""
+    with suppress(DescriptionError):
+        robot = robot_from_text(data, strict=False)
+        again = parse_urdf(write_urdf(robot.urdf))
+        assert again == parse_urdf(write_urdf(again))
+
+
+def srdf(data: bytes) -> None:
+    """An SRDF of a small arm is read or refused."""
+    with suppress(DescriptionError):
+        robot_from_text(ARM, data, strict=False)
+
+
+def usdf(data: bytes) -> None:
+    """A world state is read or refused; what is read is written so that it reads the same, bit for bit."""
+    with suppress(DescriptionError):
+        state = parse_world(data, "<fuzz>")
+        assert parse_world(write_world(state), "<again>") == state
+
+
+def joint_state(data: bytes) -> None:
+    """CDR bytes are a joint state or are refused; its arrays are as long as it says."""
+    reader = JointStateReader()
+    for _ in range(2):  # the second time by the layout that was remembered
+        with suppress(CdrError):
+            message = reader.read(data)
+            assert len(message.names) == len(set(message.names)) or message.names
+
+
+def tf_message(data: bytes) -> None:
+    """CDR bytes have the layout of a TFMessage, or are refused with the place."""
+    for ros1 in (False, True):
+        with suppress(LayoutError):
+            walk(data, FIELDS[TF_MESSAGE], ros1=ros1)
+
+
+def bag(data: bytes) -> None:
+    """Whatever a damaged bag is, its whole messages are found and the rest is reported."""
+    if not data:
+        return
+    ending = (".mcap", ".bag", ".db3", ".mcap.zstd")[data[0] % 4]
+    with tempfile.TemporaryDirectory() as folder, suppress(RobotSemanticsError):
+        path = Path(folder) / f"x{ending}"
+        path.write_bytes(data[1:])
+        for number, _ in enumerate(scan(path, lambda _text: None)):
+            if number > MESSAGES:
+                break
+
+
+def xacro(data: bytes) -> None:
+    """A text that nobody asked to expand starts no process, whatever macros it has."""
+    started = AssertionError("a text that nobody asked to expand has started a process")
+    with patch.object(subprocess, "Popen", side_effect=started), suppress(DescriptionError):
+        robot_from_text(data, strict=False)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    target.__name__: target for target in (urdf, srdf, usdf, joint_state, tf_message, bag, xacro)
+}
