@@ -1,6 +1,8 @@
 """Counting self-collisions beside a bare MuJoCo loop, pinocchio with coal, and python-fcl: equal counts first.
 
-``python -m benchmark.bench_collisions``. All count the same pairs on the same convex hulls in the same configurations.
+``python -m benchmark.bench_collisions [ROBOT ...]``. All count the same pairs on the same convex hulls in the same
+configurations; then our counts of triangles beside those of hulls, chunk by chunk, and the whole command beside one
+that stops at hulls.
 The bare loop sets positions and runs ``mj_kinematics`` and ``mj_collision`` over the same model, and looks at nothing.
 """
 
@@ -8,7 +10,10 @@ from __future__ import annotations
 
 import resource
 import statistics
+import subprocess
+import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Callable
 from itertools import combinations
@@ -25,6 +30,7 @@ from rich.table import Table
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.adjacency import adjacent_pairs
 from robot_semantics.collision.counting import Counts, count_blocks
+from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import CollisionScene, build_scene
@@ -159,38 +165,53 @@ class Coal:
 def main() -> None:
     """Prove equal counts, then time."""
     table = Table(
-        title=f"{SAMPLES:,} configurations, seconds; python-fcl and coal scaled up from {SLOW_SAMPLES}", box=None
+        title=f"{SAMPLES:,} configurations, processor time [s]; python-fcl and coal scaled up from {SLOW_SAMPLES}",
+        box=None,
     )
-    for column in ("robot", "pairs", "bare loop", "ours", "ours / bare", "2 threads", "fcl", "coal"):
+    for column in ("robot", "pairs", "bare loop", "hulls", "hulls / bare", "triangles", "triangles / hulls", "search"):
+        table.add_column(column, justify="right")
+    for column in ("command / hulls", "fcl", "coal"):
         table.add_column(column, justify="right")
     for name, urdf in ROBOTS.items():
-        robot = load_robot(SHARE / "example-robot-data" / "robots" / urdf, strict=False)
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        file = SHARE / "example-robot-data" / "robots" / urdf
+        robot = load_robot(file, strict=False)
         pieces = pieces_of(robot, PackageResolver([SHARE]), Diagnostics())
         names = {robot.link_names[piece.link] for piece in pieces}
-        excluded = [(robot.link_index[p.first], robot.link_index[p.second]) for p in adjacent_pairs(robot, names)]
-        scene = build_scene(robot, pieces, excluded)
+        adjacent = adjacent_pairs(robot, names)
+        excluded = [
+            (robot.link_index[pair.first], robot.link_index[pair.second])
+            for pair, path in adjacent.items()
+            if len(path) == 2
+        ]
+        hulls = tuple(Piece(p.link, p.shape._replace(surface=None), p.T_link_piece) for p in pieces)
+        scene, with_surfaces = (build_scene(robot, kind, excluded) for kind in (hulls, pieces))
         draw = block_sampler(scene.space, 0)
         pairs = tested_pairs(robot, pieces, excluded)
         few = scene.space.with_mimics(draw(0)[:SLOW_SAMPLES])
         T_root_link = ForwardKinematics(robot).link_poses(few)
         others, coal = Fcl(pieces, pairs), Coal(pieces, pairs)
-        start = time.perf_counter()
+        start = time.process_time()
         expected = others.count(T_root_link)
-        fcl_seconds = (time.perf_counter() - start) * SAMPLES / SLOW_SAMPLES
-        start = time.perf_counter()
-        coal.count(T_root_link)
-        coal_seconds = (time.perf_counter() - start) * SAMPLES / SLOW_SAMPLES
-        ours = count_blocks(scene, draw, range(1), last=SLOW_SAMPLES).hulls
-        check_equal(ours, expected)
-        bare, one, two = times(scene, draw)
-        ratio = statistics.median(a / b for a, b in zip(one, bare, strict=True))
+        fcl_seconds = (time.process_time() - start) * SAMPLES / SLOW_SAMPLES
+        coal_seconds = seconds(time.process_time, coal.count, T_root_link) * SAMPLES / SLOW_SAMPLES
+        check_equal(count_blocks(scene, draw, range(1), last=SLOW_SAMPLES).hulls, expected)
+        bare, ours, triangles = times(scene, with_surfaces, draw)
+        by_hulls = seconds(time.process_time, generate_matrix, robot, hulls, Settings(search=False))
+        sampled = seconds(time.process_time, generate_matrix, robot, pieces, Settings(search=False))
+        searched = seconds(time.process_time, generate_matrix, robot, pieces, Settings())
+        start_up = command_seconds(file)
         chunks = SAMPLES // (CHUNK * BLOCK)
         table.add_row(
             name,
             str(len(pairs)),
-            *(f"{statistics.median(taken) * chunks:.2f}" for taken in (bare, one)),
-            f"{ratio:.2f}",
-            f"{statistics.median(two) * chunks:.2f}",
+            *(f"{statistics.median(taken) * chunks:.2f}" for taken in (bare, ours)),
+            f"{ratio(ours, bare):.2f}",
+            f"{statistics.median(triangles) * chunks:.2f}",
+            f"{ratio(triangles, ours):.2f}",
+            f"{searched - sampled:.2f}",
+            f"{(start_up + searched) / (start_up + by_hulls):.2f}",
             f"{fcl_seconds:.1f}",
             f"{coal_seconds:.1f}",
         )
@@ -198,24 +219,39 @@ def main() -> None:
     print(f"largest memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
-def times(scene: CollisionScene, draw: BlockSampler) -> tuple[list[float], list[float], list[float]]:
-    """Return the seconds of every chunk for the bare loop, and for ours on one thread and on two.
+def ratio(ours: list[float], other: list[float]) -> float:
+    """Return the median ratio of pairs."""
+    return statistics.median(a / b for a, b in zip(ours, other, strict=True))
 
-    On one thread they are processor time, which other work on the machine does not disturb; on two, time on the wall.
-    """
+
+def command_seconds(urdf: Path) -> float:
+    """Return the processor time of the command that makes a matrix, all but the sampling."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["generate", str(urdf), f"--output={folder}/r.srdf", "--samples=1", "--no-search"]
+        command = [sys.executable, "-m", "robot_semantics.cli.main", "collisions", *words, f"--package-path={SHARE}"]
+        subprocess.run(command, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def times(
+    hulls: CollisionScene, surfaces: CollisionScene, draw: BlockSampler
+) -> tuple[list[float], list[float], list[float]]:
+    """Return the processor time [s] of every chunk for the bare loop, and for our counts of hulls and of triangles."""
     bare: list[float] = []
-    one: list[float] = []
-    two: list[float] = []
+    ours: list[float] = []
+    triangles: list[float] = []
     chunks = [range(at, at + CHUNK) for at in range(0, SAMPLES // BLOCK, CHUNK)]
     for _ in range(REPEATS):
         for blocks in chunks:
-            qpos = np.concatenate([scene.qpos(draw(block)) for block in blocks])
-            bare.append(seconds(time.process_time, bare_loop, scene, qpos))
-            one.append(seconds(time.process_time, count_blocks, scene, draw, blocks))
-            two.append(seconds(time.perf_counter, count_blocks, scene, draw, blocks, jobs=2))
+            qpos = np.concatenate([hulls.qpos(draw(block)) for block in blocks])
+            bare.append(seconds(time.process_time, bare_loop, hulls, qpos))
+            ours.append(seconds(time.process_time, count_blocks, hulls, draw, blocks))
+            triangles.append(seconds(time.process_time, count_blocks, surfaces, draw, blocks))
         if sum(bare) > SHORT:
             break
-    return bare, one, two
+    return bare, ours, triangles
 
 
 def check_equal(ours: Counts, expected: dict[tuple[int, int], int]) -> None:
