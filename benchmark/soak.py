@@ -244,8 +244,8 @@ def _send(node: Any, pid: int, result: Soaked, options: argparse.Namespace, say:
     result.undelivered = number - received()
     result.growth_bytes = resident_bytes(pid) - warm_bytes
     now = status()
-    counted = Counter(dict(zip(now.refusal_reasons, map(int, now.refusal_counts), strict=True)))
-    counted.subtract(dict(zip(before.refusal_reasons, map(int, before.refusal_counts), strict=True)))
+    counted = Counter({refusal.reason: int(refusal.count) for refusal in now.refusals})
+    counted.subtract({refusal.reason: int(refusal.count) for refusal in before.refusals})
     result.refused = +counted
     executor.shutdown()
 

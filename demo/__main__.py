@@ -138,7 +138,7 @@ class Demo:
             client.call(SetBool, f"{SIMULATOR}/pause", data=True)
             answer = client.call(SaveSnapshot, f"{NODE}/save_snapshot", name="snapshot", overwrite=True)
             if answer.missing:
-                raise DemoError(f"the snapshot is not whole: {'; '.join(answer.missing)}")
+                raise DemoError(f"the snapshot is not whole: {'; '.join(item.reason for item in answer.missing)}")
             saved = read_world(answer.path)
             twist = model_of(saved, pr2.MODEL).twist
             if twist is None or max(map(abs, twist)) < 0.05:
@@ -158,14 +158,14 @@ class Demo:
 
     def _restore(self, client: Client) -> WorldState:
         with self.report.step("Restoring from the USDF file") as outcome:
-            answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", resend_s=0.5)
+            answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", resend_s=0.5, with_text=True)
             fresh = parse_world(answer.text, "<simulator>")
             if fresh.time_ns != 0:
                 raise DemoError(f"the new simulator does not start at time 0 but at {fresh.time_ns} ns")
             answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", name="snapshot")
             if answer.not_restored:
-                raise DemoError(f"not restored: {'; '.join(answer.not_restored)}")
-            text = client.call(GetWorldState, f"{SIMULATOR}/get_world_state").text
+                raise DemoError(f"not restored: {'; '.join(item.reason for item in answer.not_restored)}")
+            text = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", with_text=True).text
             outcome.append(f"{len(answer.restored)} items, none left out")
             return parse_world(text, "<simulator>")
 
@@ -196,7 +196,8 @@ class Demo:
 
     def _steps(self, client: Client) -> WorldState:
         client.call(Step, f"{SIMULATOR}/step", steps=STEPS_ON)
-        return parse_world(client.call(GetWorldState, f"{SIMULATOR}/get_world_state").text, "<simulator>")
+        answer = client.call(GetWorldState, f"{SIMULATOR}/get_world_state", with_text=True)
+        return parse_world(answer.text, "<simulator>")
 
 
 def _moved(client: Client, before: FloatArray) -> float | None:

@@ -20,13 +20,14 @@ def _save_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    answer = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
+    saved = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
     if arguments.json:
-        stamp_ns = answer.stamp.sec * 1_000_000_000 + answer.stamp.nanosec
-        print_json({"path": answer.path, "time_ns": stamp_ns, "missing": list(answer.missing)})
+        missing = [str(item) for item in saved.missing]
+        plain = {"path": saved.answer.path, "time_ns": _nanoseconds(saved.answer.stamp), "missing": missing}
+        print_json({**plain, "items": [_plain(item) for item in saved.missing]})
     else:
-        print(answer.path)
-        for item in answer.missing:
+        print(saved.answer.path)
+        for item in saved.missing:
             print(f"missing: {item}", file=sys.stderr)
     return EXIT_OK
 
@@ -55,15 +56,25 @@ def _restore(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
     )
     if arguments.json:
-        fields = ("success", "message", "restored", "not_restored")
-        print_json({name: _plain(getattr(answer, name)) for name in fields})
+        print_json(
+            {
+                "success": answer.success,
+                "message": answer.message,
+                "restored": [str(item) for item in answer.restored],
+                "not_restored": [str(item) for item in answer.not_restored],
+                "notes": [str(item) for item in answer.notes],
+                "items": [_plain(item) for item in (*answer.restored, *answer.not_restored)],
+            }
+        )
     else:
         for item in answer.restored:
             print(item)
         for item in answer.not_restored:
             print(f"not restored: {item}", file=sys.stderr)
+        for item in answer.notes:
+            print(f"note: {item}", file=sys.stderr)
         if not answer.success:
-            print(f"error: {answer.message or 'nothing restored'}", file=sys.stderr)
+            print(f"error: {answer.message}", file=sys.stderr)
     return EXIT_OK if answer.success else EXIT_PROBLEMS
 
 
@@ -79,10 +90,9 @@ def _text_of(path: str) -> str:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    answer = _call(arguments, "list")
     rows = [
-        {"name": name, "time_ns": stamp.sec * 1_000_000_000 + stamp.nanosec, "comment": comment}
-        for name, stamp, comment in zip(answer.names, answer.stamps, answer.comments, strict=True)
+        {"name": info.name, "time_ns": _nanoseconds(info.stamp), "comment": info.comment}
+        for info in _call(arguments, "list").answer.snapshots
     ]
     if arguments.json:
         print_json(rows)
@@ -114,8 +124,13 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
     return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, (bool, str)) else list(value)
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def _plain(item: Any) -> dict[str, object]:
+    fields = {name: getattr(item, name) for name in ("kind", "model", "name", "done", "code", "by")}
+    return {**fields, "reason": item.detail}
 
 
 def _operation(

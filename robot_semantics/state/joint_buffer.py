@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -157,15 +158,30 @@ class JointBuffer:
         self._received_ns[number] = time.monotonic_ns()
         self._refresh_known()
 
-    def put_all(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
-        """Replace everything: (n,) positions and (nv,) velocities, NaN where unknown; efforts become unknown."""
-        self.unread = None
-        self._positions[:] = positions
-        self._velocities[:] = velocities
-        self._efforts[:] = np.nan
-        self._variable_known[:] = True
-        self._stamps_ns[:] = stamp_ns
-        self._received_ns[:] = time.monotonic_ns()
+    def restore(
+        self,
+        positions: FloatArray,
+        velocities: FloatArray,
+        positions_of: Collection[str],
+        velocities_of: Collection[str],
+        stamp_ns: int,
+    ) -> None:
+        """Take over (n,) positions and (nv,) velocities of those joints that are named; the others stay as they are.
+
+        Velocities and efforts that go with a position that is replaced become unknown.
+        """
+        self.catch_up()
+        for number, name in enumerate(self.moving.names):
+            if name not in positions_of and name not in velocities_of:
+                continue
+            at, rates = self.space.joint_positions[name], self.space.joint_velocities[name]
+            if name in positions_of:
+                self._positions[at] = positions[at]
+                self._variable_known[at] = True
+            self._velocities[rates] = velocities[rates] if name in velocities_of else np.nan
+            self._efforts[rates] = np.nan
+            self._stamps_ns[number] = stamp_ns
+            self._received_ns[number] = time.monotonic_ns()
         self._refresh_known()
 
     def _refresh_known(self) -> None:

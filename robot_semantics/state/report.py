@@ -21,7 +21,8 @@ class RestoreItem:
         done: whether it was taken, or derived from what else is stated.
         detail: how; where it was not, why not.
         derived: it follows from other things that are stated.
-        code: of what is wrong with it, for those that show it as a problem of a document.
+        code: of what became of it, in one word for programs, where more than `done` and `derived` is to be said.
+        by: the simulator whose word this is; empty for one's own.
 
     """
 
@@ -32,6 +33,7 @@ class RestoreItem:
     detail: str
     derived: bool = False
     code: str = ""
+    by: str = ""
 
     @property
     def subject(self) -> str:
@@ -42,7 +44,8 @@ class RestoreItem:
         return f"model '{self.model}'" if self.kind == "model" else f"model '{self.model}': {named}"
 
     def __str__(self) -> str:
-        return f"{self.subject}: {self.detail}"
+        said = f"{self.subject}: {self.detail}" if self.kind else self.detail
+        return f"simulator '{self.by}': {said}" if self.by else said
 
 
 _WORDS = {"links": "link poses"}

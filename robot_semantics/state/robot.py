@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,9 @@ from robot_semantics.state.default_positions import default_positions
 from robot_semantics.state.direct_path import DirectPath
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
-from robot_semantics.state.root_motion import joint_motion
+from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
+from robot_semantics.state.root_source import RootCandidate, RootSource
+from robot_semantics.state.samples import RootStatement
 from robot_semantics.state.schedule import Schedule, Together
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
@@ -135,14 +137,43 @@ class Robot:
             own |= {self.frame(self.model.root_link)}
         return own
 
+    @property
+    def root_is_awaited(self) -> bool:
+        """Whether this robot would publish its root link's transform, but does not know it yet."""
+        moving = self.model.root_joint.position_count and self.publishable[0]
+        return bool(moving) and not self.buffer.known[0]
+
+    @property
+    def root_is_fixed(self) -> bool:
+        """Whether the root link stands at a pose by parameter, or where its parent frame is."""
+        fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
+        return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
+
+    def root_statement(self) -> RootStatement | None:
+        """Return what the virtual joint's own source says of the root link, if it has said anything."""
+        root, frame = self.model.root_joint, self.parent_frame
+        chosen = RootSource.CHOSEN
+        if self.root_is_fixed:
+            source = RootSource.FIXED if self.root_source is Source.AUTO else chosen
+            return RootStatement(RootCandidate(source, f"the fixed joint '{root.name}'", frame), self.fixed_root_pose())
+        if not root.position_count or not self.buffer.known[0] or self.root_source is Source.TF:
+            return None
+        source = RootSource.VIRTUAL_JOINT if self.root_source is Source.AUTO else chosen
+        rates = self.buffer.velocities[self.space.joint_velocities[root.name]]
+        stamp_ns = int(self.buffer.stamps_ns[0])
+        return RootStatement(
+            RootCandidate(source, f"the virtual joint '{root.name}'", frame),
+            pose_of(root, self.buffer.positions[self.space.joint_positions[root.name]]),
+            twist_of(root, rates) if np.isfinite(rates).all() else None,
+            None if stamp_ns == NEVER_NS else stamp_ns,
+        )
+
     def static_transforms(self) -> list[StaticTransform]:
         """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
         fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
         values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
         result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
-        root = self.model.root_joint
-        is_fixed = not root.position_count or self.root_source is Source.FIXED
-        if self.parent_frame and is_fixed and self.root_source is not Source.TF:
+        if self.root_is_fixed:
             result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
         return result
 
@@ -271,9 +302,16 @@ class Robot:
                 f" {lost_rad:.6g} rad are dropped"
             )
 
-    def restore(self, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> Messages:
-        """Replace all values by those of a snapshot and return all transforms, whatever was published before."""
-        self.buffer.put_all(positions, velocities, stamp_ns)
+    def restore(
+        self,
+        positions: FloatArray,
+        velocities: FloatArray,
+        positions_of: Collection[str],
+        velocities_of: Collection[str],
+        stamp_ns: int,
+    ) -> Messages:
+        """Take over a snapshot's values of some joints and return all transforms, whatever was published before."""
+        self.buffer.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
         messages = self.everything(stamp_ns)
         # The restored world's clock may be set back too.
         self.forget_times()

@@ -9,8 +9,28 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.root_source import RootCandidate
+from robot_semantics.state.settings import Source
 
 FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RootStatement:
+    """Where somebody says that a root link is.
+
+    Attributes:
+        candidate: who says it, and in which frame by its TF name.
+        xyz_quat: (7,) the pose, x y z [m] and quaternion x y z w.
+        twist: (6,) motion relative to that frame in its axes [m/s, rad/s]; None where nobody says it.
+        stamp_ns: when that was true; None of what does not change.
+
+    """
+
+    candidate: RootCandidate
+    xyz_quat: FloatArray
+    twist: FloatArray | None = None
+    stamp_ns: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +45,9 @@ class RobotSample:
         known: (m,) bool for each of `space.joints`: whether its positions were measured or given by default.
         stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
-        fixed_root_pose: (7,) of a fixed root link in the parent frame, x y z [m] and quaternion x y z w.
         frame_prefix: what stands before link names on TF.
+        source: what the parameters name as the source of the root link's motion.
+        said: what the node's own inputs and parameters say of the root link.
 
     """
 
@@ -40,7 +61,13 @@ class RobotSample:
     stamps_ns: npt.NDArray[np.int64]
     parent_frame: str
     frame_prefix: str
-    fixed_root_pose: FloatArray
+    source: Source = Source.AUTO
+    said: tuple[RootStatement, ...] = ()
+
+    @property
+    def root_frame(self) -> str:
+        """TF name of the root link."""
+        return self.frame_prefix + self.model.root_link
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import declared_utf8, save_bytes
 from robot_semantics.state.snapshot_ages import NAMESPACE
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.foreign import foreign_element
@@ -26,6 +30,8 @@ LAST = "last"
 _COMMENT = f"{{{NAMESPACE}}}comment"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
+_DIGITS = 16
+_TEXT = re.compile(rb'"([0-9a-f]{%d}\.[us]rdf)"' % _DIGITS)
 
 
 class SnapshotError(RobotSemanticsError):
@@ -50,8 +56,18 @@ class SnapshotInfo:
     saved_ns: int
 
 
+class Texts(NamedTuple):
+    """A robot's URDF and its SRDF, empty where it has none."""
+
+    urdf: str
+    srdf: str
+
+
 class SnapshotStore:
     """Saves, reads, lists and deletes snapshots by name.
+
+    The robots' descriptions stand beside the snapshots that name them, each text once, in files that are named by its
+    digest; with the last snapshot that names one it is deleted.
 
     A name is a file in the folder: letters, digits and ``_ . + -``. Paths are refused, as are symbolic links, unless
     `allow_paths`.
@@ -61,9 +77,19 @@ class SnapshotStore:
         self.folder = folder
         self.allow_paths = allow_paths
         self.max_bytes = max_bytes
+        # Who saves a text and who deletes it because nobody needs it must not do so at once.
+        self._lock = threading.Lock()
 
-    def save(self, name: str, state: WorldState, comment: str = "", *, overwrite: bool = False) -> Path:
-        """Save a state and return its file.
+    def save(
+        self,
+        name: str,
+        state: WorldState,
+        comment: str = "",
+        *,
+        overwrite: bool = False,
+        texts: Mapping[str, Texts] = MappingProxyType({}),
+    ) -> Path:
+        """Save a state, with the descriptions of some of its models by their names, and return its file.
 
         Raises:
             SnapshotError: a name that is refused or taken, a state too large, or a file that cannot be written; what
@@ -71,7 +97,7 @@ class SnapshotStore:
         """
         if name == LAST:
             raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
-        with _reported():
+        with _reported(), self._lock:
             self.folder.mkdir(parents=True, exist_ok=True)
             path = self.path(name)
             if os.path.lexists(path) and not overwrite:
@@ -80,10 +106,16 @@ class SnapshotStore:
                 raise SnapshotError(f"'{name}' is a symbolic link; it is not replaced")
             if os.path.lexists(path) and not path.is_file():
                 raise SnapshotError(f"'{name}' is no file; it is not replaced")
-            text = write_world(with_comment(with_relative_paths(state, path.parent), comment)).encode()
+            described, files = _described(with_relative_paths(state, path.parent), texts)
+            text = write_world(with_comment(described, comment)).encode()
             if len(text) > self.max_bytes:
                 raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
+            before = _texts_named_in(path) if path.exists() else set()
+            for file, content in files.items():
+                if not (path.parent / file).is_file():
+                    save_bytes(content, path.parent / file)
             save_bytes(text, path)
+            self._forget_texts(path.parent, before - set(files))
         return path
 
     def load(self, name: str) -> tuple[WorldState, Path]:
@@ -127,8 +159,20 @@ class SnapshotStore:
         if path.parent != self.folder:
             # What only a path leads to must be a snapshot by what is in it.
             self.load(name)
-        with self._reported_as_unknown(name):
+        with self._reported_as_unknown(name), self._lock:
+            texts = _texts_named_in(path)
             path.unlink()
+            self._forget_texts(path.parent, texts)
+
+    def _forget_texts(self, folder: Path, names: set[str]) -> None:
+        """Delete those of some descriptions that no snapshot in a folder names."""
+        for path in folder.glob(f"*{SUFFIX}") if names else ():
+            if not names:
+                return
+            with suppress(OSError):
+                names = names - _texts_named_in(path)
+        for name in names:
+            (folder / name).unlink(missing_ok=True)
 
     def saved_names(self) -> list[str]:
         """Return the names of the snapshots in the folder, oldest first."""
@@ -145,11 +189,11 @@ class SnapshotStore:
                 found.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
         return found
 
-    def autosave(self, state: WorldState, keep: int) -> Path:
+    def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> Path:
         """Save a state under the next automatic name, and delete the oldest automatic ones beyond `keep`."""
         names = [name for name in self.saved_names() if re.fullmatch(rf"{_AUTOSAVE}\d{{6,}}", name)]
         number = max((int(name.removeprefix(_AUTOSAVE)) for name in names), default=0) + 1
-        path = self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically")
+        path = self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically", texts=texts)
         for name in sorted(names, key=lambda name: int(name.removeprefix(_AUTOSAVE)))[: max(0, len(names) + 1 - keep)]:
             self.delete(name)
         return path
@@ -211,6 +255,31 @@ class SnapshotStore:
                 except FileNotFoundError:
                     continue  # deleted while we looked
         return sorted(found)
+
+
+def _described(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
+    """Return a state whose models name their descriptions' files, and what these files hold."""
+    models = []
+    files: dict[str, bytes] = {}
+    for model in state.models:
+        found = texts.get(model.name)
+        if found is None or model.description is not None:
+            models.append(model)
+            continue
+        names = []
+        for text, suffix in ((found.urdf, ".urdf"), (found.srdf, ".srdf")):
+            content = declared_utf8(text).encode()
+            name = f"{hashlib.sha256(content).hexdigest()[:_DIGITS]}{suffix}" if text.strip() else None
+            names.append(name)
+            if name is not None:
+                files[name] = content
+        models.append(replace(model, description=names[0], semantic=names[1]))
+    return replace(state, models=tuple(models)), files
+
+
+def _texts_named_in(path: Path) -> set[str]:
+    """Return the names of those descriptions in a file that stand beside it and are named by their digest."""
+    return {name.decode() for name in _TEXT.findall(path.read_bytes())}
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:

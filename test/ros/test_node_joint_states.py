@@ -93,7 +93,7 @@ def move(client: Client, send: Send, positions: dict[str, float], *frames: str) 
 
 def refused(client: Client, reason: str) -> int:
     status = client.call(GetStatus, f"{NODE}/get_status")
-    return int(dict(zip(status.refusal_reasons, status.refusal_counts, strict=True)).get(reason, 0))
+    return next((int(refusal.count) for refusal in status.refusals if refusal.reason == reason), 0)
 
 
 def test_before_any_message_nothing_is_guessed(client: Client, node: NodeProcess) -> None:

@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
-from robot_semantics.ros.node.root_from_tf import first_child_frame
 from robot_semantics.ros.node.tf_authority import child_frames
+from robot_semantics.ros.node.world_frames import first_child_frame
 from robot_semantics.state.cdr import CdrError, JointStateReader, TransformMessage
 
 

@@ -6,19 +6,17 @@ that the services give beside the message.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import Twist, Wrench
-from robot_semantics_interfaces.msg import Frame as FrameMessage
-from robot_semantics_interfaces.msg import JointState as JointStateMessage
-from robot_semantics_interfaces.msg import LinkState as LinkStateMessage
-from robot_semantics_interfaces.msg import ModelState as ModelStateMessage
+from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.state.report import RestoreItem
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import (
@@ -34,14 +32,15 @@ from robot_semantics.usdf.world_state import (
 from robot_semantics.usdf.writer import format_time
 
 
-def world_to_message(state: WorldState) -> WorldStateMessage:
-    """Return the message of a world state."""
+def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> WorldStateMessage:
+    """Return the message of a world state, and of what is `missing` of it."""
     message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
     message.header.frame_id = WORLD
     if state.time_ns is not None:
         message.header.stamp = time_message(state.time_ns)
     message.model_states = [_model_message(model) for model in state.models]
     message.frames = [_frame_message(frame) for frame in state.frames]
+    message.missing = item_messages(missing)
     return message
 
 
@@ -54,6 +53,40 @@ def world_from_message(message: WorldStateMessage) -> WorldState:
         frames=tuple(_frame(frame) for frame in message.frames),
         time_ns=stamp.sec * 1_000_000_000 + stamp.nanosec if message.has_time else None,
     )
+
+
+def item_messages(items: Iterable[RestoreItem]) -> list[StateItem]:
+    """Return the messages of what became of things, or of what is missing."""
+    return [
+        StateItem(kind=item.kind, model=item.model, name=item.name, code=_code(item), reason=item.detail, by=item.by)
+        for item in items
+    ]
+
+
+def _code(item: RestoreItem) -> str:
+    return item.code or ("derived" if item.derived else "taken" if item.done else "refused")
+
+
+def note_messages(notes: Iterable[str], by: str = "") -> list[StateItem]:
+    """Return the messages of notes."""
+    return item_messages(RestoreItem("", "", "", True, note, code="note", by=by) for note in notes)
+
+
+def items_from_messages(messages: Iterable[StateItem], *, done: bool, by: str = "") -> list[RestoreItem]:
+    """Return the items of messages; `by` is the simulator that sent them."""
+    return [
+        RestoreItem(
+            message.kind,
+            message.model,
+            message.name,
+            done,
+            message.reason,
+            derived=message.code == "derived",
+            code=message.code,
+            by=by or message.by,
+        )
+        for message in messages
+    ]
 
 
 def time_message(time_ns: int) -> Time:
@@ -86,8 +119,8 @@ def twist_message(twist: Sequence[float]) -> Twist:
     return message
 
 
-def _model_message(model: ModelState) -> ModelStateMessage:
-    message = ModelStateMessage(
+def _model_message(model: ModelState) -> WorldModel:
+    message = WorldModel(
         name=model.name,
         parent=model.parent,
         description=model.description or "",
@@ -99,12 +132,12 @@ def _model_message(model: ModelState) -> ModelStateMessage:
     return _with_motion(message, model)
 
 
-def _frame_message(frame: Frame) -> FrameMessage:
-    return _with_motion(FrameMessage(name=frame.name, parent=frame.parent), frame)
+def _frame_message(frame: Frame) -> WorldFrame:
+    return _with_motion(WorldFrame(name=frame.name, parent=frame.parent), frame)
 
 
-def _link_message(link: LinkState) -> LinkStateMessage:
-    message = _with_motion(LinkStateMessage(name=link.name), link)
+def _link_message(link: LinkState) -> WorldLink:
+    message = _with_motion(WorldLink(name=link.name), link)
     if link.wrench is not None:
         message.has_wrench = True
         force, torque = message.wrench.force, message.wrench.torque
@@ -120,8 +153,8 @@ def _with_motion(message: Any, item: ModelState | Frame | LinkState) -> Any:
     return message
 
 
-def _joint_message(joint: JointState) -> JointStateMessage:
-    message = JointStateMessage(name=joint.name)
+def _joint_message(joint: JointState) -> WorldJoint:
+    message = WorldJoint(name=joint.name)
     for kind in ("positions", "velocities", "torques"):
         values = getattr(joint, kind)
         if values is not None:
@@ -130,7 +163,7 @@ def _joint_message(joint: JointState) -> JointStateMessage:
     return message
 
 
-def _model(message: ModelStateMessage) -> ModelState:
+def _model(message: WorldModel) -> ModelState:
     return ModelState(
         name=message.name,
         parent=message.parent or WORLD,
@@ -147,11 +180,11 @@ def _model(message: ModelStateMessage) -> ModelState:
     )
 
 
-def _frame(message: FrameMessage) -> Frame:
+def _frame(message: WorldFrame) -> Frame:
     return Frame(message.name, message.parent or WORLD, _pose(message), _twist(message))
 
 
-def _joint(message: JointStateMessage) -> JointState:
+def _joint(message: WorldJoint) -> JointState:
     return JointState(
         message.name,
         positions=tuple(message.positions) if message.has_positions else None,

@@ -26,9 +26,12 @@ from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.unheard_robots import UnheardRobots
+from robot_semantics.ros.node.world import World
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.node.world_services import WorldServices
+from robot_semantics.state.apply import AppliedState
 from robot_semantics.state.robot import Robot
-from robot_semantics.state.samples import FloatArray, RobotSample, WorldSample
+from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.state.time_order import NEVER_NS
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -96,6 +99,8 @@ class Core:
         self.looks = Looks(node)
         self.outputs = Outputs(node)
         self.inputs = Inputs(self)
+        self.frames = WorldFrames(node, self._sent_frames, self.looks)
+        self.world = World(self)
         self._live = LiveParameters(self)
         self._world = WorldServices(self)
         self._monitor = Monitor(self)
@@ -112,6 +117,8 @@ class Core:
             self._monitor,
             self._unheard,
             self._live,
+            self.world,
+            self.frames,
             self.looks,
             self.outputs,
         ]
@@ -163,17 +170,19 @@ class Core:
             UnknownNameError: the node has no such robot.
 
         """
-        chosen = [slot.robot for slot in self._slots(names)]
+        chosen = self._slots(names)
         if self.active:
             self.inputs.refresh()
         with self.lock:
             now_ns = self.now_ns()
-            samples = tuple(_sample(robot) for robot in chosen if robot is not None)
+            samples = tuple(
+                _sample(slot.robot, self.inputs.root_statements(slot)) for slot in chosen if slot.robot is not None
+            )
         stamps = [stamp for sample in samples for stamp in sample.stamps_ns.tolist() if stamp != NEVER_NS]
         return WorldSample(max(stamps, default=now_ns), now_ns, samples)
 
-    def restore(self, name: str, positions: FloatArray, velocities: FloatArray, stamp_ns: int) -> None:
-        """Replace one robot's state, (n,) positions and (nv,) velocities with NaN where unknown, and publish it.
+    def restore(self, name: str, state: AppliedState, stamp_ns: int) -> None:
+        """Take over what a state says of a robot, leave the rest as it is, and publish it.
 
         Raises:
             UnknownNameError: the node has no such robot.
@@ -182,8 +191,30 @@ class Core:
         (slot,) = self._slots([name])
         assert slot.robot is not None
         with self.lock:
-            self.outputs.send(slot, slot.robot.restore(positions, velocities, stamp_ns))
+            root = slot.robot.model.root_joint.name
+            positions_of = state.positions_of | ({root} if state.base_positions is not None else set())
+            velocities_of = state.velocities_of | ({root} if state.base_velocities is not None else set())
+            restored = slot.robot.restore(state.positions, state.velocities, positions_of, velocities_of, stamp_ns)
+            self.outputs.send(slot, restored)
             self._unheard.start()
+
+    @property
+    def knows_anything(self) -> bool:
+        """Whether any robot has a value, or has no joints that could have one."""
+        robots = [slot.robot for slot in self.slots if slot.robot is not None]
+        return any(robot.buffer.known.any() or not robot.buffer.known.size for robot in robots)
+
+    def fingerprint(self) -> tuple[object, ...]:
+        """Return what differs whenever a robot has got new values or is another one, or TF has said something new."""
+        if self.active:
+            self.inputs.refresh()
+        with self.lock:
+            robots = [
+                (id(robot), robot.buffer.stamps_ns.tobytes(), robot.buffer.positions.tobytes())
+                for robot in (slot.robot for slot in self.slots)
+                if robot is not None
+            ]
+        return (self.frames.news, *robots)
 
     def robot(self, name: str) -> Robot:
         """Return the robot called `name`.
@@ -236,13 +267,20 @@ class Core:
             for slot in self.slots:
                 if slot.robot is not None:
                     slot.robot.forget_times()
+        self.frames.forget()
+
+    def _sent_frames(self) -> frozenset[str]:
+        """Return the frames that this node publishes; not root links of which it does not know where they are yet."""
+        robots = [slot.robot for slot in self.slots if slot.robot is not None]
+        awaited = frozenset(robot.frame(robot.model.root_link) for robot in robots if robot.root_is_awaited)
+        return self.outputs.frames - awaited if awaited else self.outputs.frames
 
     def _send_static(self) -> None:
         robots = [slot.robot for slot in self.slots if slot.robot is not None]
         self.outputs.send_static(robots, self.now_ns())
 
 
-def _sample(robot: Robot) -> RobotSample:
+def _sample(robot: Robot, said: tuple[RootStatement, ...]) -> RobotSample:
     buffer = robot.buffer
     return RobotSample(
         name=robot.name,
@@ -255,7 +293,8 @@ def _sample(robot: Robot) -> RobotSample:
         stamps_ns=_frozen(buffer.stamps_ns),
         parent_frame=robot.parent_frame,
         frame_prefix=robot.settings.frame_prefix,
-        fixed_root_pose=_frozen(robot.fixed_root_pose()),
+        source=robot.root_source,
+        said=said,
     )
 
 

@@ -11,12 +11,14 @@ from sensor_msgs.msg import JointState
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
+from robot_semantics.ros.node.heard_odometry import HeardOdometry
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.root_from_tf import RootFromTf, StampedPose
 from robot_semantics.ros.node.slot import RobotSlot
-from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader, stamp_ns
+from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
+from robot_semantics.state.cdr import stamp_ns as stamp_of
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, Robot
+from robot_semantics.state.samples import RootStatement
 from robot_semantics.state.settings import Source
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Inputs:
         self._set_aside = SetAside()
         self._subscriptions: list[Subscription] = []
         self._heard: list[tuple[Source, str]] = []
-        self._root_from_tf: dict[str, RootFromTf] = {}
+        self._odometry: dict[str, HeardOdometry] = {}
 
     def start(self) -> None:
         """Listen, from now on, to what the present robots are fed from."""
@@ -42,10 +44,10 @@ class Inputs:
         others: list[Subscription] = []
         for slot in self._core.slots:
             others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).subscriptions()
+            odometry = self._odometry[slot.prefix] = HeardOdometry(slot, self._set_aside)
+            others += odometry.subscriptions()
             if slot.robot is not None and slot.robot.root_source is Source.TF:
-                source = RootFromTf(self._node, self._set_aside, lambda: self._core.outputs.frames)
-                self._root_from_tf[slot.prefix] = source
-                others += source.subscriptions()
+                self._core.frames.listen_to_all()
         self._heard = self._root_sources()
         self._subscriptions = [*frequent, *others]
         # To wait for one subscription alone costs the least.
@@ -60,7 +62,7 @@ class Inputs:
             loop.stop()
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
-        self._loops, self._subscriptions, self._root_from_tf = [], [], {}
+        self._loops, self._subscriptions = [], []
 
     def robots_changed(self) -> None:
         """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""
@@ -68,16 +70,25 @@ class Inputs:
             self.stop()
             self.start()
 
+    def root_statements(self, slot: RobotSlot) -> tuple[RootStatement, ...]:
+        """Return what the virtual joint's source, and odometry, say of a robot's root link."""
+        robot, odometry = slot.robot, self._odometry.get(slot.prefix)
+        if robot is None:
+            return ()
+        said = (robot.root_statement(), None if odometry is None else odometry.statement(robot))
+        return tuple(statement for statement in said if statement is not None)
+
     def refresh(self) -> None:
         """Look up where the root links of those robots are now that follow TF."""
         for slot in self._core.slots:
-            robot, source = slot.robot, self._root_from_tf.get(slot.prefix)
-            if robot is None or source is None or not robot.model.root_joint.position_count:
+            robot = slot.robot
+            if robot is None or robot.root_source is not Source.TF or not robot.model.root_joint.position_count:
                 continue
-            found = source.pose(robot.parent_frame, robot.frame(robot.model.root_link))
-            if isinstance(found, StampedPose):
+            found = self._core.frames.pose(robot.parent_frame, robot.frame(robot.model.root_link))
+            if found is not None:
+                stamp_ns = self._core.now_ns() if found.stamp_ns is None else found.stamp_ns
                 with self._core.lock:
-                    robot.motion(robot.model.root_joint.name, found.xyz_quat, None, found.stamp_ns)
+                    robot.motion(robot.model.root_joint.name, found.xyz_quat, None, stamp_ns)
 
     def _root_sources(self) -> list[tuple[Source, str]]:
         return [
@@ -155,7 +166,7 @@ def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateDa
         except CdrError as error:
             return Refusal(Reason.MALFORMED, f"its bytes are no joint state: {error}")
     return JointStateData(
-        stamp_ns(message.header.stamp),
+        stamp_of(message.header.stamp),
         tuple(message.name),
         np.asarray(message.position, np.float64),
         np.asarray(message.velocity, np.float64),

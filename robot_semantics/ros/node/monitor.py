@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from robot_semantics_interfaces.msg import JointAge, RefusalCount
 from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros.node import qos
@@ -121,6 +122,7 @@ class Monitor:
         response.success = True
         response.state = core.state
         refused: dict[Reason, int] = {}
+        joints: list[JointAge] = []
         with core.lock:
             for slot in core.slots:
                 traffic = slot.traffic
@@ -135,8 +137,7 @@ class Monitor:
                     continue
                 response.models = [*response.models, slot.name]
                 ages = self._health[slot.prefix].ages(slot.robot, time.monotonic_ns())
-                response.joints = [*response.joints, *(slot.topic(name) for name in ages)]
-                response.ages = [*response.ages, *ages.values()]
-        response.refusal_reasons = [reason.value for reason in refused]
-        response.refusal_counts = list(refused.values())
+                joints += [JointAge(model=slot.name, joint=name, age=age) for name, age in ages.items()]
+        response.joints = joints
+        response.refusals = [RefusalCount(reason=reason.value, count=count) for reason, count in refused.items()]
         return response

@@ -99,6 +99,18 @@ def _nodes(name: str, value: Any) -> None:
             _check_name(name, node, "a node's name")
 
 
+def _entities(name: str, value: Any) -> None:
+    _texts(name, value)
+    pairs = [item.split(":=") for item in value if item]
+    for pair in pairs:
+        if len(pair) != 2 or not all(pair):
+            raise ParameterError(f"parameter '{name}' must be a list of ENTITY:=ROBOT, not '{':='.join(pair)}'")
+    for side, what in enumerate(("entity", "robot")):
+        names = [pair[side] for pair in pairs]
+        for twice in sorted({one for one in names if names.count(one) > 1}):
+            raise ParameterError(f"parameter '{name}' names the {what} '{twice}' twice")
+
+
 def _check_name(name: str, value: str, what: str) -> None:
     try:
         validate_full_topic_name(expand_topic_name(value, "node", "/"))
@@ -208,6 +220,12 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
 NODE: tuple[Parameter, ...] = (
     Parameter("models", [""], "Names of several robots in one node; empty: one robot.", _names, read_only=True),
     Parameter("simulators", [""], "Names of simulator nodes that a restored snapshot is pushed to.", _nodes),
+    Parameter(
+        "simulated_entities",
+        [""],
+        "Which robot each entity of a simulator is, where their names differ: ENTITY:=ROBOT.",
+        _entities,
+    ),
     Parameter("diagnostics_period", 1.0, "Time between two messages on /diagnostics [s]; 0: none.", _period),
     Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", _at_most(100.0)),
     Parameter("check_tf_authority", True, "Report other nodes that publish this node's frames.", _flag),
@@ -230,6 +248,7 @@ class NodeSettings:
 
     models: tuple[str, ...]
     simulators: tuple[str, ...]
+    simulated_entities: Mapping[str, str]
     diagnostics_period_s: float
     world_state_frequency_hz: float
     check_tf_authority: bool
@@ -290,6 +309,7 @@ def node_settings(values: Values) -> NodeSettings:
     return NodeSettings(
         models=tuple(name for name in values["models"] if name),
         simulators=tuple(name for name in values["simulators"] if name),
+        simulated_entities=dict(item.split(":=") for item in values["simulated_entities"] if item),
         diagnostics_period_s=float(values["diagnostics_period"]),
         world_state_frequency_hz=float(values["world_state_frequency"]),
         check_tf_authority=values["check_tf_authority"],

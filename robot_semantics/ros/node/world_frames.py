@@ -1,11 +1,11 @@
-"""The TF frames outside the robots: who publishes what else, as the `<frame>`s of a world state."""
+"""The transforms that other nodes publish: the frames outside the robots, and root links that others move."""
 
 from __future__ import annotations
 
+import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,35 +19,33 @@ from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.looks import Looks
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.root_from_tf import first_child_frame
 from robot_semantics.state.cdr import stamp_ns
-from robot_semantics.transforms import compose, matrix_from_pose
-from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
-from robot_semantics.usdf.world_state import WORLD, Frame, Pose
+from robot_semantics.state.live_world import Heard, HeardTransform
+from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
 _PACE_S = 0.05
+_KEPT_NS = 10_000_000_000
+"""How much older than another parent's a moving transform may be [ns]: as long as tf2 keeps any."""
 
 FloatArray = npt.NDArray[np.float64]
-Standing = Mapping[str, tuple[str, FloatArray]]
-"""TF name of a robot's link → the model that it belongs to, and its (4, 4) pose in the model's frame."""
-
-
-class _Heard(NamedTuple):
-    parent: str
-    pose: Pose
-    stamp_ns: int | None
 
 
 class WorldFrames:
-    """Listens to /tf and /tf_static, all but the node's own messages, and keeps the newest transform of each frame."""
+    """Listens to /tf and /tf_static, all but the node's own messages, and keeps the newest transform of each frame.
+
+    Attributes:
+        news: grows with every message that is taken in.
+
+    """
 
     def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], looks: Looks) -> None:
         """`own_frames` gives the child frames that the node itself publishes."""
+        self.news = 0
         self._node = node
         self._moving_topic = node.resolve_topic_name("/tf")
         self._own_frames = own_frames
         self._lock = threading.Lock()
-        self._heard: dict[str, _Heard] = {}
+        self._heard: dict[str, dict[str, HeardTransform]] = {}
         self._group = SetAside()
         self._loop = MessageLoop(node.context, _PACE_S)
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
@@ -71,7 +69,12 @@ class WorldFrames:
         )
 
     def _look_for_others(self) -> None:
-        if self._node.count_publishers(self._moving_topic) <= 1:
+        if self._node.count_publishers(self._moving_topic) > 1:
+            self.listen_to_all()
+
+    def listen_to_all(self) -> None:
+        """Listen to /tf from now on, whether others are there already or not."""
+        if not self._alone:
             return
         self._looks.remove(self._look_for_others)
         self._alone = False
@@ -80,40 +83,33 @@ class WorldFrames:
         self._loop.start(self._subscriptions)
 
     def forget(self) -> None:
-        """Forget all frames, as after a jump of the clock."""
+        """Forget all moving frames, as after a jump of the clock."""
         with self._lock:
-            self._heard.clear()
+            for parents in self._heard.values():
+                for parent in [parent for parent, item in parents.items() if item.stamp_ns is not None]:
+                    del parents[parent]
 
-    def frames(self, standing: Standing) -> tuple[tuple[Frame, ...], dict[str, int]]:
-        """Return the frames outside the robots by name, and the stamps [ns] of those that are not static.
-
-        A frame on a robot's link hangs on the model, posed as the link is now. A frame that nobody places, the root of
-        the TF tree, stands in the world.
-        """
-        with self._lock:
-            heard = dict(self._heard)
+    def heard(self) -> Heard:
+        """Return the newest transforms of all frames that this node does not publish itself."""
         own = self._own_frames()
-        found: dict[str, Frame] = {}
-        stamps: dict[str, int] = {}
-        for name, item in heard.items():
-            if name in own or name == WORLD:
-                continue
+        with self._lock:
+            heard = {child: dict(parents) for child, parents in self._heard.items() if child not in own and parents}
+        return {child: _current(parents) for child, parents in heard.items()}
+
+    def pose(self, parent_frame: str, frame: str) -> HeardTransform | None:
+        """Return the newest pose of `frame` in `parent_frame`, along the transforms between them; None: not known."""
+        heard = self.heard()
+        T, stamp_ns, seen = np.eye(4), None, set()
+        while frame != parent_frame:
+            if frame in seen or frame not in heard:
+                return None
+            seen.add(frame)
+            parent, item = next(iter(heard[frame].items()))
+            T = matrix_from_pose(item.xyz_quat) @ T
             if item.stamp_ns is not None:
-                stamps[name] = item.stamp_ns
-            on_link = standing.get(item.parent)
-            if on_link is None:
-                found[name] = Frame(name, item.parent, item.pose)
-            else:
-                model, T_model_link = on_link
-                T_link_frame = matrix_from_pose(
-                    [*item.pose.xyz_rpy[:3], *(item.pose.quat_xyzw or (0.0, 0.0, 0.0, 1.0))]
-                )
-                found[name] = Frame(name, model, pose_from_matrix(compose(T_model_link, T_link_frame)))
-        models = {model for model, _ in standing.values()}
-        for frame in list(found.values()):
-            if frame.parent not in found and frame.parent not in models and frame.parent != WORLD:
-                found[frame.parent] = Frame(frame.parent, WORLD, pose_from_quaternion((0.0,) * 3, (0.0, 0.0, 0.0, 1.0)))
-        return tuple(sorted(found.values(), key=lambda frame: frame.name)), stamps
+                stamp_ns = item.stamp_ns if stamp_ns is None else min(stamp_ns, item.stamp_ns)
+            frame = parent
+        return HeardTransform(xyz_quat_from_matrix(T), stamp_ns)
 
     def _take(self, static: bool, data: bytes) -> None:
         # What the node publishes comes back to it, often; reading it would cost more than sending it did.
@@ -121,18 +117,44 @@ class WorldFrames:
             return
         transforms = deserialized(data, TFMessage).transforms
         with self._lock:
+            self.news += 1
             for transform in transforms:
                 item = _read(transform, static)
-                if item is not None:
-                    self._heard[transform.child_frame_id.removeprefix("/")] = item
+                if item is None:
+                    continue
+                parents = self._heard.setdefault(transform.child_frame_id.removeprefix("/"), {})
+                if static:
+                    # A static frame is put under another parent by one that says so last.
+                    parents.clear()
+                parents[transform.header.frame_id.removeprefix("/")] = item
 
 
-def _read(transform: TransformStamped, static: bool) -> _Heard | None:
+def _current(parents: dict[str, HeardTransform]) -> dict[str, HeardTransform]:
+    """Return the transforms that are not given up, by their parents' names."""
+    newest = max((item.stamp_ns for item in parents.values() if item.stamp_ns is not None), default=0)
+    return {
+        parent: parents[parent]
+        for parent in sorted(parents)
+        if (stamp := parents[parent].stamp_ns) is None or stamp >= newest - _KEPT_NS
+    }
+
+
+def _read(transform: TransformStamped, static: bool) -> HeardTransform | None:
     at, turn = transform.transform.translation, transform.transform.rotation
     values = np.array([at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
     if not np.isfinite(values).all() or not values[3:].any():
         return None
-    pose = pose_from_quaternion(values[:3].tolist(), values[3:].tolist())
-    return _Heard(
-        transform.header.frame_id.removeprefix("/"), pose, None if static else stamp_ns(transform.header.stamp)
-    )
+    return HeardTransform(values, None if static else stamp_ns(transform.header.stamp))
+
+
+def first_child_frame(data: bytes) -> str:
+    """Return the child frame of the first transform of a TFMessage in CDR bytes, empty if there is none."""
+    try:
+        count, _, _, length = struct.unpack_from("<IiII", data, 4)
+        if not count:
+            return ""
+        at = 20 + (length + 3) // 4 * 4
+        (length,) = struct.unpack_from("<I", data, at)
+        return data[at + 4 : at + 3 + length].decode()
+    except (struct.error, UnicodeDecodeError):
+        return ""

@@ -9,8 +9,7 @@ from robot_semantics_interfaces.srv import GetWorldState
 
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.world_of_robots import world_state
-from robot_semantics.state.samples import RobotSample
+from robot_semantics.ros.node.world import Taken
 from robot_semantics.usdf.writer import write_world
 
 if TYPE_CHECKING:
@@ -18,15 +17,22 @@ if TYPE_CHECKING:
 
 
 class WorldServices:
-    """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`."""
+    """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`.
+
+    While simulators are to be asked for it, it is made only for listeners.
+    """
 
     def __init__(self, core: Core) -> None:
         self._core = core
         node = core.node
         self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
-        self._service = node.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
+        self._service = node.create_service(
+            GetWorldState, "~/get_world_state", self._get_world_state, callback_group=core.world.group
+        )
         self._timer: Any = None
-        self._last: list[tuple[object, ...]] = []
+        self._busy = False
+        self._seen: tuple[object, ...] = ()
+        self._last: Taken | None = None
 
     def set_rate(self, frequency_hz: float) -> None:
         """Publish at most so often from now on; 0: not at all."""
@@ -34,7 +40,9 @@ class WorldServices:
             self._core.node.destroy_timer(self._timer)
             self._timer = None
         if frequency_hz > 0.0:
-            self._timer = self._core.node.create_timer(1.0 / frequency_hz, self._publish, what="world state")
+            self._timer = self._core.node.create_timer(
+                1.0 / frequency_hz, self._publish, self._core.world.group, what="world state"
+            )
 
     def destroy(self) -> None:
         """Take topic and service away."""
@@ -42,24 +50,29 @@ class WorldServices:
         self._core.node.destroy_publisher(self._publisher)
         self._core.node.destroy_service(self._service)
 
-    def _publish(self) -> None:
-        if not self._core.active:
+    async def _publish(self) -> None:
+        if not self._core.active or self._busy:
             return
-        sample = self._core.coherent_state()
+        simulated = bool(self._core.settings.simulators)
+        if simulated and not self._publisher.get_subscription_count():
+            return
+        seen = self._core.fingerprint()
         # Made anew only when something has come in: a standing node costs nothing.
-        present = [_fingerprint(robot) for robot in sample.robots]
-        if present != self._last and any(robot.known.any() or not robot.known.size for robot in sample.robots):
-            self._last = present
-            self._publisher.publish(world_to_message(world_state(sample)))
+        if not simulated and (seen == self._seen or not self._core.knows_anything):
+            return
+        self._seen, self._busy = seen, True
+        try:
+            taken = await self._core.world.take(hold=False)
+        finally:
+            self._busy = False
+        if taken != self._last:
+            self._last = taken
+            self._publisher.publish(world_to_message(taken.state, taken.missing))
 
-    def _get_world_state(self, request: Any, response: Any) -> Any:
-        state = world_state(self._core.coherent_state(request.models))
-        response.state = world_to_message(state)
-        response.text = write_world(state)
+    async def _get_world_state(self, request: Any, response: Any) -> Any:
+        taken = await self._core.world.take(request.models)
+        response.state = world_to_message(taken.state, taken.missing)
+        if request.with_text:
+            response.text = write_world(taken.state)
         response.success = True
         return response
-
-
-def _fingerprint(robot: RobotSample) -> tuple[object, ...]:
-    """Return what differs whenever a robot has got new values, or is another one."""
-    return id(robot.model), robot.parent_frame, robot.stamps_ns.tobytes(), robot.positions.tobytes()

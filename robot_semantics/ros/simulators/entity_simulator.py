@@ -6,13 +6,13 @@ from the node's own topics. Imported only where the interfaces are installed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from robot_semantics_interfaces.srv import SetWorldState
 from simulation_interfaces.msg import EntityState, Result, SimulationState, SimulatorFeatures
 from simulation_interfaces.srv import (
     GetEntitiesStates,
@@ -22,16 +22,14 @@ from simulation_interfaces.srv import (
     SetSimulationState,
 )
 
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.ros.messages.world_messages import pose_message, twist_message
-from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorError
+from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
-from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
 
 _GET, _SET = SimulatorFeatures.ENTITY_STATE_GETTING, SimulatorFeatures.ENTITY_STATE_SETTING
 _PAUSE = SimulatorFeatures.SIMULATION_STATE_PAUSE
@@ -41,7 +39,7 @@ class _Order(NamedTuple):
     """A request to set one entity, and what of it is stated."""
 
     request: SetEntityState.Request
-    stated: str
+    stated: tuple[str, ...]
 
 
 class EntitySimulator(RemoteSimulator):
@@ -58,128 +56,115 @@ class EntitySimulator(RemoteSimulator):
         # Before version 2 a request says pose and twist together, always.
         self._sets_parts = "set_pose" in SetEntityState.Request.get_fields_and_field_types()
 
-    async def get(self) -> str:
-        """Return all entities as models, with their poses and twists, as USDF text.
+    async def get(self, *, hold: bool = True) -> WorldState:
+        """Return all entities as models, with their poses and twists.
 
         Raises:
             SimulatorError: it is not there, does not answer, or cannot give states.
 
         """
         features = await self._probe(_GET)
-        resume = await self._pause(features)
+        resume = hold and await self._pause(features)
         try:
-            return write_world(_world(self.name, await self._entities()))
+            return _world(self.name, await self._entities())
         finally:
             await self._resume(resume)
 
-    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+    async def set(
+        self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
+    ) -> RemoteReport:
         """Set poses and twists of entities: paused, set, resumed; what was set is put back where not all could be.
 
         Raises:
             SimulatorError: it is not there, does not answer, or cannot set states.
+            DescriptionError: the state's frames do not lead to the world.
 
         """
-        response = SetWorldState.Response()
-        try:
-            state = parse_world(request.text, "<text>")
-            world = resolve(state)
-        except RobotSemanticsError as error:
-            response.message = str(error)
-            return response
+        placed = resolve(state)
         features = await self._probe(_GET, _SET)
         before = await self._entities()
-        plan = self._plan(world, before, request, response)
-        complete = not response.not_set
-        response.success = complete or request.partial
-        response.notes = ["only poses and twists are set; this simulator does not continue bit for bit"]
-        if not response.success:
-            response.message = f"nothing set: {response.not_set[0]}"
-            response.set = []
-        if request.dry_run or not response.success:
-            return response
+        log = RestoreLog()
+        log.note("only poses and twists are set; this simulator does not continue bit for bit")
+        chosen = [model for model in state.models if not models or model.name in models]
+        plan = self._plan(chosen, placed, before, log)
+        if dry_run or not (partial or log.complete):
+            return self._report(log, partial or log.complete)
         resume = await self._pause(features)
         try:
-            await self._carry_out(plan, before, request, response)
+            success = await self._carry_out(plan, before, partial, log)
         finally:
             await self._resume(resume)
-        return response
+        return self._report(log, success)
+
+    def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
+        return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), tuple(log.notes))
 
     def _plan(
         self,
-        world: ResolvedWorld,
+        chosen: Sequence[ModelState],
+        placed: ResolvedWorld,
         present: Mapping[str, EntityState],
-        request: SetWorldState.Request,
-        response: SetWorldState.Response,
+        log: RestoreLog,
     ) -> list[_Order]:
-        """Return the requests that a state asks for, and say in the response what they set and what has no place."""
+        """Return the requests that models ask for, and log what has no place; what is set is logged when it is."""
         plan = []
-        standing = world if self._sets_parts else resolve(_world(self.name, present))
-        for model in world.state.models:
-            if request.models and model.name not in request.models:
-                continue
-            subject = f"model '{model.name}'"
+        standing = None if self._sets_parts else resolve(_world(self.name, present))
+        for model in chosen:
+            log.model = model.name
             if model.name not in present:
                 nearest = did_you_mean(model.name, present)
                 hint = f"; did you mean '{nearest}'?" if nearest else ""
-                response.not_set.append(f"{subject}: the simulator has no such entity{hint}")
+                log.failed("model", "", f"the simulator has no such entity{hint}", UNKNOWN)
                 continue
             if model.joints:
-                response.not_set.append(
-                    f"{subject}: {len(model.joints)} joints: simulation_interfaces has no joint states"
-                )
+                log.failed("joints", "", f"{len(model.joints)} joints: simulation_interfaces has no joint states")
             if model.links:
-                response.not_set.append(
-                    f"{subject}: {len(model.links)} links: simulation_interfaces has no link states"
-                )
-            if model.pose is None and model.twist is None:
-                continue
+                log.failed("links", "", f"{len(model.links)} of them: simulation_interfaces has no link states")
             # A twist that hangs on a motion nobody states cannot be turned into the world's axes.
-            moves = model.twist is not None and _stated_twist(world, model.name) is not None
+            twist = placed.relative_twists((model.name,))[0]
+            moves = model.twist is not None and bool(np.isfinite(twist).all())
             if model.twist is not None and not moves:
-                response.not_set.append(f"{subject}: twist: the motion of its parent '{model.parent}' is not stated")
+                log.failed("twist", "", f"the motion of its parent '{model.parent}' is not stated")
             poses = model.pose is not None
-            stated = " and ".join([*["pose"] * poses, *["twist"] * moves])
-            if not stated:
-                continue
-            plan.append(_Order(self._request(model.name, world, standing, poses=poses, moves=moves), stated))
-            response.set.append(f"{subject}: {stated} set")
+            stated = (*["pose"] * poses, *["twist"] * moves)
+            if stated:
+                plan.append(_Order(self._request(model.name, placed, standing, poses=poses, moves=moves), stated))
+                for kind in stated:
+                    log.done(kind, "", "set")
         return plan
 
     async def _carry_out(
-        self,
-        plan: list[_Order],
-        before: Mapping[str, EntityState],
-        request: SetWorldState.Request,
-        response: SetWorldState.Response,
-    ) -> None:
-        response.set = []
+        self, plan: list[_Order], before: Mapping[str, EntityState], partial: bool, log: RestoreLog
+    ) -> bool:
+        """Set what is planned; return whether all of it, or with `partial` any, was set. What was not is logged."""
         done: list[str] = []
         for order in plan:
+            entity = order.request.entity
             result = (await self._call(self._set_state, order.request, once=True)).result
-            subject = f"model '{order.request.entity}'"
             if result.result == Result.RESULT_OK:
-                done.append(order.request.entity)
-                response.set.append(f"{subject}: {order.stated} set")
+                done.append(entity)
                 continue
-            response.not_set.append(f"{subject}: {result.error_message or f'refused with code {result.result}'}")
-            if not request.partial:
-                for entity in done:
-                    undo = self._setting(entity, before[entity], poses=True, moves=True)
+            reason = result.error_message or f"refused with code {result.result}"
+            for at, item in enumerate(log.items):
+                if item.model == entity and item.kind in order.stated:
+                    log.items[at] = RestoreItem(item.kind, entity, "", False, reason)
+            if not partial:
+                for name in done:
+                    undo = self._setting(name, before[name], poses=True, moves=True)
                     await self._call(self._set_state, undo, once=True)
-                response.success, response.set = False, []
-                response.message = f"nothing set: {response.not_set[-1]}"
-                return
+                return False
+        return bool(done) or not plan
 
     def _request(
-        self, name: str, world: ResolvedWorld, standing: ResolvedWorld, *, poses: bool, moves: bool
+        self, name: str, placed: ResolvedWorld, standing: ResolvedWorld | None, *, poses: bool, moves: bool
     ) -> SetEntityState.Request:
         """Return the request for an entity; where it is, `standing`, fills in what it must say and nobody states."""
         state = EntityState()
         state.header.frame_id = WORLD
-        state.pose = pose_message(pose_from_matrix((world if poses else standing).pose(name)))
-        twist = _stated_twist(world if moves else standing, name)
-        if twist is not None and (moves or not self._sets_parts):
-            state.twist = twist_message(twist)
+        state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed).pose(name)))
+        twist = (placed if moves else standing or placed).relative_twists((name,))[0]
+        if np.isfinite(twist).all() and (moves or standing is not None):
+            state.twist = twist_message(twist.tolist())
         return self._setting(name, state, poses=poses, moves=moves)
 
     def _setting(self, name: str, state: EntityState, *, poses: bool, moves: bool) -> SetEntityState.Request:

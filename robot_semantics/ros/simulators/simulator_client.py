@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -12,6 +13,11 @@ from rclpy.task import Future
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.messages.world_messages import items_from_messages
+from robot_semantics.state.report import RestoreItem
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import write_world
 
 DISCOVERY_S = 3.0
 """How long a simulator may take to be discovered [s]."""
@@ -20,10 +26,28 @@ ANSWER_S = 10.0
 RESEND_S = 0.5
 """How long to wait for an answer before a request that changes nothing is sent again [s]."""
 POLL_S = 0.02
+UNKNOWN = "unknown"
+"""The code of an item whose name nobody knows."""
 
 
 class SimulatorError(RobotSemanticsError):
     """A simulator node is not there, does not answer or refuses; the message says which."""
+
+
+class RemoteReport(NamedTuple):
+    """What a simulator says became of a state.
+
+    Attributes:
+        success: it was set (in a dry run: it would be), all of it or, where a part is enough, a part.
+        items: one for each thing that is stated, with the simulator's name; those that were not set too.
+        notes: what a person should know besides.
+        exact: the simulation continues bit for bit as the one that was saved.
+    """
+
+    success: bool
+    items: tuple[RestoreItem, ...]
+    notes: tuple[str, ...] = ()
+    exact: bool = False
 
 
 class RemoteSimulator(ABC):
@@ -49,20 +73,24 @@ class RemoteSimulator(ABC):
             self._node.destroy_client(client)
 
     @abstractmethod
-    async def get(self) -> str:
-        """Return the simulator's whole world as USDF text.
+    async def get(self, *, hold: bool = True) -> WorldState:
+        """Return the simulator's whole world; with `hold` a running simulation is held while it is asked.
 
         Raises:
             SimulatorError: it is not there, does not answer or refuses.
+            DescriptionError: what it says is no sound state.
 
         """
 
     @abstractmethod
-    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
-        """Put the simulator into the state that `request.text` says; return what was set and what was not.
+    async def set(
+        self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
+    ) -> RemoteReport:
+        """Put the simulator into `state`, or only `models` of it; return what was set and what was not.
 
         Raises:
             SimulatorError: it is not there or does not answer.
+            DescriptionError: the state is not sound.
 
         """
 
@@ -132,18 +160,21 @@ class SimulatorClient(RemoteSimulator):
         self._get = self._client(GetWorldState, "get_world_state")
         self._set = self._client(SetWorldState, "set_world_state")
 
-    async def get(self) -> str:
-        """Return the simulator's whole world as USDF text.
+    async def get(self, *, hold: bool = True) -> WorldState:
+        """Return the simulator's whole world; it answers between two steps.
 
         Raises:
             SimulatorError: it is not there, does not answer or refuses.
+            DescriptionError: what it says is no sound state.
         """
-        answer = await self._call(self._get, GetWorldState.Request())
+        answer = await self._call(self._get, GetWorldState.Request(with_text=True))
         if not answer.success:
             raise SimulatorError(f"simulator '{self.name}': {answer.message}")
-        return str(answer.text)
+        return parse_world(answer.text, f"<{self.name}>")
 
-    async def set(self, request: SetWorldState.Request) -> SetWorldState.Response:
+    async def set(
+        self, state: WorldState, models: Sequence[str] = (), *, partial: bool = False, dry_run: bool = False
+    ) -> RemoteReport:
         """Return the simulator's answer, which may be that it did nothing.
 
         Try it out first (`dry_run`): a request that changes something is sent only once, and were it lost, nobody would
@@ -152,4 +183,13 @@ class SimulatorClient(RemoteSimulator):
         Raises:
             SimulatorError: it is not there or does not answer.
         """
-        return await self._call(self._set, request, once=not request.dry_run)
+        request = SetWorldState.Request(text=write_world(state), models=list(models), partial=partial, dry_run=dry_run)
+        answer = await self._call(self._set, request, once=not dry_run)
+        items = [
+            *items_from_messages(answer.set, done=True, by=self.name),
+            *items_from_messages(answer.not_set, done=False, by=self.name),
+        ]
+        if not answer.success and not answer.not_set:
+            items.append(RestoreItem("simulator", "", self.name, False, answer.message))
+        notes = tuple(note.reason for note in answer.notes)
+        return RemoteReport(bool(answer.success), tuple(items), notes, bool(answer.exact))

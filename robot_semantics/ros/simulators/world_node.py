@@ -22,6 +22,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.world_messages import (
+    item_messages,
+    note_messages,
     pose_message,
     time_message,
     twist_message,
@@ -259,7 +261,9 @@ class MujocoWorld(GuardedNode):
 
     def _get_world_state(self, request: Any, response: Any) -> Any:
         state = self.simulator.capture(list(request.models) or None)
-        response.state, response.text = world_to_message(state), write_world(state)
+        response.state = world_to_message(state)
+        if request.with_text:
+            response.text = write_world(state)
         response.success = True
         return response
 
@@ -280,9 +284,9 @@ class MujocoWorld(GuardedNode):
         response.exact = report.exact
         if not response.success:
             response.message = report.message or "nothing restored: it states nothing that this world has"
-        response.set = [str(item) for item in report.restored] if response.success else []
-        response.not_set = [str(item) for item in report.not_restored]
-        response.notes = list(report.notes)
+        response.set = item_messages(report.restored) if response.success else []
+        response.not_set = item_messages(report.not_restored)
+        response.notes = note_messages(report.notes)
         if report.applied:
             self._resync()
             self._publish(force=True)

@@ -112,10 +112,10 @@ class LiveRobot:
         request: dict[str, Any] = {"name": name or ("last" if what == "restore" else "")}
         answer = call_snapshot_service(self._asked, what, self._timeout_s, **request)
         if what == "save":
-            return [f"saved {answer.path}", *(f"missing: {item}" for item in answer.missing)]
+            return [f"saved {answer.answer.path}", *(f"missing: {item}" for item in answer.missing)]
         if what == "delete":
             return [f"deleted {name}"]
-        return [*answer.restored, *(f"not restored: {item}" for item in answer.not_restored)]
+        return [answer.message, *(f"not restored: {item}" for item in answer.not_restored)]
 
     def snapshots(self) -> list[tuple[str, str]]:
         """Return the node's snapshots, the newest first: name, and time with comment.
@@ -123,10 +123,9 @@ class LiveRobot:
         Raises:
             RobotSemanticsError: the node is not there.
         """
-        answer = call_snapshot_service(self._asked, "list", self._timeout_s)
+        infos = call_snapshot_service(self._asked, "list", self._timeout_s).answer.snapshots
         rows = [
-            (name, f"{stamp.sec + stamp.nanosec * 1e-9:.3f} s {comment}".strip())
-            for name, stamp, comment in zip(answer.names, answer.stamps, answer.comments, strict=True)
+            (info.name, f"{info.stamp.sec + info.stamp.nanosec * 1e-9:.3f} s {info.comment}".strip()) for info in infos
         ]
         return rows[::-1]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from robot_semantics_interfaces import srv
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.messages.world_messages import items_from_messages
 from robot_semantics.ros.tools.service_caller import ServiceCaller
+from robot_semantics.state.report import RestoreItem
 
 _SERVICES: dict[str, Any] = {
     "save": srv.SaveSnapshot,
@@ -17,9 +19,31 @@ _SERVICES: dict[str, Any] = {
 }
 
 
+class SnapshotAnswer(NamedTuple):
+    """What a node has answered.
+
+    Attributes:
+        answer: the message.
+        success: whether it did what was asked.
+        message: in one sentence what was done, or why not.
+        restored: items that were restored.
+        not_restored: items that were not.
+        missing: what a saved snapshot lacks.
+        notes: what a person should know besides.
+    """
+
+    answer: Any
+    success: bool
+    message: str
+    restored: tuple[RestoreItem, ...]
+    not_restored: tuple[RestoreItem, ...]
+    missing: tuple[RestoreItem, ...]
+    notes: tuple[RestoreItem, ...]
+
+
 def call_snapshot_service(
     node: str, operation: str, timeout_s: float, *, must_succeed: bool = True, **request: Any
-) -> Any:
+) -> SnapshotAnswer:
     """Return a node's answer to ``save``, ``restore``, ``list`` or ``delete``.
 
     Raises:
@@ -32,4 +56,16 @@ def call_snapshot_service(
         answer = caller.call(kind, f"{node.rstrip('/')}/{name}", **request)
     if must_succeed and not answer.success:
         raise RobotSemanticsError(answer.message)
-    return answer
+
+    def items(field: str, *, done: bool) -> tuple[RestoreItem, ...]:
+        return tuple(items_from_messages(getattr(answer, field, ()), done=done))
+
+    return SnapshotAnswer(
+        answer,
+        answer.success,
+        answer.message,
+        items("restored", done=True),
+        items("not_restored", done=False),
+        items("missing", done=False),
+        items("notes", done=True),
+    )

@@ -1,0 +1,97 @@
+"""Odometry that nobody has asked for by parameter: it says where a root link is where nothing else does."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.callback_groups import CallbackGroup
+from rclpy.subscription import Subscription
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.messages.raw import deserialized
+from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.robot import Robot
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.root_motion import twist_in_parent
+from robot_semantics.state.root_source import RootCandidate, RootSource
+from robot_semantics.state.samples import RootStatement
+from robot_semantics.state.settings import Source
+from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
+
+_MOST = 100
+
+
+class HeardOdometry:
+    """Keeps the last odometry of each child frame on one topic, unread until it is asked for."""
+
+    def __init__(self, slot: RobotSlot, group: CallbackGroup) -> None:
+        self._slot, self._group, self._topic = slot, group, ""
+        self._last: dict[str, bytes] = {}
+
+    def subscriptions(self) -> list[Subscription]:
+        """Return what to listen to for the slot's present robot: nothing where it is told where it is."""
+        robot = self._slot.robot
+        self._last.clear()
+        if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
+            return []
+        self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
+        profile = qos.fresh(qos.SENSOR)
+        options = {"callback_group": self._group, "raw": True, "qos_overriding_options": qos.overridable()}
+        return [self._slot.node.create_subscription(Odometry, self._topic, self._take, profile, **options)]
+
+    def _take(self, data: bytes) -> None:
+        if len(self._last) < _MOST:
+            self._last[_child_frame(data)] = data
+
+    def statement(self, robot: Robot) -> RootStatement | None:
+        """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
+        for link in _fixed_to_root(robot.model):
+            data = self._last.get(robot.frame(link))
+            if data is not None:
+                return self._read(robot, link, data)
+        return None
+
+    def _read(self, robot: Robot, link: str, data: bytes) -> RootStatement | None:
+        message = deserialized(data, Odometry)
+        at, turn = message.pose.pose.position, message.pose.pose.orientation
+        linear, angular = message.twist.twist.linear, message.twist.twist.angular
+        xyz_quat = np.array([at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
+        twist = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
+        frame = message.header.frame_id.removeprefix("/")
+        if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
+            return None
+        # An odometry's twist is in the axes of its child.
+        twist = twist_in_parent(xyz_quat, twist)
+        if link != robot.model.root_link:
+            kinematics = ForwardKinematics(robot.model)
+            T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]
+            T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
+            twist[:3] += np.cross(twist[3:], T_frame_root[:3, 3] - xyz_quat[:3])
+            xyz_quat = xyz_quat_from_matrix(T_frame_root)
+        candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
+        known = twist if np.isfinite(twist).all() else None
+        return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
+
+
+def _fixed_to_root(model: RobotModel) -> list[str]:
+    """Return the links that do not move against the root link, itself first."""
+    found = [model.root_link]
+    for joint in model.joints[1:]:
+        if not joint.position_count and joint.parent_link in found:
+            found.append(joint.child_link)
+    return found
+
+
+def _child_frame(data: bytes) -> str:
+    """Return the child frame of an Odometry in little-endian CDR bytes; empty where they are something else."""
+    try:
+        (length,) = struct.unpack_from("<I", data, 12)
+        at = 16 + (length + 3) // 4 * 4
+        (length,) = struct.unpack_from("<I", data, at)
+        return data[at + 4 : at + 3 + length].decode().removeprefix("/")
+    except (struct.error, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,262 @@
+"""One restore: the simulators first, all or nothing, then the node's own robots and TF; item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
+from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.live_world import LiveWorld
+from robot_semantics.state.matching import match_models
+from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
+from robot_semantics.state.root_source import RootSource
+from robot_semantics.state.samples import RobotSample
+from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.usdf.descriptions import FileFinder
+from robot_semantics.usdf.frames import SEPARATOR, ResolvedWorld, resolve
+from robot_semantics.usdf.identity import is_of, looks_digest
+from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+
+class Restore:
+    """Puts a world state into simulators and the node's robots, or says what would come of it."""
+
+    def __init__(
+        self,
+        core: Core,
+        state: WorldState,
+        models: Sequence[str] = (),
+        *,
+        partial: bool = False,
+        dry_run: bool = False,
+        find: FileFinder | None = None,
+    ) -> None:
+        """`models` are those that are wanted, by default all; `find` gives the files that the state names."""
+        self.core, self.state, self.find = core, state, find
+        self.partial, self.dry_run = partial, dry_run
+        self.wanted = tuple(models) or tuple(model.name for model in state.models)
+        self.chosen = tuple(models)
+        self.log = RestoreLog()
+
+    async def carry_out(self) -> RestoreReport:
+        """Restore, or with `dry_run` find out what a restore would do; nothing is changed where not all can be.
+
+        Raises:
+            DescriptionError: the state's frames, with those of TF, do not lead to the world.
+
+        """
+        sample = self.core.coherent_state()
+        live = self.core.world.own(sample)
+        applied = self._apply(sample.robots, live)
+        clients = self.core.world.simulators()
+        # Every simulator is asked before any is changed: what one of several cannot do, none does.
+        reports = await self._push(clients, dry_run=True)
+        report = self._report(applied, reports, live)
+        if self.dry_run or not (report.complete or self.partial):
+            return report
+        reports = await self._push(clients, dry_run=False)
+        report = self._report(applied, reports, live)
+        if not (report.complete or self.partial):
+            return report
+        stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.core.now_ns()
+        for robot, (_, state) in applied.items():
+            self.core.restore(robot, state, stamp_ns)
+        if clients:
+            # Time has been set back, perhaps.
+            self.core.frames.forget()
+        return replace(report, applied=bool(report.restored) or report.complete)
+
+    # --- the node's robots
+
+    def _apply(self, robots: Sequence[RobotSample], live: LiveWorld) -> dict[str, tuple[str, AppliedState]]:
+        """Return, for each robot that is wanted, its model's name and what the state makes of it."""
+        models = {robot.name: robot.model for robot in robots}
+        match = match_models(self.state.models, models)
+        self.likely = match.likely
+        called = {robot: model for model, robot in match.robot_of.items()}
+        bases = {robot.name: _base(robot, live, called) for robot in robots}
+        carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
+        state = replace(
+            self.state,
+            models=tuple(
+                complete(model, models[match.robot_of[model.name]])
+                if model.name in carriers and model.name in match.robot_of
+                else model
+                for model in self.state.models
+            ),
+        )
+        world = resolve_with(state, _standing(state, live))
+        applied = {}
+        for robot in robots:
+            name = called.get(robot.name)
+            if name is None or name not in self.wanted:
+                continue
+            model, kinematics = self.state.model(name), ForwardKinematics(robot.model)
+            applied[robot.name] = (
+                name,
+                apply_model_state(model, world, kinematics, base=bases[robot.name], positions=robot.positions),
+            )
+            self._compare_looks(model, robot.model)
+        return applied
+
+    def _compare_looks(self, model: ModelState, robot: RobotModel) -> None:
+        """Note that the robot looked otherwise when the state was saved; nothing else depends on that."""
+        if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
+            return
+        try:
+            saved = load_robot(self.find(model.description), strict=False)
+        except (RobotSemanticsError, OSError):
+            return
+        if looks_digest(saved) != looks_digest(robot):
+            self.log.note(f"model '{model.name}': it looked otherwise when this was saved; nothing else differs")
+
+    # --- the simulators
+
+    async def _push(self, clients: Sequence[RemoteSimulator], *, dry_run: bool) -> dict[str, RemoteReport | None]:
+        """Return each simulator's report; None of one that is not there, which is logged."""
+        world = self.core.world
+        reports: dict[str, RemoteReport | None] = {}
+        state = world.as_entities(self.state)
+        entity_of = {robot: entity for entity, robot in self.core.settings.simulated_entities.items()}
+        models = [entity_of.get(name, name) for name in self.chosen]
+        self.log.items.clear()
+        for client in clients:
+            try:
+                report = await client.set(state, models, partial=self.partial, dry_run=dry_run)
+            except RobotSemanticsError as error:
+                self.log.failed("simulator", client.name, str(error), "unreachable")
+                reports[client.name] = None
+                continue
+            robot_of = self.core.settings.simulated_entities
+            items = tuple(replace(item, model=robot_of.get(item.model, item.model)) for item in report.items)
+            reports[client.name] = report._replace(items=items)
+        return reports
+
+    # --- the report
+
+    def _report(
+        self,
+        applied: Mapping[str, tuple[str, AppliedState]],
+        reports: Mapping[str, RemoteReport | None],
+        live: LiveWorld,
+    ) -> RestoreReport:
+        """Return what became of each thing; of a model that a simulator has, that simulator's word counts."""
+        log = RestoreLog()
+        log.extend(self.log.items, self.log.notes)
+        told = {name: report for name, report in reports.items() if report is not None}
+        unknown = {name: {item.model for item in report.items if _is_unknown(item)} for name, report in told.items()}
+        for name, report in told.items():
+            log.extend((item for item in report.items if not _is_unknown(item)), report.notes)
+            if report.exact:
+                exact = "exact, it continues bit for bit"
+                log.items.append(RestoreItem("simulator", "", name, True, exact, code="exact"))
+        own = dict(applied.values())
+        for model in self.wanted:
+            if any(model not in names for names in unknown.values()):
+                continue
+            if model in own:
+                log.extend(own[model].items, own[model].notes)
+            else:
+                self._say_unknown(model, told, log)
+        self._frames(live, bool(told), log)
+        if self.state.engines and not reports:
+            log.note("there is no simulator to take the state of an engine")
+        return log.report(exact=bool(told) and all(report.exact for report in told.values()))
+
+    def _say_unknown(self, model: str, told: Mapping[str, RemoteReport], log: RestoreLog) -> None:
+        said = [item for report in told.values() for item in report.items if _is_unknown(item) and item.model == model]
+        if said:
+            log.items.append(said[0])
+            return
+        likely = self.likely.get(model)
+        hint = f"; it is very like its robot '{likely}'" if likely else ""
+        log.items.append(RestoreItem("model", model, "", False, f"the node has no such robot{hint}", code="unknown"))
+
+    def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
+        """Say of the frames that models stand in whether they are where the state has them: they are not the node's."""
+        present, before = resolve(live.state), None
+        for frame in self._frames_wanted():
+            if simulated and any(item.kind == "frame" and item.name == frame.name for item in log.items):
+                continue
+            if frame.name not in present.index or frame.parent not in present.index:
+                log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
+                continue
+            before = before or resolve(self.state)
+            off_m, off_rad = _apart(before, present, frame)
+            if max(off_m, off_rad) <= TOLERANCE:
+                log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
+            else:
+                log.note(
+                    f"frame '{frame.name}': on TF it is {off_m:.3g} m and {off_rad:.3g} rad away from there, "
+                    "and is not this node's to move"
+                )
+
+    def _frames_wanted(self) -> list[Frame]:
+        frames = {frame.name: frame for frame in self.state.frames}
+        if not self.chosen:
+            return [frame for frame in frames.values() if frame.pose is not None]
+        parents = {body.name: body.parent for body in self.state.bodies}
+        needed: set[str] = set()
+        for model in self.chosen:
+            here = parents.get(model)
+            while here is not None and here not in needed:
+                needed.add(here)
+                here = parents.get(here)
+        return [frame for name, frame in frames.items() if name in needed and frame.pose is not None]
+
+
+def _is_unknown(item: RestoreItem) -> bool:
+    return item.kind == "model" and not item.done
+
+
+def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Base:
+    """Return how a robot's root link stands: in which frame, and whether the node can put it elsewhere."""
+    root, joint = live.roots[robot.name], robot.model.root_joint
+    place = live.place_of.get(root.parent, root.parent)
+    model, separator, link = place.partition(SEPARATOR)
+    frame = f"{called.get(model, model)}{separator}{link}"
+    at = None if root.statement is None else root.statement.xyz_quat
+    source = None if root.statement is None else root.statement.candidate.source
+    name = robot.root_frame
+    if robot.source is robot.source.TF or source in (RootSource.TF, RootSource.ODOMETRY):
+        by = "odometry" if source is RootSource.ODOMETRY else "another node's transforms"
+        return Base(joint, frame, xyz_quat=at, held_by=f"{by} move '{name}'")
+    if not robot.parent_frame and root.statement is None:
+        return Base(joint, frame, held_by=f"'{name}' has no virtual joint that the node could move")
+    if robot.source is robot.source.FIXED:
+        return Base(joint, frame, xyz_quat=at, held_by=f"a parameter holds '{name}' in '{root.parent}'")
+    return Base(joint, frame, xyz_quat=at)
+
+
+def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
+    """Return the frames on TF that a state does not place and that lead to the world, or to what it does place."""
+    there = {body.name for body in state.bodies} | {WORLD}
+    found: list[Frame] = []
+    left = [frame for frame in live.state.frames if frame.pose is not None and frame.name not in there]
+    while left:
+        next_ = [frame for frame in left if frame.parent in there]
+        if not next_:
+            break
+        found += next_
+        there |= {frame.name for frame in next_}
+        left = [frame for frame in left if frame.name not in there]
+    return found
+
+
+def _apart(before: ResolvedWorld, present: ResolvedWorld, frame: Frame) -> tuple[float, float]:
+    """Return how far a frame is now from where a state has it in its parent [m, rad]."""
+    one, other = before.pose(frame.name, frame.parent), present.pose(frame.name, frame.parent)
+    angle = quat_angle(quat_from_matrix(one[:3, :3]), quat_from_matrix(other[:3, :3]))
+    return float(np.linalg.norm(one[:3, 3] - other[:3, 3])), float(angle)

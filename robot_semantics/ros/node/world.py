@@ -1,0 +1,218 @@
+"""The world at this moment: what simulators, the node's robots and TF say of it together, taken in one place.
+
+Snapshots, autosave, ``~/get_world_state`` and ``~/world_state`` all have it from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
+from robot_semantics.simulation.magnitudes import check_sizes
+from robot_semantics.state.live_world import LiveWorld, live_world
+from robot_semantics.state.matching import match_models
+from robot_semantics.state.report import RestoreItem
+from robot_semantics.state.samples import WorldSample
+from robot_semantics.state.snapshot_ages import with_ages
+from robot_semantics.usdf.combine import renamed
+from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.core import Core
+
+ENTITIES = "simulation_interfaces:"
+"""What stands before the name of a simulator that has the services of simulation_interfaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The world as it was taken.
+
+    Attributes:
+        state: its state.
+        missing: what the state lacks.
+        robots: for each model that is one of the node's robots, the robot's name.
+
+    """
+
+    state: WorldState
+    missing: tuple[RestoreItem, ...]
+    robots: Mapping[str, str]
+
+
+class World:
+    """Takes the state of the whole world, and knows its simulators."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        # A callback waits here for simulators, whose answers come by callbacks of the same node.
+        self.group = ReentrantCallbackGroup()
+        self._clients: dict[str, RemoteSimulator] = {}
+
+    def destroy(self) -> None:
+        """Take the simulators' clients away."""
+        for client in self._clients.values():
+            client.destroy()
+
+    def simulators(self) -> list[RemoteSimulator]:
+        """Return the simulators that the parameters name now."""
+        names = self._core.settings.simulators
+        for name in set(self._clients) - set(names):
+            self._clients.pop(name).destroy()
+        for name in names:
+            if name not in self._clients:
+                self._clients[name] = self._simulator(name)
+        return [self._clients[name] for name in names]
+
+    def _simulator(self, name: str) -> RemoteSimulator:
+        """Return the client of a simulator; the prefix tells which services it has.
+
+        Raises:
+            SimulatorError: simulation_interfaces is not installed.
+
+        """
+        if not name.startswith(ENTITIES):
+            return SimulatorClient(self._core.node, name, self.group)
+        try:
+            from robot_semantics.ros.simulators.entity_simulator import EntitySimulator
+        except ImportError as error:
+            raise SimulatorError(f"simulator '{name}' needs the ROS package '{error.name}'") from error
+        return EntitySimulator(self._core.node, name.removeprefix(ENTITIES), self.group)
+
+    def own(
+        self,
+        sample: WorldSample,
+        *,
+        elsewhere: Collection[str] = (),
+        given: Mapping[str, ModelState] | None = None,
+        max_age_ns: int = 0,
+    ) -> LiveWorld:
+        """Return what the node itself knows, of its robots and of TF; arguments and errors as `live_world` has them."""
+        all_frames = bool(self._core.node.get_parameter("snapshots.frames").value)
+        heard = self._core.frames.heard()
+        return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
+
+    async def take(self, names: Sequence[str] = (), *, max_age_ns: int = 0, hold: bool = True) -> Taken:
+        """Return the state of the whole world: the simulators' where they answer, the node's own for the rest.
+
+        Args:
+            names: only these models, and what they stand on.
+            max_age_ns: the greatest age of a value of the node's own; 0 for no limit.
+            hold: have running simulators wait meanwhile.
+
+        Raises:
+            UnknownNameError: there is no such model.
+            StaleStateError: a value is older.
+
+        """
+        simulated: dict[str, WorldState] = {}
+        missing: list[RestoreItem] = []
+        for client in self.simulators():
+            try:
+                state = self.as_robots(await client.get(hold=hold))
+                check_sizes(state)
+                simulated[client.name] = state
+            except RobotSemanticsError as error:
+                reason = f"{error}; its robots are as the node sees them, without the simulator's own state"
+                missing.append(RestoreItem("simulator", "", client.name, False, reason, code="unreachable"))
+        sample = self._core.coherent_state()
+        elsewhere = {body.name for state in simulated.values() for body in state.bodies}
+        robots = {robot.name: robot.model for robot in sample.robots}
+        found = [match_models(state.models, robots) for state in simulated.values()]
+        whole = {
+            robot: state.model(model)
+            for state, match in zip(simulated.values(), found, strict=True)
+            for model, robot in match.robot_of.items()
+            if state.model(model).joints
+        }
+        own = self.own(sample, elsewhere=elsewhere, given=whole, max_age_ns=max_age_ns)
+        missing += own.missing
+        for match in found:
+            missing += [_perhaps(model, robot) for model, robot in match.likely.items() if robot not in whole]
+        state = with_ages(_merged(own.state, simulated), own.ages)
+        owners = {robot.name: robot.name for robot in sample.robots}
+        owners |= {model: robot for match in found for model, robot in match.robot_of.items()}
+        present = {model.name for model in state.models}
+        taken = Taken(state, tuple(missing), {model: robot for model, robot in owners.items() if model in present})
+        return _restricted(taken, names) if names else taken
+
+    def as_robots(self, state: WorldState) -> WorldState:
+        """Return a simulator's state with the robots' names in place of those of its entities."""
+        entities = self._core.settings.simulated_entities
+        present = {body.name for body in state.bodies}
+        return renamed(state, {entity: robot for entity, robot in entities.items() if entity in present})
+
+    def as_entities(self, state: WorldState) -> WorldState:
+        """Return a state with the entities' names in place of those of the robots."""
+        entities = self._core.settings.simulated_entities
+        present = {body.name for body in state.bodies}
+        return renamed(state, {robot: entity for entity, robot in entities.items() if robot in present})
+
+
+def _perhaps(model: str, robot: str) -> RestoreItem:
+    reason = (
+        f"it is very like robot '{robot}', but not called so, and is taken for another: if it is the same, "
+        f"add '{model}:={robot}' to the parameter simulated_entities"
+    )
+    return RestoreItem("model", model, "", False, reason, code="perhaps_the_same")
+
+
+def _merged(own: WorldState, simulated: Mapping[str, WorldState]) -> WorldState:
+    """Return the whole world: what simulators say of their models, and what only the node knows.
+
+    A simulator's word on a model or frame goes before the node's, which has it second-hand; the first simulator's goes
+    before the others'.
+    """
+    models: dict[str, ModelState] = {}
+    frames: dict[str, Frame] = {}
+    engines: list[EngineState] = []
+    for state in (*simulated.values(), own):
+        for model in state.models:
+            first = models.setdefault(model.name, model)
+            if not first.joints and first is not model:
+                # A simulator of entities knows where a robot is, the node how it stands.
+                models[model.name] = replace(
+                    first, joints=model.joints, links=model.links, urdf_sha256=model.urdf_sha256
+                )
+        for frame in state.frames:
+            frames.setdefault(frame.name, frame)
+        engines += state.engines
+    times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
+    return WorldState(
+        name=next((state.name for state in simulated.values() if state.name), None),
+        models=tuple(models.values()),
+        frames=tuple(frame for name, frame in frames.items() if name not in models),
+        time_ns=times[0] if times else own.time_ns,
+        engines=tuple(engines),
+    )
+
+
+def _restricted(taken: Taken, names: Sequence[str]) -> Taken:
+    """Return some models, with what they stand on, and all frames that stand on none of the others.
+
+    Raises:
+        UnknownNameError: there is no such model.
+    """
+    bodies = {body.name: body for body in taken.state.bodies}
+    models = [model.name for model in taken.state.models]
+    kept: set[str] = set()
+    for name in names:
+        if name not in models:
+            raise UnknownNameError("model", name, models)
+        here = name
+        while here in bodies and here not in kept:
+            kept.add(here)
+            here = bodies[here].parent
+    state = replace(
+        taken.state,
+        models=tuple(model for model in taken.state.models if model.name in kept),
+        frames=tuple(frame for frame in taken.state.frames if frame.name in kept),
+        engines=(),
+    )
+    missing = tuple(item for item in taken.missing if (item.model or item.name) in kept or item.kind == "simulator")
+    return Taken(state, missing, {model: robot for model, robot in taken.robots.items() if model in kept})

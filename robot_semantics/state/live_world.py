@@ -1,0 +1,349 @@
+"""A running system's robots and the TF frames around them as one world state, and what of it is not known.
+
+Rules: doc/usdf.md, "Where a robot is"; doc/snapshots.md, "What is saved".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.model_states import model_states, poses, series_of, six_or_none, with_links
+from robot_semantics.state.report import RestoreItem
+from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
+from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.state.settings import Source
+from robot_semantics.state.snapshot_ages import ValueAge
+from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.transforms import matrix_from_quat
+from robot_semantics.usdf.frames import SEPARATOR, resolve
+from robot_semantics.usdf.poses import IDENTITY, pose_from_matrix, pose_quaternions
+from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+
+AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+_STILL: Vec6 = (0.0,) * 6
+
+
+class StaleStateError(RobotSemanticsError):
+    """The state is older than allowed; the message names the oldest value and its age."""
+
+
+class HeardTransform(NamedTuple):
+    """The newest transform that somebody else has published of a frame in one parent.
+
+    Attributes:
+        xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
+        stamp_ns: when it was true, None where it is static.
+    """
+
+    xyz_quat: FloatArray
+    stamp_ns: int | None
+
+
+Heard = Mapping[str, Mapping[str, HeardTransform]]
+"""TF name of a frame → TF name of a parent → what was heard of it; not what the node itself publishes."""
+
+
+class Root(NamedTuple):
+    """Where a robot's root link is.
+
+    Attributes:
+        choice: who is believed, and who else has something to say.
+        statement: what is said; None where nobody says anything.
+        parent: TF name of the frame that it stands in, or would stand in; ``world`` where none is named.
+    """
+
+    choice: RootChoice
+    statement: RootStatement | None
+    parent: str
+
+
+@dataclass(frozen=True)
+class LiveWorld:
+    """Robots and frames at one moment.
+
+    Attributes:
+        state: the world state.
+        missing: what it lacks.
+        ages: how old its values are against the sample's stamp.
+        roots: where each robot's root link is, by the robot's name.
+        place_of: TF frame → its name in the state: a frame, or of a robot's link ``model::link``.
+
+    """
+
+    state: WorldState
+    missing: tuple[RestoreItem, ...]
+    ages: tuple[ValueAge, ...]
+    roots: Mapping[str, Root]
+    place_of: Mapping[str, str]
+
+
+def live_world(
+    sample: WorldSample,
+    heard: Heard,
+    *,
+    elsewhere: Collection[str] = (),
+    given: Mapping[str, ModelState] | None = None,
+    all_frames: bool = True,
+    max_age_ns: int = 0,
+) -> LiveWorld:
+    """Return the state of robots and of the frames around them.
+
+    Args:
+        sample: the robots.
+        heard: the frames that others publish.
+        elsewhere: names of frames and models that another part of the world places.
+        given: for each robot whose state comes from there, that state: things may stand on its links.
+        all_frames: False: only the frames that the robots stand in, directly or not.
+        max_age_ns: the greatest age of a value against the sample's stamp; 0 for no limit.
+
+    Raises:
+        StaleStateError: a value is older.
+
+    """
+    return _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns).made()
+
+
+def root_of(robot: RobotSample, heard: Heard) -> Root:
+    """Return where a robot's root link is, by the one rule."""
+    said = list(robot.said)
+    on_tf = heard.get(robot.root_frame, {})
+    if robot.root_frame == WORLD:
+        said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
+    for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
+        source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
+        candidate = RootCandidate(source, f"TF in '{parent}'", parent)
+        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
+    choice = choose_root(statement.candidate for statement in said)
+    chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
+    return Root(choice, chosen, (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD)
+
+
+class _Making:
+    def __init__(
+        self,
+        sample: WorldSample,
+        heard: Heard,
+        elsewhere: frozenset[str],
+        given: Mapping[str, ModelState],
+        all_frames: bool,
+        max_age_ns: int,
+    ) -> None:
+        self.sample, self.heard, self.elsewhere, self.given = sample, heard, elsewhere, given
+        self.all_frames, self.max_age_ns = all_frames, max_age_ns
+        self.missing: list[RestoreItem] = []
+        self.ages: list[ValueAge] = []
+        self.roots = {robot.name: root_of(robot, heard) for robot in sample.robots}
+        self.links = {
+            robot.frame_prefix + link: (robot.name, link) for robot in sample.robots for link in robot.model.link_names
+        }
+        self.models: dict[str, ModelState] = {}
+        self.frames: dict[str, Frame] = {}
+
+    def made(self) -> LiveWorld:
+        for robot in self.sample.robots:
+            if robot.name not in self.given:
+                self.models[robot.name] = self._model(robot)
+        self._place_frames()
+        on_links = {name: self.links[body.parent] for name, body in self._bodies().items() if body.parent in self.links}
+        for name, (carrier, link) in on_links.items():
+            self._put_on_link(name, carrier, link)
+        self._break_cycles()
+        self._root_frames()
+        if not self.all_frames:
+            self._keep_only_needed()
+        frames = tuple(self.frames[name] for name in sorted(self.frames))
+        state = WorldState(models=tuple(self.models.values()), frames=frames, time_ns=self.sample.stamp_ns)
+        place_of = {name: name for name in self.frames} | {
+            frame: f"{model}{SEPARATOR}{link}" for frame, (model, link) in self.links.items()
+        }
+        return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, place_of)
+
+    def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
+        """Note something that is not known."""
+        self.missing.append(RestoreItem(kind, model, name, False, reason, code=code))
+
+    # --- robots
+
+    def _model(self, robot: RobotSample) -> ModelState:
+        self._joint_ages(robot)
+        series = with_links(series_of(robot, self.sample.stamp_ns), _kinematics(robot.model))
+        root = self.roots[robot.name]
+        if root.statement is not None:
+            twist = root.statement.twist
+            series = replace(
+                series,
+                pose=root.statement.xyz_quat[np.newaxis],
+                twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
+            )
+            name = robot.model.root_joint.name if robot.model.has_virtual_joint else ""
+            self._age(robot.name, name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
+        state = replace(next(model_states(series, ())), parent=root.parent)
+        self._say_what_is_unknown(robot, state, root)
+        return state
+
+    def _say_what_is_unknown(self, robot: RobotSample, state: ModelState, root: Root) -> None:
+        complaint = root.choice.complaint(robot.name)
+        if complaint:
+            self.lacks("pose", robot.name, "", "not_stated" if state.pose is None else "rivals", complaint)
+        for joint, known in zip(robot.space.joints, robot.known, strict=True):
+            if not known and not joint.virtual:
+                self.lacks("joint", robot.name, joint.name, "not_stated", "its position has never been reported")
+        still = [link.name for link in state.links if link.pose is not None and link.twist is None]
+        if still:
+            reason = f"not all velocities are known, so {len(still)} links have no twists"
+            self.lacks("links", robot.name, "", "not_stated", reason)
+
+    def _joint_ages(self, robot: RobotSample) -> None:
+        """Note how old each joint's newest values are; nothing of joints never heard of."""
+        for joint, at in zip(robot.space.joints, robot.stamps_ns.tolist(), strict=True):
+            if at != NEVER_NS and not joint.virtual:
+                self._age(robot.name, joint.name, at, f"robot '{robot.name}': joint '{joint.name}'")
+
+    def _age(self, model: str | None, name: str, stamp_ns: int | None, what: str) -> None:
+        """Note an age; that of a model's pose has no name.
+
+        Raises:
+            StaleStateError: it is greater than allowed.
+        """
+        if stamp_ns is None:
+            return
+        age_ns = self.sample.stamp_ns - stamp_ns
+        if self.max_age_ns and age_ns > self.max_age_ns:
+            raise StaleStateError(
+                f"{what} is {age_ns * 1e-9:.3f} s older than the newest value, "
+                f"more than max_age {self.max_age_ns * 1e-9:g} s"
+            )
+        if name:
+            self.ages.append(ValueAge(model, name, age_ns))
+
+    # --- frames
+
+    def _place_frames(self) -> None:
+        roots = {robot.root_frame for robot in self.sample.robots}
+        for name, parents in self.heard.items():
+            if name == WORLD or name in roots or name in self.links:
+                continue
+            # Of several publishers the newest is what TF listeners see.
+            parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
+            transform = parents[parent]
+            self.frames[name] = Frame(name, parent, poses(transform.xyz_quat[np.newaxis])[0])
+            self._age(None, name, transform.stamp_ns, f"frame '{name}'")
+            if len(parents) > 1:
+                others = ", ".join(f"'{other}'" for other in sorted(parents) if other != parent)
+                reason = f"the newest transform has it in '{parent}'; others have it in {others}"
+                self.lacks("frame", "", name, "rivals", reason)
+        for name in set(self.frames) & set(self.models):
+            self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")
+            del self.frames[name]
+        for name, frame in self.frames.items():
+            if frame.parent in self.models and frame.parent not in self.links:
+                self.lacks("frame", "", name, "ambiguous", f"a model has the name of its parent frame '{frame.parent}'")
+                self.frames[name] = Frame(name, WORLD)
+        for name, model in self.models.items():
+            if model.parent in self.models and model.parent not in self.links:
+                self.lacks("pose", name, "", "ambiguous", f"a model has the name of its parent frame '{model.parent}'")
+                self.models[name] = replace(model, parent=WORLD, pose=None, twist=None)
+
+    def _put_on_link(self, name: str, carrier: str, link: str) -> None:
+        """Hang something that stands on a robot's link on that robot's model, where the link is at this moment."""
+        bodies = self._bodies()
+        placed = carried(bodies[name], self.given.get(carrier) or self.models[carrier], link)
+        if name == carrier:
+            reason = f"TF has '{carrier}' standing on its own link '{link}'"
+            self.lacks("pose", carrier, "", "cycle", reason)
+            placed = replace(placed, parent=WORLD, pose=None, twist=None)
+        elif placed.pose is None and bodies[name].pose is not None:
+            of_model = name in self.models
+            reason = f"it stands on link '{link}' of '{carrier}', and where that is is not known"
+            kind, model, frame = ("pose", name, "") if of_model else ("frame", "", name)
+            self.lacks(kind, model, frame, "not_stated", reason)
+        if isinstance(placed, ModelState):
+            self.models[name] = placed
+        else:
+            self.frames[name] = placed
+
+    def _break_cycles(self) -> None:
+        """Take out of their parents those bodies that stand on themselves."""
+        for name in [*self.frames, *self.models]:
+            path, here = [name], self._parent(name)
+            while here in self.frames or here in self.models:
+                if here in path:
+                    break
+                path.append(here)
+                here = self._parent(here)
+            if here != name:
+                continue
+            circle = " in ".join(f"'{one}'" for one in (*path, name))
+            reason = f"TF goes round in a circle: {circle}"
+            if name in self.models:
+                self.lacks("pose", name, "", "cycle", reason)
+                self.models[name] = replace(self.models[name], parent=WORLD, pose=None, twist=None)
+            else:
+                self.lacks("frame", "", name, "cycle", reason)
+                self.frames[name] = replace(self.frames[name], parent=WORLD, pose=None, twist=None)
+
+    def _bodies(self) -> dict[str, ModelState | Frame]:
+        return {**self.models, **self.frames}
+
+    def _parent(self, name: str) -> str:
+        return self.frames[name].parent if name in self.frames else self.models[name].parent
+
+    def _root_frames(self) -> None:
+        """State the frames that nobody places: one alone is where the world is; of several nobody knows."""
+        stated = {body.parent for body in self._bodies().values() if body.pose is not None or body.parent != WORLD}
+        unplaced = stated - set(self.frames) - set(self.models) - self.elsewhere
+        alone = len(unplaced) == 1 and not self.elsewhere
+        for name in sorted(unplaced - {WORLD}):
+            self.frames[name] = Frame(name, WORLD, IDENTITY if alone else None)
+            if not alone:
+                self.lacks("frame", "", name, "not_stated", f"nothing says where '{name}' is in the world")
+
+    def _keep_only_needed(self) -> None:
+        needed = set()
+        for model in self.models.values():
+            here = model.parent
+            while here in self.frames and here not in needed:
+                needed.add(here)
+                here = self.frames[here].parent
+        self.frames = {name: frame for name, frame in self.frames.items() if name in needed}
+        self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed]
+        self.ages = [age for age in self.ages if age.model is not None or age.name in needed]
+
+
+def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelState | Frame:
+    """Return `body`, given relative to a link of `carrier`, relative to the carrier, as far as that follows."""
+    state = next((state for state in carrier.links if state.name == link), None)
+    if body.pose is None or state is None or state.pose is None:
+        return replace(body, parent=carrier.name, pose=None, twist=None)
+    at = link_frame(state, "link", "carrier")
+    small = WorldState(
+        frames=(Frame("carrier", WORLD, IDENTITY, _STILL), at, Frame("body", "link", body.pose, body.twist))
+    )
+    resolved = resolve(small)
+    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0])
+    return replace(body, parent=carrier.name, pose=pose_from_matrix(resolved.pose("body", "carrier")), twist=twist)
+
+
+def link_frame(link: LinkState, name: str, parent: str) -> Frame:
+    """Return a link of a model as a frame in it; its twist turned from the link's axes into the model's."""
+    twist = None
+    if link.twist is not None and link.pose is not None:
+        R = matrix_from_quat(pose_quaternions([link.pose])[0])
+        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]))
+    return Frame(name, parent, link.pose, twist)
+
+
+@lru_cache(maxsize=32)
+def _kinematics(model: RobotModel) -> ForwardKinematics:
+    return ForwardKinematics(model)

@@ -1,0 +1,75 @@
+"""Which of a state's models is which robot: by name, by what the model is, and what is almost surely the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from robot_semantics.base.names import nearest_names
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.usdf.identity import is_of
+from robot_semantics.usdf.world_state import ModelState
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Models and robots that belong together.
+
+    Attributes:
+        robot_of: model → robot.
+        likely: model → the robot that it almost surely is, though neither its name nor its ``rs:hash`` says so; what
+            is left to a person to decide.
+
+    """
+
+    robot_of: Mapping[str, str]
+    likely: Mapping[str, str]
+
+    def model_of(self, robot: str) -> str | None:
+        """Return the model that is a robot."""
+        return next((model for model, own in self.robot_of.items() if own == robot), None)
+
+
+def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel]) -> Matches:
+    """Return which of `models` is which of `robots`, by the robots' names.
+
+    A model is the robot of its name; else the only robot left with its ``rs:hash``, if no other model left has that
+    hash. Of those that are left, a model with the joints or links of one robot, or with a name like it, is *likely*
+    that robot.
+    """
+    found = {model.name: model.name for model in models if model.name in robots}
+    left = [model for model in models if model.name not in found]
+    free = {name: robot for name, robot in robots.items() if name not in found}
+    for model in left:
+        same = [name for name, robot in free.items() if is_of(model.urdf_sha256, robot)]
+        rivals = [other for other in left if other.urdf_sha256 == model.urdf_sha256]
+        if len(same) == 1 and len(rivals) == 1:
+            found[model.name] = same[0]
+    taken = set(found.values())
+    free = {name: robot for name, robot in free.items() if name not in taken}
+    likely = {}
+    for model in left:
+        robot = None if model.name in found else _likeness(model, free)
+        if robot is not None:
+            likely[model.name] = robot
+    return Matches(found, likely)
+
+
+def _likeness(model: ModelState, robots: Mapping[str, RobotModel]) -> str | None:
+    """Return the robot that a model almost surely is, None if none is."""
+    if model.joints or model.links:
+        alike = [name for name, robot in robots.items() if _has_its_parts(model, robot)]
+        return alike[0] if len(alike) == 1 else None
+    alike = [name for name in robots if name.lower() in model.name.lower() or model.name.lower() in name.lower()]
+    near = alike or nearest_names(model.name, robots, 1)
+    return near[0] if len(near) == 1 else None
+
+
+def _has_its_parts(model: ModelState, robot: RobotModel) -> bool:
+    joints = [joint.name for joint in model.joints]
+    links = [link.name for link in model.links]
+    return _all_in(joints, robot.joint_index) and _all_in(links, robot.link_index)
+
+
+def _all_in(names: Sequence[str], known: Collection[str]) -> bool:
+    return all(name in known for name in names)
