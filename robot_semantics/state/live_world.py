@@ -225,7 +225,7 @@ class _Making:
                 f"more than max_age {self.max_age_ns * 1e-9:g} s"
             )
         if name:
-            self.ages.append(ValueAge(model, name, age_ns))
+            self.ages.append(ValueAge(model, name, max(0, age_ns)))
 
     # --- frames
 

@@ -19,9 +19,7 @@ from robot_semantics.state.default_positions import default_positions
 from robot_semantics.state.direct_path import DirectPath
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
-from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
-from robot_semantics.state.root_source import RootCandidate, RootSource
-from robot_semantics.state.samples import RootStatement
+from robot_semantics.state.root_motion import joint_motion
 from robot_semantics.state.schedule import Schedule, Together
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
@@ -148,25 +146,6 @@ class Robot:
         """Whether the root link stands at a pose by parameter, or where its parent frame is."""
         fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
         return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
-
-    def root_statement(self) -> RootStatement | None:
-        """Return what the virtual joint's own source says of the root link, if it has said anything."""
-        root, frame = self.model.root_joint, self.parent_frame
-        chosen = RootSource.CHOSEN
-        if self.root_is_fixed:
-            source = RootSource.FIXED if self.root_source is Source.AUTO else chosen
-            return RootStatement(RootCandidate(source, f"the fixed joint '{root.name}'", frame), self.fixed_root_pose())
-        if not root.position_count or not self.buffer.known[0] or self.root_source is Source.TF:
-            return None
-        source = RootSource.VIRTUAL_JOINT if self.root_source is Source.AUTO else chosen
-        rates = self.buffer.velocities[self.space.joint_velocities[root.name]]
-        stamp_ns = int(self.buffer.stamps_ns[0])
-        return RootStatement(
-            RootCandidate(source, f"the virtual joint '{root.name}'", frame),
-            pose_of(root, self.buffer.positions[self.space.joint_positions[root.name]]),
-            twist_of(root, rates) if np.isfinite(rates).all() else None,
-            None if stamp_ns == NEVER_NS else stamp_ns,
-        )
 
     def static_transforms(self) -> list[StaticTransform]:
         """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""

@@ -15,7 +15,7 @@ pytest.importorskip("simulation_interfaces", reason="simulation_interfaces is no
 
 from geometry_msgs.msg import Pose, Twist
 from rclpy.executors import SingleThreadedExecutor
-from robot_semantics_interfaces.srv import RestoreSnapshot, SaveSnapshot, SetWorldState
+from robot_semantics_interfaces.srv import RestoreSnapshot, SaveSnapshot
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import EntityState, Result, SimulatorFeatures
 from simulation_interfaces.srv import (
@@ -25,11 +25,11 @@ from simulation_interfaces.srv import (
     SetEntityState,
     SetSimulationState,
 )
-from support.nodes import Client, NodeProcess, joint_state
+from support.nodes import Client, NodeProcess, joint_state, said
 
 from robot_semantics.examples import example
 from robot_semantics.ros.simulators import entity_simulator
-from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.reader import parse_world, read_world
 
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"
@@ -182,14 +182,16 @@ def test_restoring_pauses_sets_and_resumes_and_says_what_has_no_place(
     moved(server)
     refused = restore(client)
     assert not refused.success
-    words = "simulator '/gz': model 'rover_arm': 1 joints: simulation_interfaces has no joint states"
-    assert words in refused.not_restored
+    words = "simulator '/gz': model 'rover_arm': joints: 1 of them: simulation_interfaces has no joint states"
+    assert words in said(refused.not_restored)
     assert server.entities["ball"].pose.position.z == 9.0
     assert not [call for call in server.calls if call != "get"]
     answer = restore(client, partial=True)
     assert answer.success, answer.message
-    assert words in answer.not_restored
-    assert "simulator '/gz': model 'ball': pose and twist set" in answer.restored
+    assert words in said(answer.not_restored)
+    assert {"simulator '/gz': model 'ball': pose: set", "simulator '/gz': model 'ball': twist: set"} <= set(
+        said(answer.restored)
+    )
     changes = [call for call in server.calls if call != "get"]
     assert changes == ["pause", "set rover_arm", "set ball", "play"]
     assert server.entities["rover_arm"].twist.angular.z == 0.5
@@ -209,7 +211,7 @@ def test_what_was_set_is_put_back_where_not_all_could_be(client: Client, server:
     request = RestoreSnapshot.Request(text=text)
     answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", request)
     assert not answer.success
-    assert any("it is nailed down" in item for item in answer.not_restored)
+    assert any("it is nailed down" in item for item in said(answer.not_restored))
     assert server.entities["rover_arm"].pose.position.x == 1.0
     assert server.calls[-1] == "play"
 
@@ -226,7 +228,7 @@ def test_an_unknown_entity_has_its_nearest_name(client: Client, server: Server, 
     text = '<world_state><model_state name="bal"><pose>5 5 0 0 0 0</pose></model_state></world_state>'
     answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", RestoreSnapshot.Request(text=text))
     assert not answer.success
-    assert any("the simulator has no such entity; did you mean 'ball'?" in item for item in answer.not_restored)
+    assert any("the simulator has no such entity; did you mean 'ball'?" in item for item in said(answer.not_restored))
 
 
 def test_a_simulator_without_the_feature_is_not_asked(client: Client, server: Server, folder: Path) -> None:
@@ -234,7 +236,7 @@ def test_a_simulator_without_the_feature_is_not_asked(client: Client, server: Se
     text = '<world_state><model_state name="ball"><pose>5 5 0 0 0 0</pose></model_state></world_state>'
     answer = client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", RestoreSnapshot.Request(text=text))
     assert not answer.success
-    assert any("cannot set states of entities (feature 11)" in item for item in answer.not_restored)
+    assert any("cannot set states of entities (feature 11)" in item for item in said(answer.not_restored))
     assert not server.calls
 
 
@@ -271,8 +273,8 @@ def test_version_1_of_the_interfaces_is_given_whole_states(monkeypatch: pytest.M
     for stated in ("<pose>5 6 7 0 0 0</pose>", "<twist>8 0 0 0 0 9</twist>"):
         text = f'<world_state><model_state name="ball">{stated}</model_state></world_state>'
         with pytest.raises(StopIteration) as end:
-            simulator.set(SetWorldState.Request(text=text)).send(None)
-        assert end.value.value.success, end.value.value.message
+            simulator.set(parse_world(text)).send(None)
+        assert end.value.value.success, end.value.value.items
     (posed, moved) = (request.state for request in sent)
     assert (posed.pose.position.x, posed.twist.angular.z) == (5.0, 0.5)
     assert (moved.pose.position.x, moved.twist.linear.x, moved.twist.angular.z) == (1.0, 8.0, 9.0)

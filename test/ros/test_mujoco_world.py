@@ -18,7 +18,7 @@ from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
-from support.nodes import Client, NodeProcess
+from support.nodes import Client, NodeProcess, said
 
 from robot_semantics.examples import example
 from robot_semantics.ros.messages.world_messages import world_from_message
@@ -45,7 +45,9 @@ def _paused_at_the_start(client: Client, world: NodeProcess) -> None:
 
 
 def state(client: Client, *models: str) -> Any:
-    answer = client.call(GetWorldState, f"{NODE}/get_world_state", GetWorldState.Request(models=list(models)))
+    answer = client.call(
+        GetWorldState, f"{NODE}/get_world_state", GetWorldState.Request(models=list(models), with_text=True)
+    )
     assert answer.success, answer.message
     return answer
 
@@ -131,7 +133,7 @@ def test_a_world_state_set_as_text_continues_bit_for_bit(client: Client) -> None
     assert answer.success, answer.message
     assert answer.exact
     assert not answer.not_set
-    assert "model 'rover_arm': joint 'elbow_joint': position and velocity set" in answer.set
+    assert "model 'rover_arm': joint 'elbow_joint': position and velocity set" in said(answer.set)
     assert state(client).text == saved
     step(client, 200)
     assert state(client).text == later
@@ -146,7 +148,7 @@ def test_a_world_state_set_as_a_message_says_what_it_lacks(client: Client) -> No
     done = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(state=answer.state))
     assert done.success, done.message
     assert not done.exact
-    assert any("not bit for bit" in note for note in done.notes)
+    assert any("not bit for bit" in note.reason for note in done.notes)
     again = parse_world(state(client).text)
     before, after = (
         np.array([value for joint in found.models[0].joints for value in joint.positions or ()])
@@ -160,7 +162,7 @@ def test_all_or_nothing_and_per_item(client: Client) -> None:
     before = state(client).text
     refused = client.call(SetWorldState, f"{NODE}/set_world_state", SetWorldState.Request(text=text))
     assert not refused.success
-    assert refused.not_set == [
+    assert said(refused.not_set) == [
         "model 'rover_arm': joint 'elbw_joint': the robot has no such joint; did you mean 'elbow_joint'?"
     ]
     assert state(client).text == before

@@ -33,6 +33,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
 from robot_semantics.ros.node.tf_authority import TfAuthority
+from robot_semantics.usdf.reader import parse_world
 
 pytestmark = pytest.mark.ros
 
@@ -72,9 +73,9 @@ def test_two_robots_live_in_one_node_each_below_its_name(client: Client, start: 
     assert {item.child_frame_id for item in moving} == {"right/tip"}
     status = client.call(GetStatus, f"{service}/get_status")
     assert status.models == ["left", "right"]
-    assert list(status.joints) == ["left/turn", "right/turn"]
-    assert math.isnan(status.ages[0])
-    assert 0.0 <= status.ages[1] < 20.0
+    assert [(item.model, item.joint) for item in status.joints] == [("left", "turn"), ("right", "turn")]
+    assert math.isnan(status.joints[0].age)
+    assert 0.0 <= status.joints[1].age < 20.0
     state = client.call(GetWorldState, f"{service}/get_world_state").state
     assert [model.name for model in state.model_states] == ["left", "right"]
     # A default for all is read at the start; later it would change nothing, and says so.
@@ -216,9 +217,10 @@ def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
     assert joints["elbow_joint"] == [2.0]
     assert joints["shoulder_lift_joint"] == [-0.9]
     assert "world_joint" not in joints
-    answer = client.call(GetWorldState, f"{name}/get_world_state")
+    assert not client.call(GetWorldState, f"{name}/get_world_state").text
+    answer = client.call(GetWorldState, f"{name}/get_world_state", GetWorldState.Request(with_text=True))
     assert answer.success
-    assert "<model_state" in answer.text
+    assert parse_world(answer.text).models[0].name == "rover_arm"
     late = client.collect(WorldState, f"{name}/world_state")
     client.until(lambda: late, "the world state for one who comes late")
     current = client.call(GetCurrentState, f"{name}/get_current_state", GetCurrentState.Request(group="arm"))

@@ -17,6 +17,9 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.messages.world_messages import world_from_message
+from robot_semantics.usdf.frames import resolve
+
 pytestmark = pytest.mark.ros
 NODE = "/robot_semantics"
 
@@ -213,12 +216,13 @@ def test_with_source_tf_the_node_listens_and_never_publishes(client: Client, set
 
     def known() -> Any:
         own.publish(TFMessage(transforms=[stamped("platform", "base", XYZ)]))
-        pose = client.call(GetWorldState, f"{NODE}/get_world_state").state.model_states[0].pose
-        # Until both transforms are there, the pose is still what another source said last.
-        return pose if pose.position.z > 1.0 else None
+        state = world_from_message(client.call(GetWorldState, f"{NODE}/get_world_state").state)
+        placed = {body.name for body in state.bodies if body.pose is not None}
+        return state if {"base", "platform"} <= placed else None
 
-    pose = client.until(known, "the pose from TF")
-    assert (pose.position.x, pose.position.y, pose.position.z) == pytest.approx((1.0, -2.0, 1.25), abs=1e-12)
+    state = client.until(known, "the pose from TF")
+    assert state.model("base").parent == "platform"
+    np.testing.assert_allclose(resolve(state).pose("base", "odom")[:3, 3], [1.0, -2.0, 1.25], atol=1e-12)
     assert {item.header.frame_id for item in client.transforms if item.child_frame_id == "base"} <= {"platform"}
     client.node.destroy_publisher(own)
     client.node.destroy_publisher(fixed)

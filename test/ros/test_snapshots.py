@@ -24,7 +24,7 @@ from robot_semantics_interfaces.srv import (
 )
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
+from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of, said
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
@@ -75,7 +75,9 @@ def restore(client: Client, name: str = "", **fields: Any) -> Any:
 
 
 def simulated(client: Client) -> Any:
-    return parse_world(client.call(GetWorldState, f"{SIMULATOR}/get_world_state").text)
+    return parse_world(
+        client.call(GetWorldState, f"{SIMULATOR}/get_world_state", GetWorldState.Request(with_text=True)).text
+    )
 
 
 def step(client: Client, count: int) -> None:
@@ -105,9 +107,11 @@ def test_a_saved_world_comes_back_exactly_and_so_does_tf(client: Client, world: 
     done = restore(client, "grasp")
     assert done.success, done.message
     assert not done.not_restored
-    assert "simulator '/mujoco_world': exact, it continues bit for bit" in done.restored
-    assert "simulator '/mujoco_world': model 'block_1': pose: set" in done.restored
-    assert "node: model 'rover_arm': joint 'elbow_joint'" in done.restored
+    assert "simulator '/mujoco_world': exact, it continues bit for bit" in said(done.restored)
+    assert "simulator '/mujoco_world': model 'block_1': pose: set" in said(done.restored)
+    assert "simulator '/mujoco_world': model 'rover_arm': joint 'elbow_joint': position and velocity set" in said(
+        done.restored
+    )
     assert simulated(client).engines == before.engines
     rover = next(model for model in saved.models if model.name == "rover_arm")
 
@@ -133,11 +137,11 @@ def test_all_or_nothing_across_simulator_and_node(client: Client, world: World) 
     assert not refused.success
     assert refused.message.startswith("nothing restored, because not everything could be: ")
     assert not refused.restored
-    assert any("no such model; did you mean 'block_2'" in item for item in refused.not_restored)
+    assert any("no such model; did you mean 'block_2'" in item for item in said(refused.not_restored))
     assert simulated(client).engines == before.engines
     part = restore(client, text=text, partial=True)
     assert part.success
-    assert any("blok_2" in item for item in part.not_restored)
+    assert any("blok_2" in item for item in said(part.not_restored))
     assert simulated(client).engines != before.engines
 
 
@@ -147,7 +151,7 @@ def test_a_dry_run_says_what_it_would_do(client: Client, world: World) -> None:
     before = simulated(client)
     answer = restore(client, "dry", dry_run=True)
     assert answer.success
-    assert any("block_3" in item for item in answer.restored)
+    assert any("block_3" in item for item in said(answer.restored))
     assert simulated(client).engines == before.engines
 
 
@@ -170,8 +174,7 @@ def test_names_are_listed_found_and_deleted(client: Client, world: World) -> Non
     for name in ("one", "two"):
         save(client, name, comment=name.upper())
     answer = client.call(ListSnapshots, f"{NODE}/list_snapshots")
-    assert list(answer.names)[-2:] == ["one", "two"]
-    assert list(answer.comments)[-2:] == ["ONE", "TWO"]
+    assert [(info.name, info.comment) for info in answer.snapshots][-2:] == [("one", "ONE"), ("two", "TWO")]
     wrong = restore(client, "tow")
     assert not wrong.success
     assert wrong.nearest[0] == "two"
@@ -269,8 +272,8 @@ def test_a_dead_simulator_is_said_and_the_node_saves_what_it_sees(
         return found if read_world(found.path).models[0].joints else None
 
     answer = client.until(seen, "a snapshot with a joint")
-    assert any("simulator '/nobody' is not there" in item for item in answer.missing)
-    assert any("have never been reported" in item for item in answer.missing)
+    assert any("simulator '/nobody' is not there" in item for item in said(answer.missing))
+    assert any("has never been reported" in item for item in said(answer.missing))
     (model,) = read_world(answer.path).models
     assert [(joint.name, joint.positions) for joint in model.joints] == [("elbow_joint", (0.5,))]
     assert model.pose is not None
@@ -279,7 +282,7 @@ def test_a_dead_simulator_is_said_and_the_node_saves_what_it_sees(
     request = RestoreSnapshot.Request(name="seen")
     refused = client.call(RestoreSnapshot, "/alone/robot_semantics/restore_snapshot", request)
     assert not refused.success
-    assert any("simulator '/nobody' is not there" in item for item in refused.not_restored)
+    assert any("simulator '/nobody' is not there" in item for item in said(refused.not_restored))
 
 
 def test_old_values_are_refused_with_their_age_and_autosave_rotates(

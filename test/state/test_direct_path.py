@@ -320,8 +320,8 @@ def test_whatever_comes_both_ways_say_the_same(seed: int) -> None:
         one: dict[str, Any] | Refusal
         other: dict[str, Any] | Refusal
         if kind > 0.99:
-            speeds = np.zeros(direct.space.velocity_size)
-            one, other = (read(fed.robot.restore(q, speeds, stamp_ns)) for fed in (direct, general))
+            speeds, joints = np.zeros(direct.space.velocity_size), direct.robot.moving.names
+            one, other = (read(fed.robot.restore(q, speeds, joints, joints, stamp_ns)) for fed in (direct, general))
         elif kind > 0.9 and seed % 2:
             pose = np.array([*q[:2], 0.0, 0.0, 0.0, np.sin(q[2] / 2), np.cos(q[2] / 2)])
             moved = [fed.robot.motion(base, pose, None, stamp_ns) for fed in (direct, general)]
@@ -368,7 +368,8 @@ def test_padding_may_hold_anything() -> None:
 def test_after_a_restore_nothing_older_is_sent() -> None:
     fed, q = fed_and_known()
     restored = fed.space.with_mimics(q + 0.5)
-    fed.robot.restore(restored, np.zeros(fed.space.velocity_size), SECOND_NS)
+    joints = fed.robot.moving.names
+    fed.robot.restore(restored, np.zeros(fed.space.velocity_size), joints, joints, SECOND_NS)
     np.testing.assert_array_equal(fed.robot.buffer.positions, restored)
     found = fed.give(fed.message(q, 2 * SECOND_NS))
     assert isinstance(found, dict)

@@ -33,6 +33,8 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
+from robot_semantics.ros.messages.world_messages import items_from_messages  # noqa: E402
+
 Message = TypeVar("Message")
 
 PATIENCE_S = 20.0
@@ -249,6 +251,11 @@ class Client:
     def newest(self) -> dict[str, Any]:
         """Return the newest transform of each child frame on /tf."""
         return {item.child_frame_id: item for item in self.transforms}
+
+
+def said(items: Any) -> list[str]:
+    """Return items of an answer in words."""
+    return [str(item) for item in items_from_messages(items, done=False)]
 
 
 def stamp_of(transform: Any) -> int:

@@ -23,6 +23,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import Base, apply_model_state, resolve_with
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
@@ -183,6 +184,31 @@ def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
     return of_world(read_world(out), robots)
 
 
+def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
+    """Restored by a node over DDS, and given back by `~/save_snapshot` and `~/get_world_state`, which agree.
+
+    Other nodes publish what is not this node's: the frames, and where robots without a virtual joint stand.
+    """
+    pytest.importorskip("rclpy")
+    from support.node_world import OneNode, transform, without_files
+    from support.nodes import said
+
+    world = resolve(state)
+    static = [transform(frame.parent, frame.name, frame.pose) for frame in state.frames if frame.pose is not None]
+    for model in state.models:
+        if robots[model.name][1] is None and model.pose is not None:
+            static.append(transform("world", f"{model.name}/base", pose_from_matrix(world.pose(model.name))))
+    with OneNode(robots, folder, static) as one:
+        answer = one.restore(state)
+        if not answer.success:
+            assert answer.message
+            raise RefusedError(said(answer.not_restored))
+        assert not answer.not_restored
+        saved, _ = one.saved()
+        assert without_files(one.state()) == without_files(saved)
+    return of_world(saved, robots)
+
+
 def of_world(state: WorldState, robots: Robots) -> Answer:
     """Return where a world state that names every link and joint says that everything is."""
     world, answer = resolve_with(state), Answer()
@@ -226,5 +252,6 @@ CONSUMERS: dict[str, Consumer] = {
     "fk": Consumer(fk, worlds=70),
     "recording": Consumer(recording, puts=False, worlds=70),
     "view": Consumer(view, puts=False, worlds=70),
+    "node": Consumer(node, worlds=10, marks=(pytest.mark.ros,)),
     "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
 }

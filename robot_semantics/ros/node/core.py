@@ -179,6 +179,7 @@ class Core:
                 _sample(slot.robot, self.inputs.root_statements(slot)) for slot in chosen if slot.robot is not None
             )
         stamps = [stamp for sample in samples for stamp in sample.stamps_ns.tolist() if stamp != NEVER_NS]
+        stamps += [said.stamp_ns for sample in samples for said in sample.said if said.stamp_ns is not None]
         return WorldSample(max(stamps, default=now_ns), now_ns, samples)
 
     def restore(self, name: str, state: AppliedState, stamp_ns: int) -> None:

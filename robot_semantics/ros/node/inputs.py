@@ -11,8 +11,8 @@ from sensor_msgs.msg import JointState
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
-from robot_semantics.ros.node.heard_odometry import HeardOdometry
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.root_statements import HeardOdometry, own_statement
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
 from robot_semantics.state.cdr import stamp_ns as stamp_of
@@ -75,7 +75,7 @@ class Inputs:
         robot, odometry = slot.robot, self._odometry.get(slot.prefix)
         if robot is None:
             return ()
-        said = (robot.root_statement(), None if odometry is None else odometry.statement(robot))
+        said = (own_statement(robot), None if odometry is None else odometry.statement(robot))
         return tuple(statement for statement in said if statement is not None)
 
     def refresh(self) -> None:

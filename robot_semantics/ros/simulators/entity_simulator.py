@@ -117,12 +117,13 @@ class EntitySimulator(RemoteSimulator):
                 log.failed("model", "", f"the simulator has no such entity{hint}", UNKNOWN)
                 continue
             if model.joints:
-                log.failed("joints", "", f"{len(model.joints)} joints: simulation_interfaces has no joint states")
+                log.failed("joints", "", f"{len(model.joints)} of them: simulation_interfaces has no joint states")
             if model.links:
                 log.failed("links", "", f"{len(model.links)} of them: simulation_interfaces has no link states")
             # A twist that hangs on a motion nobody states cannot be turned into the world's axes.
             twist = placed.relative_twists((model.name,))[0]
-            moves = model.twist is not None and bool(np.isfinite(twist).all())
+            there = model.pose is not None or model.parent == WORLD
+            moves = model.twist is not None and there and bool(np.isfinite(twist).all())
             if model.twist is not None and not moves:
                 log.failed("twist", "", f"the motion of its parent '{model.parent}' is not stated")
             poses = model.pose is not None

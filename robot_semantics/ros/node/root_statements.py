@@ -1,4 +1,4 @@
-"""Odometry that nobody has asked for by parameter: it says where a root link is where nothing else does."""
+"""What a robot's own source says of where its root link is, and what odometry says where nobody has named a source."""
 
 from __future__ import annotations
 
@@ -13,16 +13,37 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.robot import Robot
+from robot_semantics.state.robot import Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import stamp_ns
-from robot_semantics.state.root_motion import twist_in_parent
+from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootSource
 from robot_semantics.state.samples import RootStatement
 from robot_semantics.state.settings import Source
+from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
 
 _MOST = 100
+
+
+def own_statement(robot: Robot) -> RootStatement | None:
+    """Return what a robot's virtual joint says of its root link, by its source; None where nothing has come yet."""
+    root, frame, source = robot.model.root_joint, robot.parent_frame, robot.root_source
+    if robot.root_is_fixed:
+        kind = RootSource.FIXED if source is Source.AUTO else RootSource.CHOSEN
+        return RootStatement(RootCandidate(kind, f"the fixed joint '{root.name}'", frame), robot.fixed_root_pose())
+    buffer = robot.buffer
+    if not root.position_count or not buffer.known[0] or source is Source.TF:
+        return None
+    kind = RootSource.VIRTUAL_JOINT if source is Source.AUTO else RootSource.CHOSEN
+    rates = buffer.velocities[robot.space.joint_velocities[root.name]]
+    stamp_ns = int(buffer.stamps_ns[0])
+    return RootStatement(
+        RootCandidate(kind, f"the virtual joint '{root.name}'", frame),
+        pose_of(root, buffer.positions[robot.space.joint_positions[root.name]]),
+        twist_of(root, rates) if np.isfinite(rates).all() else None,
+        None if stamp_ns == NEVER_NS else stamp_ns,
+    )
 
 
 class HeardOdometry:

@@ -1,0 +1,301 @@
+"""Where a robot is, and what becomes of a state that is put onto it: one answer of all services, over real DDS."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from nav_msgs.msg import Odometry
+from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
+from robot_semantics_interfaces.srv import DeleteSnapshot, RestoreSnapshot
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import JointState
+from support.node_world import NODE, OneNode, transform, without_files
+from support.nodes import LATCHED, Client, joint_state, matrix_of, said
+from tf2_msgs.msg import TFMessage
+
+from robot_semantics.cli.main import main
+from robot_semantics.ros.messages.world_messages import items_from_messages, world_to_message
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
+from robot_semantics.usdf.world_state import WORLD, Pose, WorldState
+
+pytestmark = pytest.mark.ros
+
+URDF = """<robot name="r"><link name="base_link"/><link name="arm"><inertial><mass value="1"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>{looks}</link>
+  <joint name="turn" type="continuous"><parent link="base_link"/><child link="arm"/>
+    <origin xyz="0.5 0 0.2"/><axis xyz="0 0 1"/></joint></robot>"""
+PLAIN = URDF.format(looks="")
+SRDF = '<robot name="r"><virtual_joint name="v" type="{}" parent_frame="{}" child_link="base_link"/></robot>'
+PLANAR, FIXED = SRDF.format("planar", "odom"), SRDF.format("fixed", "odom")
+
+
+def matrix(x: float, y: float, z: float, yaw: float = 0.0) -> Any:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.from_euler("z", yaw).as_matrix(), (x, y, z)
+    return T
+
+
+def pose(x: float, y: float, z: float, yaw: float = 0.0) -> Pose:
+    return pose_from_matrix(matrix(x, y, z, yaw))
+
+
+@pytest.fixture
+def node(client: Client, tmp_path: Path) -> Any:
+    """Return a function that starts a node with one robot ``r``, which ends with the test."""
+    running: list[OneNode] = []
+
+    def start(srdf: str | None, *static: Any, urdf: str = PLAIN, **parameters: Any) -> OneNode:
+        running.append(OneNode({"r": (urdf, srdf)}, tmp_path, static, client, **parameters))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.close()
+
+
+def everywhere(one: OneNode) -> WorldState:
+    """Return the world state, which the file, the service and the topic say alike."""
+    topic: list[Any] = []
+    subscription = one.client.node.create_subscription(WorldStateMessage, f"{NODE}/world_state", topic.append, LATCHED)
+    publisher, now_ns = one.client.publisher(JointState, "/r/joint_states"), time.time_ns()
+
+    def agreed() -> WorldState | None:
+        publisher.publish(joint_state({"turn": 0.5}, now_ns))
+        file, answer = one.saved()
+        service = one.state()
+        message = world_to_message(without_files(file), items_from_messages(answer.missing, done=False))
+        if not file.models[0].joints or not topic or topic[-1] != message:
+            return None
+        assert without_files(service) == without_files(file)
+        return file
+
+    state: WorldState = one.client.until(agreed, "the same state from all")
+    one.client.node.destroy_subscription(subscription)
+    one.client.node.destroy_publisher(publisher)
+    return state
+
+
+def test_a_fixed_base_stands_where_its_parameter_says_in_every_answer(node: Any, client: Client) -> None:
+    one = node(FIXED, **{"r.virtual_joints.v.pose": [1.0, 2.0, 3.0, 0.0, 0.0, 0.5], "world_state_frequency": 10.0})
+    state = everywhere(one)
+    assert state.models[0].parent == "odom"
+    np.testing.assert_allclose(pose_matrix(state.models[0].pose), matrix(1, 2, 3, 0.5), atol=1e-12)
+    client.until(lambda: "r/base_link" in client.static_frames(), "the base on /tf_static")
+    np.testing.assert_allclose(
+        matrix_of(client.static_frames()["r/base_link"]), pose_matrix(state.models[0].pose), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("srdf", [None, PLANAR], ids=["without", "unheard"])
+def test_a_base_that_another_node_moves_is_where_tf_has_it(node: Any, client: Client, srdf: str | None) -> None:
+    one = node(srdf, transform("map", "odom", pose(5.0, 0.0, 0.0, 1.0)), world_state_frequency=10.0)
+    publisher = client.publisher(TFMessage, "/tf", 100)
+
+    def placed() -> Any:
+        publisher.publish(TFMessage(transforms=[transform("odom", "r/base_link", pose(1.0, 2.0, 0.0, 0.5))]))
+        return one.state().models[0].pose
+
+    client.until(placed, "the base from TF")
+    state = everywhere(one)
+    assert state.models[0].parent == "odom"
+    assert {frame.name: frame.parent for frame in state.frames} == {"odom": "map", "map": WORLD}
+    expected = matrix(5, 0, 0, 1.0) @ matrix(1, 2, 0, 0.5)
+    np.testing.assert_allclose(resolve(state).pose("r"), expected, atol=1e-12)
+    _, answer = one.saved()
+    assert {item.kind for item in answer.missing} == {"links"}
+    # What others move the node cannot put elsewhere, and says so.
+    model = '<model_state name="r"><parent>odom</parent><pose>{}</pose></model_state><frame name="odom"/>'
+    there = one.restore(f"<world_state>{model.format('1 2 0 0 0 0.5')}</world_state>")
+    assert there.success, there.message
+    assert "model 'r': pose: it is there" in said(there.restored)
+    elsewhere = one.restore(f"<world_state>{model.format('1 2.5 0 0 0 0.5')}</world_state>")
+    assert not elsewhere.success
+    assert "another node's transforms move 'r/base_link', 0.5 m and" in elsewhere.message
+    client.node.destroy_publisher(publisher)
+
+
+def test_where_nobody_says_where_a_base_is_it_is_not_stated_and_missing(node: Any) -> None:
+    one = node(None)
+    state, answer = one.saved()
+    assert (state.models[0].parent, state.models[0].pose) == (WORLD, None)
+    assert ("pose", "r", "not_stated") in {(item.kind, item.model, item.code) for item in answer.missing}
+    refused = one.restore('<world_state><model_state name="r"><pose>1 0 0 0 0 0</pose></model_state></world_state>')
+    assert not refused.success
+    assert "'r/base_link' has no virtual joint that the node could move, and where is not known" in refused.message
+
+
+def test_odometry_says_where_a_base_is_where_nothing_else_does(node: Any, client: Client) -> None:
+    one = node(PLANAR)
+    client.transforms.clear()
+    publisher = client.publisher(Odometry, "/odom")
+    message = Odometry(child_frame_id="r/base_link")
+    message.header.frame_id = "odom"
+    message.header.stamp.sec = int(time.time())
+    message.pose.pose.position.x, message.pose.pose.orientation.z, message.pose.pose.orientation.w = 3.0, 0.6, 0.8
+    message.twist.twist.linear.x = 0.5
+
+    def heard() -> Any:
+        publisher.publish(message)
+        model = one.state().models[0]
+        return model if model.pose is not None else None
+
+    model = client.until(heard, "the pose from odometry")
+    yaw = 2.0 * np.arctan2(0.6, 0.8)
+    assert model.parent == "odom"
+    np.testing.assert_allclose(pose_matrix(model.pose), matrix(3.0, 0.0, 0.0, yaw), atol=1e-12)
+    np.testing.assert_allclose(model.twist, [0.5 * np.cos(yaw), 0.5 * np.sin(yaw), 0, 0, 0, 0], atol=1e-12)
+    assert "r/base_link" not in client.newest()
+
+
+def test_a_pose_is_restored_through_the_frames_of_its_world(node: Any) -> None:
+    one = node(PLANAR, transform(WORLD, "odom", pose(1.0, 0.0, 0.0)))
+    text = """<world_state><model_state name="r"><parent>map</parent><pose>1 1 0 0 0 0</pose></model_state>
+      <frame name="map"><pose>7 7 0 0 0 0</pose></frame></world_state>"""
+    answer = one.restore(text)
+    assert answer.success, answer.message
+    assert any("frame 'map': nobody publishes it" in item.reason for item in answer.notes)
+    state, _ = one.saved()
+    assert state.models[0].parent == "odom"
+    np.testing.assert_allclose(pose_matrix(state.models[0].pose), matrix(7, 8, 0), atol=1e-12)
+    np.testing.assert_allclose(resolve(state).pose("r"), matrix(8, 8, 0), atol=1e-12)
+
+
+def test_what_a_fixed_base_cannot_take_is_refused_item_by_item(node: Any) -> None:
+    one = node(FIXED)
+    answer = one.restore("""<world_state><model_state name="r"><parent>map</parent><pose>9 9 9 0 0 0</pose>
+      <twist>1 0 0 0 0 0</twist><joint_state name="turn"><positions>0.5</positions></joint_state></model_state>
+      <frame name="map"><pose>0 0 0 0 0 0</pose><twist>0 0 0 0 0 0</twist></frame></world_state>""")
+    assert not answer.success
+    assert {(item.kind, item.model) for item in answer.not_restored} == {("pose", "r"), ("twist", "r")}
+    assert not answer.restored
+    assert one.saved()[0].models[0].joints == ()
+
+
+def test_links_alone_move_the_joints_that_follow_and_say_so(node: Any) -> None:
+    one = node(PLANAR)
+    T = matrix(0.5, 0.0, 0.2, 0.3)
+    text = one_model(f'<link_state name="arm"><pose>{numbers(T)}</pose></link_state>')
+    answer = one.restore(text)
+    assert answer.success, answer.message
+    assert [(item.kind, item.name, item.code) for item in answer.restored if item.kind == "joint"] == [
+        ("joint", "turn", "derived")
+    ]
+    (joint,) = one.saved()[0].models[0].joints
+    assert joint.positions == pytest.approx((0.3,), abs=1e-12)
+    refused = one.restore(one_model(f'<link_state name="arm"><pose>{numbers(T + T)}</pose></link_state>'))
+    assert not refused.success
+    assert refused.message
+
+
+def one_model(content: str) -> str:
+    return f'<world_state><model_state name="r">{content}</model_state></world_state>'
+
+
+def numbers(T: Any) -> str:
+    return " ".join(map(repr, pose_from_matrix(T).xyz_rpy))
+
+
+def test_a_joint_that_is_neither_stated_nor_follows_stays_unknown(node: Any) -> None:
+    one = node(PLANAR)
+    answer = one.restore(
+        '<world_state><model_state name="r"><parent>odom</parent><pose>1 0 0 0 0 0</pose></model_state>'
+        '<frame name="odom"><pose>0 0 0 0 0 0</pose></frame></world_state>'
+    )
+    assert answer.success, answer.message
+    state, saved = one.saved()
+    assert state.models[0].joints == ()
+    assert ("joint", "turn") in {(item.kind, item.name) for item in saved.missing}
+    assert any("1 joints are neither stated nor follow" in item.reason for item in answer.notes)
+
+
+def test_a_model_of_another_name_that_is_likely_the_robot_is_named(node: Any) -> None:
+    one = node(PLANAR)
+    answer = one.restore(
+        '<world_state><model_state name="my_r_1"><joint_state name="turn"><positions>0.5</positions></joint_state>'
+        "</model_state></world_state>"
+    )
+    assert not answer.success
+    assert "model 'my_r_1': the node has no such robot; it is very like its robot 'r'" in answer.message
+
+
+def test_the_node_s_own_file_is_checked_and_simulated_as_it_is(
+    node: Any, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = node(FIXED)
+    publisher = client.publisher(JointState, "/r/joint_states")
+
+    def known() -> bool:
+        publisher.publish(joint_state({"turn": 0.5}))
+        return bool(one.state().models[0].joints)
+
+    client.until(known, "the joint")
+    state, answer = one.saved("own")
+    model = state.models[0]
+    assert model.description is not None
+    assert (one.folder / model.description).read_text() == PLAIN
+    assert (one.folder / str(model.semantic)).read_text() == FIXED
+    assert main(["usdf", "check", answer.path, "--strict"]) == 0, capsys.readouterr().out
+    pytest.importorskip("mujoco")
+    assert main(["sim", "run", answer.path, "--steps", "2"]) == 0, capsys.readouterr().err
+    one.saved("second")
+    assert len(list(one.folder.glob("*.urdf"))) == 1
+    # With the last snapshot that names them they go.
+    for name in ("own", "second"):
+        assert list(one.folder.glob("*.srdf"))
+        request = DeleteSnapshot.Request(name=name)
+        assert client.call(DeleteSnapshot, f"{NODE}/delete_snapshot", request).success
+    assert not list(one.folder.iterdir())
+
+
+def test_another_robot_s_state_is_refused_and_other_looks_are_a_note(node: Any, client: Client) -> None:
+    one = node(PLANAR)
+    text = Path(one.saved("plain")[1].path).read_text()
+    assert one.restore(text).success
+    red = URDF.format(looks='<visual><geometry><sphere radius="0.1"/></geometry></visual>')
+    assert client.set_parameters(NODE, r__robot_description=red)[0].successful
+    answer = restore_by_name(client, "plain")
+    assert answer.success, answer.message
+    assert any("it looked otherwise" in item.reason for item in answer.notes)
+    heavy = PLAIN.replace('mass value="1"', 'mass value="2"')
+    assert client.set_parameters(NODE, r__robot_description=heavy)[0].successful
+    refused = restore_by_name(client, "plain")
+    assert not refused.success
+    assert [item.kind for item in refused.not_restored] == ["description"]
+
+
+def restore_by_name(client: Client, name: str) -> Any:
+    return client.call(RestoreSnapshot, f"{NODE}/restore_snapshot", RestoreSnapshot.Request(name=name))
+
+
+def test_a_robot_on_another_robot_s_link_is_saved_and_restored_there(client: Client, tmp_path: Path) -> None:
+    robots = {"a": (PLAIN, FIXED), "b": (PLAIN, SRDF.format("floating", "a/arm"))}
+    with OneNode(robots, tmp_path, (), client) as one:
+        publishers = [client.publisher(JointState, f"/{name}/joint_states") for name in robots]
+        names = [f"v/{axis}" for axis in ("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w")]
+        base = dict(zip(names, (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.0), strict=True))
+
+        def whole() -> WorldState | None:
+            publishers[0].publish(joint_state({"turn": 0.3}))
+            publishers[1].publish(joint_state({"turn": 0.0, **base}))
+            state, _ = one.saved("stacked")
+            return state if all(model.joints and model.pose for model in state.models) else None
+
+        state = client.until(whole, "both robots")
+        assert state.model("b").parent == "a"
+        expected = matrix(0.5, 0, 0.2, 0.3) @ matrix(0, 0.1, 0)
+        np.testing.assert_allclose(pose_matrix(state.model("b").pose), expected, atol=1e-12)
+        answer = one.restore(MOVED)
+        assert answer.success, answer.message
+        moved = one.saved()[0]
+        np.testing.assert_allclose(pose_matrix(moved.model("b").pose), matrix(0.0, 2.0, 0.0, 0.0), atol=1e-9)
+
+
+MOVED = """<world_state><model_state name="a"><parent>odom</parent><pose>0 0 0 0 0 0</pose>
+    <joint_state name="turn"><positions>1.0</positions></joint_state></model_state>
+  <model_state name="b"><parent>a</parent><pose>0 2 0 0 0 0</pose></model_state>
+  <frame name="odom"><pose>0 0 0 0 0 0</pose></frame></world_state>"""

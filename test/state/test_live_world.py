@@ -1,0 +1,188 @@
+"""Robots and TF as one world state: who says where a root link is, what stands on what, and what nobody says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.state.live_world import HeardTransform, LiveWorld, StaleStateError, live_world
+from robot_semantics.state.root_source import RootCandidate, RootSource
+from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.state.settings import Source
+from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.world_state import WORLD
+
+URDF = """<robot name="{name}"><link name="base_link"/><link name="arm"/>
+  <joint name="turn" type="continuous"><parent link="base_link"/><child link="arm"/>
+    <origin xyz="0.5 0 0.2"/><axis xyz="0 0 1"/></joint></robot>"""
+SRDF = '<robot name="{name}"><virtual_joint name="v" type="{type}" parent_frame="odom" child_link="base_link"/></robot>'
+NOW_NS = 5_000_000_000
+
+
+def sample(
+    name: str = "rover",
+    joint: str = "",
+    *,
+    turn: tuple[float, float] | None = (0.0, 0.0),
+    prefix: str = "",
+    parent: str = "odom",
+    **fields: Any,
+) -> RobotSample:
+    model = robot_from_text(URDF.format(name=name), SRDF.format(name=name, type=joint) if joint else None)
+    space = JointSpace.of(model)
+    q, v = space.neutral(), np.full(space.velocity_size, np.nan)
+    if turn is not None:
+        q[space.joint_positions["turn"]], v[space.joint_velocities["turn"]] = turn
+    known = np.array([one.name == "turn" and turn is not None for one in space.joints], np.bool_)
+    stamps = np.where(known, NOW_NS, NEVER_NS)
+    efforts = np.full(space.velocity_size, np.nan)
+    return RobotSample(name, model, space, q, v, efforts, known, stamps, parent if joint else "", prefix, **fields)
+
+
+def heard(xyz: tuple[float, float, float], yaw: float = 0.0, stamp_ns: int | None = NOW_NS) -> HeardTransform:
+    return HeardTransform(np.array([*xyz, *Rotation.from_euler("z", yaw).as_quat()]), stamp_ns)
+
+
+def taken(*robots: RobotSample, **frames: dict[str, HeardTransform]) -> LiveWorld:
+    return live_world(WorldSample(NOW_NS, NOW_NS, robots), frames)
+
+
+def codes(world: LiveWorld) -> set[tuple[str, str, str, str]]:
+    return {(item.kind, item.model, item.name, item.code) for item in world.missing}
+
+
+def matrix(xyz: tuple[float, float, float], yaw: float) -> Any:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.from_euler("z", yaw).as_matrix(), xyz
+    return T
+
+
+@pytest.mark.parametrize("joint", ["", "planar", "floating"])
+def test_a_root_link_that_others_place_on_tf_is_the_model_and_no_frame(joint: str) -> None:
+    world = taken(
+        sample(joint=joint), base_link={"odom": heard((1.0, 2.0, 0.0), 0.5)}, odom={"map": heard((5.0, 0.0, 0.0), 1.0)}
+    )
+    (model,) = world.state.models
+    assert model.parent == "odom"
+    np.testing.assert_allclose(pose_matrix(model.pose), matrix((1.0, 2.0, 0.0), 0.5), atol=1e-12)
+    assert {frame.name: frame.parent for frame in world.state.frames} == {"odom": "map", "map": WORLD}
+    expected = matrix((5.0, 0.0, 0.0), 1.0) @ matrix((1.0, 2.0, 0.0), 0.5)
+    np.testing.assert_allclose(resolve(world.state).pose("rover"), expected, atol=1e-12)
+    assert model.twist is None
+    assert not world.missing
+
+
+@pytest.mark.parametrize(("joint", "parent"), [("", WORLD), ("planar", "odom"), ("floating", "odom")])
+def test_where_nobody_says_anything_the_pose_is_not_stated_and_that_is_said(joint: str, parent: str) -> None:
+    world = taken(sample(joint=joint))
+    assert (world.state.models[0].parent, world.state.models[0].pose) == (parent, None)
+    assert ("pose", "rover", "", "not_stated") in codes(world)
+
+
+def test_the_own_values_of_a_virtual_joint_go_before_tf_and_that_before_odometry() -> None:
+    own = RootStatement(
+        RootCandidate(RootSource.VIRTUAL_JOINT, "v", "odom"), np.array([1.0, 0, 0, 0, 0, 0, 1]), np.arange(6.0), NOW_NS
+    )
+    odometry = RootStatement(RootCandidate(RootSource.ODOMETRY, "odom", "odom"), np.array([3.0, 0, 0, 0, 0, 0, 1]))
+    on_tf = {"base_link": {"odom": heard((2.0, 0.0, 0.0))}}
+    for said, frames, x in (
+        ((own, odometry), on_tf, 1.0),
+        ((odometry,), on_tf, 2.0),
+        ((odometry,), {}, 3.0),
+    ):
+        (model,) = taken(sample(joint="planar", said=said), **frames).state.models
+        assert model.pose is not None
+        assert model.pose.xyz_rpy[0] == x
+    (model,) = taken(sample(joint="planar", said=(own,))).state.models
+    assert model.twist == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+def test_a_source_that_is_named_is_the_only_one() -> None:
+    frames = {"base_link": {"odom": heard((2.0, 0.0, 0.0))}}
+    assert taken(sample(joint="planar", source=Source.JOINT_STATES), **frames).state.models[0].pose is None
+    assert taken(sample(joint="planar", source=Source.TF), **frames).state.models[0].pose is not None
+
+
+def test_of_two_that_place_a_root_link_on_tf_the_first_by_name_is_believed_and_the_other_named() -> None:
+    world = taken(sample(), base_link={"odom": heard((1.0, 0.0, 0.0)), "map": heard((9.0, 0.0, 0.0))})
+    assert world.state.models[0].parent == "map"
+    (item,) = [item for item in world.missing if item.kind == "pose"]
+    assert item.code == "rivals"
+    assert "odom" in item.detail
+
+
+def test_a_robot_on_another_robot_s_link_stands_on_that_model_and_moves_with_the_link() -> None:
+    carrier = sample("carrier", turn=(0.3, 2.0), prefix="a/")
+    said = RootStatement(
+        RootCandidate(RootSource.VIRTUAL_JOINT, "v", "a/arm"),
+        np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]),
+        np.zeros(6),
+        NOW_NS,
+    )
+    rider = sample("rider", "floating", prefix="b/", said=(said,), parent="a/arm")
+    world = taken(carrier, rider)
+    model = world.state.model("rider")
+    assert model.parent == "carrier"
+    expected = matrix((0.5, 0.0, 0.2), 0.3) @ matrix((0.1, 0.0, 0.0), 0.0)
+    np.testing.assert_allclose(pose_matrix(model.pose), expected, atol=1e-12)
+    # It goes round the joint, 0.1 m away from it, at 2 rad/s.
+    assert model.twist is not None
+    np.testing.assert_allclose(
+        model.twist, [-0.2 * np.sin(0.3), 0.2 * np.cos(0.3), 0.0, 0.0, 0.0, 2.0], rtol=0, atol=1e-12
+    )
+    assert not world.state.frames
+    unknown = taken(sample("carrier", turn=None, prefix="a/"), rider)
+    assert unknown.state.model("rider").pose is None
+    assert ("pose", "rider", "", "not_stated") in codes(unknown)
+
+
+def test_a_frame_on_a_link_hangs_on_the_model_where_the_link_is() -> None:
+    world = taken(sample(turn=(0.3, 0.0)), camera={"arm": heard((0.0, 0.0, 0.4), stamp_ns=None)})
+    (camera,) = world.state.frames
+    assert camera.parent == "rover"
+    np.testing.assert_allclose(pose_matrix(camera.pose), matrix((0.5, 0.0, 0.6), 0.3), atol=1e-12)
+
+
+def test_of_several_trees_nobody_knows_how_they_stand_to_each_other() -> None:
+    world = taken(sample(), table={"map": heard((1.0, 0.0, 0.0))}, cup={"lab": heard((2.0, 0.0, 0.0))})
+    assert {frame.name: frame.pose for frame in world.state.frames if frame.name in ("map", "lab")} == {
+        "map": None,
+        "lab": None,
+    }
+    assert {("frame", "", "map", "not_stated"), ("frame", "", "lab", "not_stated")} <= codes(world)
+
+
+def test_transforms_in_a_circle_are_said_and_leave_a_state_that_resolves() -> None:
+    world = taken(sample(), one={"two": heard((1.0, 0.0, 0.0))}, two={"one": heard((1.0, 0.0, 0.0))})
+    resolve(world.state)
+    assert any(code == "cycle" for *_, code in codes(world))
+    around = taken(sample(), base_link={"arm": heard((1.0, 0.0, 0.0))})
+    resolve(around.state)
+    assert around.state.models[0].pose is None
+    assert any(code == "cycle" for *_, code in codes(around))
+
+
+def test_link_twists_do_not_need_the_velocity_of_the_root() -> None:
+    (model,) = taken(sample(joint="floating", turn=(0.3, 2.0))).state.models
+    assert model.twist is None
+    arm = next(link for link in model.links if link.name == "arm")
+    assert arm.twist == (0.0, 0.0, 0.0, 0.0, 0.0, 2.0)
+
+
+def test_joints_that_have_not_reported_are_named_one_by_one() -> None:
+    world = taken(sample(turn=None))
+    assert ("joint", "rover", "turn", "not_stated") in codes(world)
+    assert not world.state.models[0].joints
+
+
+def test_old_values_are_refused_by_name() -> None:
+    old = {"table": {"map": heard((1.0, 0.0, 0.0), stamp_ns=NOW_NS - 2_000_000_000)}}
+    with pytest.raises(StaleStateError, match=r"frame 'table' is 2\.000 s older"):
+        live_world(WorldSample(NOW_NS, NOW_NS, (sample(),)), old, max_age_ns=1_000_000_000)
