@@ -13,9 +13,9 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
-from robot_semantics.state.robot import Robot
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.robot import Robot
 from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootSource
 from robot_semantics.state.samples import RootStatement
