@@ -241,7 +241,8 @@ class _Application:
         ours, others = self.world.path(self.model.name), self.world.path(self.base.frame)
         between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
         for name in between:
-            if bodies[name].pose is None:
+            # A link is stated with its pose, or is not there.
+            if name in bodies and bodies[name].pose is None:
                 self.log.note(f"'{name}' states no pose in '{bodies[name].parent}' and is taken to be the identity")
 
     def _twist(self, xyz_quat: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:

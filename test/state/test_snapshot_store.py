@@ -12,7 +12,7 @@ import pytest
 
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.state.snapshot_ages import NAMESPACE, ValueAge, ages_of, with_ages
-from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, comment_of
+from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, Texts, comment_of
 from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 
 
@@ -208,3 +208,43 @@ def test_the_ages_of_values_come_back_and_new_ones_take_their_place(tmp_path: Pa
     assert comment_of(with_ages(found, ())) == "remark"
     assert ages_of(with_ages(found, ())) == ()
     assert ages_of(WorldState(foreign=(f'<s:ages xmlns:s="{NAMESPACE}"><s:joint age="x"/></s:ages>', "<x"))) == ()
+
+
+def test_descriptions_stand_beside_snapshots_once_and_go_with_the_last_that_names_them(store: SnapshotStore) -> None:
+    one, other = Texts("<robot name='a'/>", "<robot name='s'/>"), Texts("<robot name='b'/>", "")
+    store.save("first", state(), texts={"m": one})
+    store.save("second", state(2.0), texts={"m": one})
+    model = store.load("first")[0].models[0]
+    assert model.description is not None
+    assert model.semantic is not None
+    assert (store.folder / model.description).read_text() == one.urdf
+    assert (store.folder / model.semantic).read_text() == one.srdf
+    assert len(list(store.folder.iterdir())) == 4
+    # One that is replaced by a snapshot of another robot does not name them any more.
+    store.save("second", state(), overwrite=True, texts={"m": other})
+    assert len(list(store.folder.iterdir())) == 5
+    store.delete("first")
+    assert sorted(path.suffix for path in store.folder.iterdir()) == [".urdf", ".usdf"]
+    store.delete("second")
+    assert not list(store.folder.iterdir())
+
+
+def test_a_model_that_names_its_description_keeps_it(store: SnapshotStore) -> None:
+    described = WorldState(models=(ModelState("m", description="package://p/r.urdf"),))
+    store.save("a", described, texts={"m": Texts("<robot name='a'/>", "")})
+    assert store.load("a")[0].models[0].description == "package://p/r.urdf"
+    assert [path.suffix for path in store.folder.iterdir()] == [".usdf"]
+
+
+def test_files_of_others_are_never_deleted_for_descriptions(store: SnapshotStore) -> None:
+    described = WorldState(models=(ModelState("m", description="mine.urdf"),))
+    store.save("a", described)
+    (store.folder / "mine.urdf").write_text("<robot name='mine'/>")
+    store.delete("a")
+    assert (store.folder / "mine.urdf").exists()
+
+
+def test_automatic_snapshots_take_their_descriptions_with_them(store: SnapshotStore) -> None:
+    for number in range(4):
+        store.autosave(state(number), 2, texts={"m": Texts(f"<robot name='r{number}'/>", "")})
+    assert sorted(path.suffix for path in store.folder.iterdir()) == [".urdf", ".urdf", ".usdf", ".usdf"]
