@@ -93,7 +93,7 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._ros1 = path.suffix == ".bag"
+        self._ros1 = path.is_file() and path.name.endswith((".bag", ".bag.active"))
         self._reader: Reader1 | Reader2 = Reader1(path) if self._ros1 else Reader2(path)
 
     def __enter__(self) -> RosbagsSource:
@@ -137,12 +137,14 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
         yield from in_batches((by_connection[connection.id], log_ns, data) for connection, log_ns, data in messages)
 
     def _channel(self, connection: Connection) -> Channel:
+        encoding = getattr(connection.ext, "serialization_format", "cdr")
         return Channel(
             connection.topic,
             ROS1_NAMES.get(connection.msgtype, connection.msgtype),
             connection.msgdef,
             self._ros1,
             connection.msgcount,
+            "" if encoding == "cdr" else encoding,
         )
 
 
@@ -153,7 +155,8 @@ class BagInfo:
     Attributes:
         start_ns: log time of the first message.
         end_ns: log time of the last message; before `start_ns` if there is none.
-        damaged: why `rosbags` refuses it, "" if it does not; then it is read by scanning.
+        damaged: what is wrong with it, "" if nothing is.
+        scanned: it has to be read record by record, because it is damaged or `rosbags` refuses it.
     """
 
     path: Path
@@ -161,6 +164,7 @@ class BagInfo:
     start_ns: int
     end_ns: int
     damaged: str = ""
+    scanned: bool = False
 
     @property
     def topics(self) -> dict[str, str]:

@@ -15,6 +15,7 @@ class Channel(NamedTuple):
         msgtype: in ROS 2's form, ``sensor_msgs/msg/JointState``.
         definition: the message definition that the bag carries, if any.
         messages: how many there are, -1 if not known.
+        encoding: what the messages are serialised as where that is neither CDR nor ROS 1's form.
     """
 
     topic: str
@@ -22,6 +23,7 @@ class Channel(NamedTuple):
     definition: MessageDefinition
     ros1: bool
     messages: int
+    encoding: str = ""
 
 
 Message = tuple[Channel, int, bytes]

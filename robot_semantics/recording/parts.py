@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
@@ -16,7 +18,7 @@ from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, G
 from robot_semantics.recording.definitions import definition_problem, starts_with_header
 from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
-from robot_semantics.recording.salvage import SalvagedSource, storage_scanners
+from robot_semantics.recording.salvage import SalvagedSource, storage_files, storage_scanners
 
 Groups = dict[GroupKey, dict[str, Array]]
 Advance = Callable[[int], None]
@@ -35,7 +37,7 @@ class Task:
     Attributes:
         path: the bag.
         topics: each topic's part: ``parse`` or ``stamps`` (only when its messages came).
-        damaged: read by scanning, because `rosbags` refused the bag.
+        scanned: read record by record, because `rosbags` refused the bag.
         start_ns: log time of the first message that counts, None for the first of all.
         stop_ns: log time before which to stop, None for the end.
         folder: where columns go that are too large for memory; it must exist.
@@ -44,7 +46,7 @@ class Task:
 
     path: Path
     topics: Mapping[str, str]
-    damaged: bool = False
+    scanned: bool = False
     start_ns: int | None = None
     stop_ns: int | None = None
     folder: Path | None = None
@@ -116,18 +118,42 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
             return BagInfo(path, source.channels, *source.span_ns)
     except READ_ERRORS as error:
         reason = describe(error)
-    if path.is_dir() and not (path / "metadata.yaml").exists():
-        problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", Place(str(path)))
-    else:
-        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", Place(str(path)))
-    salvaged = SalvagedSource(path, lambda text: problems.error("bag-damaged", text, Place(str(path))))
+    losses: list[str] = []
+    salvaged = SalvagedSource(path, losses.append)
     if not salvaged.channels:
         raise BagError(path, f"no message can be read ({reason})")
-    found = sum(channel.messages for channel in salvaged.channels)
-    problems.note(
-        "bag-salvaged", f"{found} messages on {len(salvaged.channels)} topics could be read", Place(str(path))
-    )
-    return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=reason)
+    losses += _lost_files(path)
+    place = Place(str(path))
+    if path.is_dir() and not (path / "metadata.yaml").exists():
+        problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
+    elif losses:
+        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
+    else:
+        text = f"the bag is whole, but has no index that can be used ({reason}); it is read record by record"
+        problems.warning("bag-scanned", text, place)
+    for loss in losses:
+        problems.error("bag-damaged", loss, place)
+    if losses:
+        found = sum(channel.messages for channel in salvaged.channels)
+        text = f"{found} messages on {len(salvaged.channels)} topics could be read"
+        problems.note("bag-salvaged", text, place)
+    return BagInfo(path, salvaged.channels, *salvaged.span_ns, damaged=reason if losses else "", scanned=True)
+
+
+def _lost_files(path: Path) -> Iterator[str]:
+    """Yield what the metadata of a folder says of files that are gone; as many others are the same ones renamed."""
+    if not path.is_dir() or not (path / "metadata.yaml").exists():
+        return
+    try:
+        stated = YAML(typ="safe").load((path / "metadata.yaml").read_text(encoding="utf-8"))
+        names = [Path(name).name for name in stated["rosbag2_bagfile_information"]["relative_file_paths"]]
+    except (YAMLError, LookupError, TypeError, AttributeError, ValueError, OSError):
+        yield "metadata.yaml cannot be read"
+        return
+    there = storage_files(path)
+    if len(there) < len(names):
+        gone = ", ".join(name for name in names if not (path / name).exists())
+        yield f"of {len(names)} files of the bag {len(names) - len(there)} are missing: {gone}"
 
 
 def read_part(task: Task, advance: Advance | None = None) -> Part:
@@ -136,7 +162,7 @@ def read_part(task: Task, advance: Advance | None = None) -> Part:
     Raises:
         BagError: nothing can be read.
     """
-    if not task.damaged:
+    if not task.scanned:
         try:
             with RosbagsSource(task.path) as source:
                 return _read(source, task, _subfolder(task, "whole"), advance)
@@ -210,7 +236,9 @@ def _subfolder(task: Task, name: str) -> Path | None:
 def definition_problems(info: BagInfo, topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (topic, problem) for every topic whose messages cannot be trusted to be what their type says."""
     for channel in info.channels:
-        if topics.get(channel.topic) == "parse":
+        if channel.encoding and channel.topic in topics:
+            yield channel.topic, f"its messages are in {channel.encoding}, which is not read"
+        elif topics.get(channel.topic) == "parse":
             problem = definition_problem(channel)
             if problem is not None:
                 yield channel.topic, problem

@@ -269,14 +269,14 @@ def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator
 def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memory_bytes: int) -> Iterator[Task]:
     number = 0
     for bag in plan.bags:
-        # A damaged bag can only be read from its beginning, so it stays in one piece.
-        count = 1 if bag.damaged or bag.end_ns <= bag.start_ns else pieces
+        # What is read record by record can only be read from its beginning, so it stays in one piece.
+        count = 1 if bag.scanned or bag.end_ns <= bag.start_ns else pieces
         step = -(-(bag.end_ns + 1 - bag.start_ns) // count)
         for piece in range(count):
             start = bag.start_ns + piece * step if piece else None
             stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
             own = None if folder is None else folder / str(number)
-            yield Task(bag.path, plan.topics, bool(bag.damaged), start, stop, own, to_files, in_memory_bytes)
+            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, to_files, in_memory_bytes)
             number += 1
 
 

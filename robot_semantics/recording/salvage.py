@@ -94,6 +94,7 @@ _SCANNERS: dict[str, Scanner] = {
     ".mcap": scan_mcap,
     ".db3": scan_sqlite,
     ".bag": scan_ros1,
+    ".bag.active": scan_ros1,
 }
 
 

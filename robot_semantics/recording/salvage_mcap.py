@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
+from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import DECOMPRESS, unpack_cut, unpack_message
+from robot_semantics.recording.message_types import ROS1_NAMES
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 3, 4, 5, 6, 15
 
 _DEFINITION_FORMATS = {
+    "ros1msg": MessageDefinitionFormat.MSG,
     "ros2msg": MessageDefinitionFormat.MSG,
     "ros2idl": MessageDefinitionFormat.IDL,
     "omgidl": MessageDefinitionFormat.IDL,
@@ -51,6 +54,7 @@ class _Mcap:
         if file.read(8) != MCAP_MAGIC:
             self.report("byte 0: this is not the start of an MCAP file")
             file.seek(0)
+        ended = False
         while True:
             at = file.tell()
             head = file.read(9)
@@ -74,6 +78,7 @@ class _Mcap:
                 file.seek(following)
                 continue
             if opcode == _DATA_END:
+                ended = True
                 break
             if opcode == _CHUNK:
                 yield from self.chunk(at, file.read(length))
@@ -81,6 +86,8 @@ class _Mcap:
                 yield from self.record(opcode, file.read(length))
             else:
                 file.seek(length, 1)
+        if not ended:
+            self.report("the file was not closed: its end is missing")
         if self.orphans:
             self.report(f"{self.orphans} messages belong to topics whose declaration is lost")
 
@@ -154,9 +161,13 @@ class _Mcap:
             self.schemas[key] = _Schema(name, MessageDefinition(form, text))
         elif opcode == _CHANNEL:
             key, schema_id = struct.unpack_from("<HH", body)
-            (topic,) = _strings(body, 4, 1)
+            topic, encoding = _strings(body, 4, 2)
             schema = self.schemas.get(schema_id, _Schema("", MessageDefinition(MessageDefinitionFormat.NONE, "")))
-            self.channels[key] = Channel(topic, schema.name, schema.definition, False, -1)
+            ros1 = encoding == "ros1"
+            name = normalize_msgtype(schema.name) if ros1 else schema.name
+            other = "" if encoding in ("cdr", "ros1") else encoding or "unnamed"
+            name = ROS1_NAMES.get(name, name)
+            self.channels[key] = Channel(topic, name, schema.definition, ros1, -1, other)
 
 
 def _strings(body: bytes, at: int, count: int) -> list[str]:

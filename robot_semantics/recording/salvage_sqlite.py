@@ -1,89 +1,179 @@
-"""The readable rows of a damaged sqlite3 bag."""
+"""The whole rows of a damaged sqlite3 bag, from the leaf pages that are left, whatever became of the tree above them.
+
+SQLite itself finds a row only through that tree, whose upper pages may lie in the part that was lost. The layout of
+pages, cells and records is that of https://www.sqlite.org/fileformat2.html.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+import mmap
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import apsw
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 
-from robot_semantics.recording.bags import describe
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import unpack_message
 
-_SQLITE_HEAD = 100
+MAGIC = b"SQLite format 3\x00"
+_FILE_HEAD, _TABLE_LEAF = 100, 13
+_INTEGER_BYTES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}
+_TEXT, _BLOB = 13, 12
 
 
-class _CutFile(apsw.VFSFile):
-    """A database whose end is missing, without the part of a page at its end: SQLite would take the rest for zeros."""
+class _Row(NamedTuple):
+    """A row of a table: its number, and its columns as SQLite types them."""
 
-    def xFileSize(self) -> int:
-        """Return the size of the whole pages."""
-        size = super().xFileSize()
-        return size - size % _page_size(self.xRead(_SQLITE_HEAD, 0))
-
-
-class _CutFiles(apsw.VFS):
-    """SQLite's way to files, with `_CutFile` for databases."""
-
-    NAME = "robot_semantics_cut"
-
-    def __init__(self) -> None:
-        super().__init__(self.NAME, "")
-
-    def xOpen(self, name: Any, flags: list[int]) -> _CutFile:
-        """Open a file."""
-        return _CutFile("", name, flags)
-
-
-def _page_size(head: bytes) -> int:
-    size = int.from_bytes(head[16:18], "big")
-    return 65536 if size == 1 else max(size, 1)
-
-
-@cache
-def _cut_files() -> _CutFiles:
-    """Register the way to cut databases, once and for good."""
-    return _CutFiles()
-
-
-def _open_sqlite(path: Path) -> apsw.Connection:
-    with path.open("rb") as file:
-        page_size = _page_size(file.read(_SQLITE_HEAD))
-    cut = path.stat().st_size % page_size
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    database = apsw.Connection(f"file:{path}?immutable=1", flags=flags, vfs=_cut_files().NAME if cut else None)
-    # Otherwise SQLite refuses a file that is shorter than its head says, and all of its rows.
-    database.execute("PRAGMA writable_schema = ON")
-    return database
+    number: int
+    values: tuple[int | str | bytes | None, ...]
 
 
 def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
-    """Read by row number, stepping over rows whose pages are damaged."""
-    database = _open_sqlite(path)
-    try:
-        none = MessageDefinition(MessageDefinitionFormat.NONE, "")
-        rows = database.execute("SELECT id, name, type FROM topics")
-        channels = {key: Channel(str(topic), str(msgtype), none, False, -1) for key, topic, msgtype in rows}
-        last, step = -1, 0
-        query = "SELECT id, topic_id, timestamp, data FROM messages WHERE id > ? ORDER BY id"
-        while step < 2**40:
-            try:
-                for row, topic_id, log_ns, data in database.execute(query, (last + step,)):
-                    if step:
-                        report(f"rows {last + 1} to {row - 1} of the messages cannot be read")
-                    last, step = int(row), 0
-                    if topic_id in channels and isinstance(log_ns, int) and isinstance(data, bytes):
-                        yield channels[topic_id], log_ns, unpack_message(data)
-            except apsw.Error as error:
-                if not step:
-                    where = f"after row {last} of the messages" if last >= 0 else "the first message"
-                    report(f"{where}: {describe(error)}")
-                step = step * 2 or 1
-            else:
-                return
-    finally:
-        database.close()
+    """Yield every whole message in the order of the pages; `report` is told what had to be left out."""
+    if path.stat().st_size < _FILE_HEAD:
+        report("byte 0: this is not the start of a database")
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        pages = _Pages(data, report)
+        channels: dict[int, Channel] = {}
+        for row in pages.rows():
+            match row.values:
+                # Rows of the message definitions look alike, but for a type's name there stands its language.
+                case (None, str(topic), str(msgtype), str(encoding), *_) if "/" in msgtype:
+                    none = MessageDefinition(MessageDefinitionFormat.NONE, "")
+                    other = "" if encoding == "cdr" else encoding
+                    channels[row.number] = Channel(topic, msgtype, none, False, -1, other)
+        seen: set[int] = set()
+        orphans = 0
+        for row in pages.rows():
+            match row.values:
+                case (None, int(topic_id), int(log_ns), bytes(content)) if row.number not in seen:
+                    seen.add(row.number)
+                    if topic_id in channels:
+                        yield channels[topic_id], log_ns, unpack_message(content)
+                    else:
+                        orphans += 1
+        if orphans:
+            report(f"{orphans} messages belong to topics whose declaration is lost")
+        _report_missing(sorted(seen), report)
+
+
+def _report_missing(numbers: Sequence[int], report: Report) -> None:
+    """Tell of rows that must have stood between those that were found."""
+    for before, after in zip([0, *numbers], numbers, strict=False):
+        if after > before + 1:
+            report(f"rows {before + 1} to {after - 1} of the messages cannot be read")
+
+
+class _Pages:
+    """The pages of a database file, of which some may be missing or nonsense."""
+
+    def __init__(self, data: mmap.mmap, report: Report) -> None:
+        self.data = data
+        whole = data[:16] == MAGIC
+        if not whole:
+            report("byte 0: this is not the start of a database")
+        size = int.from_bytes(data[16:18], "big")
+        size = 65536 if size == 1 else size
+        self.size = size if size >= 512 and size & (size - 1) == 0 else 4096
+        self.usable = self.size - (data[20] if whole else 0)
+        self.count = len(data) // self.size
+        stated = int.from_bytes(data[28:32], "big")
+        if whole and self.count < stated:
+            report(f"the file ends after {self.count} of {stated} pages")
+
+    def rows(self) -> Iterator[_Row]:
+        """Yield the whole rows of all tables, page by page."""
+        for page in range(self.count):
+            start = page * self.size
+            head = start + (_FILE_HEAD if page == 0 else 0)
+            if self.data[head] != _TABLE_LEAF:
+                continue
+            cells = int.from_bytes(self.data[head + 3 : head + 5], "big")
+            if 8 + 2 * cells > self.size:
+                continue
+            for cell in range(cells):
+                at = head + 8 + 2 * cell
+                offset = int.from_bytes(self.data[at : at + 2], "big")
+                row = self._row(start, offset)
+                if row is not None:
+                    yield row
+
+    def _row(self, start: int, offset: int) -> _Row | None:
+        """Return the row whose cell lies at an offset in a page; None of one that is not whole."""
+        try:
+            length, at = self._number(start + offset)
+            number, at = self._number(at)
+            payload = self._payload(start, at, length)
+            return None if payload is None else _Row(number, _values(payload))
+        except (IndexError, ValueError, KeyError):
+            return None
+
+    def _payload(self, start: int, at: int, length: int) -> bytes | None:
+        """Return a cell's payload: what is in the page, and what is on overflow pages."""
+        most = self.usable - 35
+        least = (self.usable - 12) * 32 // 255 - 23
+        here = length
+        if length > most:
+            here = least + (length - least) % (self.usable - 4)
+            here = here if here <= most else least
+        if at + here > start + self.size:
+            return None
+        parts, left = [self.data[at : at + here]], length - here
+        following = int.from_bytes(self.data[at + here : at + here + 4], "big") if left else 0
+        while left:
+            if not 0 < following <= self.count:
+                return None
+            page = (following - 1) * self.size
+            following = int.from_bytes(self.data[page : page + 4], "big")
+            parts.append(self.data[page + 4 : page + 4 + min(left, self.usable - 4)])
+            left -= len(parts[-1])
+        return b"".join(parts)
+
+    def _number(self, at: int) -> tuple[int, int]:
+        return _variable_number(self.data, at)
+
+
+def _variable_number(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
+    """Return a number of one to nine bytes, and where the next thing starts."""
+    value = 0
+    for i in range(8):
+        byte = data[at + i]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + i + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def _values(payload: bytes) -> tuple[int | str | bytes | None, ...]:
+    """Return the columns of a record.
+
+    Raises:
+        ValueError: it is none.
+        IndexError: it is cut off.
+    """
+    head, at = _variable_number(payload, 0)
+    kinds = []
+    while at < head:
+        kind, at = _variable_number(payload, at)
+        kinds.append(kind)
+    if at != head:
+        raise ValueError("the head of a record does not end where it says")
+    found: list[int | str | bytes | None] = []
+    for kind in kinds:
+        if kind in (0, 8, 9):
+            found.append(None if kind == 0 else kind - 8)
+            continue
+        size = _INTEGER_BYTES[kind] if kind in _INTEGER_BYTES else 8 if kind == 7 else (kind - _BLOB) // 2
+        content = payload[at : at + size]
+        if len(content) != size:
+            raise ValueError("a record is cut off")
+        at += size
+        if kind in _INTEGER_BYTES:
+            found.append(int.from_bytes(content, "big", signed=True))
+        elif kind >= _TEXT and kind % 2:
+            found.append(content.decode())
+        else:
+            found.append(content)
+    return tuple(found)
