@@ -10,9 +10,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.convert.messages import TF_MESSAGE
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.layout import LayoutError, walk
-from robot_semantics.recording.message_types import FIELDS, TF_MESSAGE
+from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.salvage import scan
 from robot_semantics.state.cdr import CdrError, JointStateReader
 from robot_semantics.urdf.reader import parse_urdf
