@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
+    add_unpack_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

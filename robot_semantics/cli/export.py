@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_json_argument, add_reading_arguments, print_json, xacro_of
+from robot_semantics.cli.inputs import (
+    add_json_argument,
+    add_reading_arguments,
+    add_unpack_argument,
+    print_json,
+    xacro_of,
+)
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError, nanoseconds
 
@@ -76,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--quiet", action="store_true", help="no progress bar and no notes")
     add_reading_arguments(parser)
     add_json_argument(parser)
+    add_unpack_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -173,3 +173,23 @@ def ros_needed(purpose: str) -> Iterator[None]:
         raise RobotSemanticsError(
             f"{purpose} needs the Python module '{error.name}': build the workspace, and source its setup file"
         ) from error
+
+
+def add_unpack_argument(parser: argparse.ArgumentParser) -> None:
+    """Add ``--max-unpacked``, for commands that read packed recordings and series; it takes effect when it is read."""
+    parser.add_argument(
+        "--max-unpacked",
+        metavar="MB",
+        type=_unpack_limit,
+        help="let a packed file unpack to so many megabytes (1024, or 100 times its size where that is more)",
+    )
+
+
+def _unpack_limit(text: str) -> int:
+    from robot_semantics.recording.unpack_limit import set_limit
+
+    megabytes = int(text)
+    if megabytes <= 0:
+        raise ValueError
+    set_limit(megabytes)
+    return megabytes

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import print_all
 
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")
     add_reading_arguments(parser)
     parser.add_argument("--title", default="", help="a line above the picture")
+    add_unpack_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--elevation", type=float, default=20.0, metavar="DEG", help="seen from how high (20)")
     how.add_argument("--zoom", type=float, default=1.0, metavar="F", help="larger than 1 is nearer (1)")
     how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")
+    inputs.add_unpack_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

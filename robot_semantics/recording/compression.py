@@ -5,9 +5,13 @@ from __future__ import annotations
 import bz2
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 import lz4.frame  # type: ignore[import-untyped]
+
+from robot_semantics.recording.unpack_limit import UnpackedTooLargeError, limit_for
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -16,27 +20,30 @@ else:
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    "none": bytes,
-    "zstd": zstd.decompress,
-    "lz4": lz4.frame.decompress,
-    "bz2": bz2.decompress,
-}
-"""By the names that MCAP and ROS 1 give the compression of a chunk."""
-
 
 class _Plain:
     """What was not packed."""
 
-    def decompress(self, data: bytes) -> bytes:
+    eof = True
+    unused_data = b""
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         """Return the data."""
+        del max_length
         return data
 
 
 class _Decompressor(Protocol):
-    def decompress(self, data: bytes) -> bytes:
-        """Return what the next part of a stream gives."""
+    @property
+    def eof(self) -> bool:
+        """Whether the end of the packed data was reached."""
+
+    @property
+    def unused_data(self) -> bytes | None:
+        """What stands behind it."""
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        """Return what the next part of a stream gives, at most so many bytes."""
 
 
 _STREAMS: dict[str, Callable[[], _Decompressor]] = {
@@ -48,11 +55,53 @@ _STREAMS: dict[str, Callable[[], _Decompressor]] = {
 }
 
 
+COMPRESSIONS = frozenset(_STREAMS)
+"""The names that MCAP and ROS 1 give the compression of a chunk."""
+
+
+def unpack(compression: str, packed: bytes) -> bytes:
+    """Return what a chunk unpacks to.
+
+    Raises:
+        UnpackedTooLargeError: more than is allowed.
+        EOFError: its end is missing.
+        KeyError: no such compression.
+    """
+    limit = limit_for(len(packed))
+    parts: list[bytes] = []
+    room, rest = limit + 1, packed
+    while rest or not parts:
+        stream = _STREAMS[compression]()
+        parts.append(stream.decompress(rest, room))
+        room -= len(parts[-1])
+        if room <= 0:
+            raise UnpackedTooLargeError("a chunk", limit)
+        if not stream.eof:
+            raise EOFError("the end of a packed chunk is missing")
+        # Packed data may consist of several frames, one behind the other.
+        rest = stream.unused_data or b""
+    return b"".join(parts) if len(parts) > 1 else parts[0]
+
+
 def unpack_cut(compression: str, packed: bytes) -> bytes:
     """Return what can be had of a chunk whose end is missing; nothing of one of which no block is whole."""
-    return bytes(_STREAMS[compression]().decompress(packed))
+    return bytes(_STREAMS[compression]().decompress(packed, limit_for(len(packed))))
 
 
 def unpack_message(data: bytes) -> bytes:
     """Undo compression by message, which only the lost metadata would tell; CDR never starts with these bytes."""
-    return zstd.decompress(data) if data.startswith(ZSTD_MAGIC) else data
+    return unpack("zstd", data) if data.startswith(ZSTD_MAGIC) else data
+
+
+def check_packed_file(path: Path) -> None:
+    """Look whether a file that is packed as a whole may be unpacked; it is read through, and nothing is kept.
+
+    Raises:
+        UnpackedTooLargeError: it unpacks to more than is allowed.
+    """
+    limit, size = limit_for(path.stat().st_size), 0
+    with path.open("rb") as packed, suppress(EOFError, zstd.ZstdError), zstd.open(packed, "rb") as stream:
+        while block := stream.read(2**20):
+            size += len(block)
+            if size > limit:
+                raise UnpackedTooLargeError(str(path), limit)

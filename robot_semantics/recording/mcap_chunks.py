@@ -15,7 +15,7 @@ from rosbags.rosbag2 import ReaderError
 from rosbags.rosbag2.storage_mcap import McapReader
 
 from robot_semantics.recording.channels import Batch, Channel
-from robot_semantics.recording.compression import DECOMPRESS
+from robot_semantics.recording.compression import COMPRESSIONS, unpack
 
 _MESSAGE = 5
 _RECORD = struct.Struct("<BQ")
@@ -48,9 +48,9 @@ def chunk_batches(
         (crc,) = struct.unpack("<I", file.read(4))
         file.seek(chunk.chunk_start_offset + 9 + 40 + len(chunk.compression))
         packed = file.read(chunk.compressed_size)
-        if chunk.compression not in DECOMPRESS or len(packed) != chunk.compressed_size:
+        if chunk.compression not in COMPRESSIONS or len(packed) != chunk.compressed_size:
             raise ReaderError(f"The chunk at byte {chunk.chunk_start_offset} cannot be unpacked.")
-        data = DECOMPRESS[chunk.compression](packed)
+        data = unpack(chunk.compression, packed)
         if len(data) != chunk.uncompressed_size or (crc and zlib.crc32(data) != crc):
             raise ReaderError("Chunk checksum mismatch.")
         yield {channel: lists for channel, lists in _messages(data, channels, low, high) if lists[0]}

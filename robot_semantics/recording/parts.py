@@ -15,6 +15,7 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
 from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
+from robot_semantics.recording.compression import check_packed_file
 from robot_semantics.recording.definitions import definition_problem, starts_with_header
 from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
@@ -112,7 +113,9 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     if not path.exists():
         raise FileNotFoundError(2, "no such bag", str(path))
     # Tells that a folder holds no bag, or that a file's ending is no bag's.
-    storage_scanners(path)
+    for file, _ in storage_scanners(path):
+        if file.suffix == ".zstd":
+            check_packed_file(file)
     try:
         with RosbagsSource(path) as source:
             return BagInfo(path, source.channels, *source.span_ns)

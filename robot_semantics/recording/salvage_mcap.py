@@ -13,7 +13,7 @@ from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, Message, Report
-from robot_semantics.recording.compression import DECOMPRESS, unpack_cut, unpack_message
+from robot_semantics.recording.compression import unpack, unpack_cut, unpack_message
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 MCAP_MAGIC = b"\x89MCAP0\r\n"
@@ -112,7 +112,7 @@ class _Mcap:
             size, crc, name = struct.unpack_from("<QII", body, 16)
             compression = body[32 : 32 + name].decode()
             packed = body[40 + name :]
-            data = DECOMPRESS[compression](packed)
+            data = unpack(compression, packed)
         except READ_ERRORS as error:
             self.report(
                 f"byte {at}: a chunk of {len(body)} bytes cannot be unpacked and is left out ({describe(error)})"

@@ -13,7 +13,7 @@ from rosbags.typesys.msg import normalize_msgtype
 
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, Message, Report
-from robot_semantics.recording.compression import DECOMPRESS, unpack_cut
+from robot_semantics.recording.compression import unpack, unpack_cut
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 _MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7
@@ -77,7 +77,7 @@ class _Ros1:
     def record(self, at: int, header: dict[bytes, bytes], data: bytes) -> Iterator[Message]:
         opcode = header[b"op"][0]
         if opcode == _CHUNK:
-            unpacked = DECOMPRESS[header[b"compression"].decode()](data)
+            unpacked = unpack(header[b"compression"].decode(), data)
             yield from self.records(io.BytesIO(unpacked), at)
         elif opcode == _CONNECTION:
             facts = dict(_ros1_fields(data))

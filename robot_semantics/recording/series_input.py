@@ -17,6 +17,7 @@ from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import FloatArray
+from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.reader import read_world
@@ -117,7 +118,7 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...
         if content.get("format") != INDEX_FORMAT:
             raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
         entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise SeriesError(index, f"it is no index of a series ({error})") from None
     for name, gaps in entries:
         if Path(name).name != name:
@@ -130,7 +131,7 @@ def _json_line(path: Path, number: int, line: str) -> tuple[WorldState, tuple[tu
         values = json.loads(line)
         gaps = _gap_names(values)
         values.pop("gaps", None)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise SeriesError(path, f"line {number} is no state ({error})") from None
     return world_from_json(values, f"{path}:{number}"), gaps
 
@@ -162,10 +163,12 @@ def load_npz(path: Path) -> tuple[Series, dict[str, str]]:
         OSError: it cannot be read.
     """
     try:
+        with zipfile.ZipFile(path) as packed:
+            check_unpacked(path, sum(item.file_size for item in packed.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         series = _series(arrays)
-    except (ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, LookupError, TypeError, EOFError, MemoryError, OverflowError, zipfile.BadZipFile) as error:
         raise SeriesError(path, f"it is no series ({error})") from None
     texts = {name.removeprefix("text/"): str(array) for name, array in arrays.items() if name.startswith("text/")}
     return series, texts

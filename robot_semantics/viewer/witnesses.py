@@ -44,7 +44,7 @@ def witnesses(stage: Stage, path: Path) -> tuple[dict[str, Any], ...]:
                     },
                 )
             )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ReportError(f"{path}: no report of a collision matrix ({type(error).__name__}: {error})") from None
     links = {name for _, item in found for name in (item["link1"], item["link2"])}
     variables = {name for _, item in found for name in item["positions"]}

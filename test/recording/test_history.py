@@ -153,7 +153,7 @@ def test_repeated_stamps_are_answered_as_the_live_buffer_answers_them() -> None:
     from rclpy.duration import Duration
     from rclpy.time import Time
 
-    from test.support.tf_messages import numbers, stamped
+    from support.tf_messages import numbers, stamped
 
     rng = np.random.default_rng(5)
     different = checked = 0

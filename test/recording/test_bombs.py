@@ -1,0 +1,102 @@
+"""What is small and unpacks to more than a machine holds is refused with the limit, and an option raises it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.zstd import compress
+
+from robot_semantics.cli import main as command_line
+from robot_semantics.recording import compression
+from robot_semantics.recording.unpack_limit import UnpackedTooLargeError
+
+MB = 2**20
+
+
+def memory_of(*words: str) -> tuple[subprocess.CompletedProcess[str], int]:
+    """Run a command; return what it said and the most memory that it had [bytes]."""
+    code = (
+        "import resource, sys; from robot_semantics.cli.main import main; code = main(sys.argv[1:]);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+    return done, int(done.stdout.split()[-1])
+
+
+def test_an_npz_that_would_fill_the_memory_is_refused_by_the_size_that_it_states(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("time_ns.npy", "w") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (2000 * MB,)})
+        for _ in range(2000):
+            file.write(bytes(MB))
+    assert path.stat().st_size < 3 * MB
+    done, memory = memory_of("plot", str(path), "-o", str(tmp_path / "out.png"))
+    assert done.returncode == 1
+    assert "unpacks to more than 1024 MB; --max-unpacked MB raises the limit" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert memory < 700 * MB
+
+
+def test_an_npz_that_states_an_array_beyond_all_memory_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "huge.npz"
+    with zipfile.ZipFile(path, "w") as archive, archive.open("time_ns.npy", "w") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    done, _ = memory_of("plot", str(path), "-o", str(tmp_path / "out.png"))
+    assert done.returncode == 1
+    assert "it is no series" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_packed_recording_is_refused_before_it_fills_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "x.mcap.zstd"
+    path.write_bytes(compress(bytes(300 * MB)) * 8)
+    assert path.stat().st_size < MB
+    done, memory = memory_of("export", str(path), "-o", str(tmp_path / "out.usdf"))
+    assert done.returncode == 1
+    assert "x.mcap.zstd unpacks to more than 1024 MB" in done.stderr
+    assert memory < 700 * MB
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.mcap.zstd"]
+
+
+def test_the_option_raises_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "")
+    path = tmp_path / "x.mcap.zstd"
+    path.write_bytes(compress(bytes(1100 * MB)))
+    words = ["export", str(path), "-o", str(tmp_path / "out.usdf")]
+    assert command_line.main(words) == 1
+    assert "unpacks to more than" in capsys.readouterr().err
+    assert command_line.main([*words, "--max-unpacked", "1200"]) == 1
+    text = capsys.readouterr().err
+    assert "unpacks to more than" not in text
+    assert "no message can be read" in text
+
+
+@pytest.mark.parametrize("kind", ["zstd", "lz4", "bz2"])
+def test_a_chunk_unpacks_whole_or_not_at_all(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = bytes(range(256)) * 64 * 1024
+    packed = {"zstd": compress, "lz4": __import__("lz4.frame").frame.compress, "bz2": __import__("bz2").compress}[kind](
+        data
+    )
+    assert compression.unpack(kind, packed) == data
+    with pytest.raises((EOFError, RuntimeError, OSError)):
+        compression.unpack(kind, packed[: len(packed) // 2])
+    monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "1")
+    monkeypatch.setattr("robot_semantics.recording.unpack_limit.RATIO", 1)
+    with pytest.raises(UnpackedTooLargeError, match="more than 1 MB"):
+        compression.unpack(kind, packed)
+
+
+def test_deeply_nested_json_lines_are_an_error_with_their_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("[" * 100_000 + "\n")
+    assert command_line.main(["plot", str(path), "-o", str(tmp_path / "out.png")]) == 1
+    assert "line 1 is no state" in capsys.readouterr().err
