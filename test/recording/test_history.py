@@ -152,7 +152,6 @@ def test_repeated_stamps_are_answered_as_the_live_buffer_answers_them() -> None:
     tf2_ros = pytest.importorskip("tf2_ros")
     from rclpy.duration import Duration
     from rclpy.time import Time
-
     from support.tf_messages import numbers, stamped
 
     rng = np.random.default_rng(5)
