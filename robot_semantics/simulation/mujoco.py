@@ -141,13 +141,16 @@ class MujocoSimulator:
                 planar joint included.
 
         Raises:
-            UnknownNameError: unknown model, or a variable without an actuator.
-            ArrayError: a target that is not finite.
+            UnknownNameError: unknown model or variable.
+            ArrayError: a target that is not finite, or a joint that nothing drives; the error says why.
 
         """
         known = self._actuators[self.built.layout(model).name]
         for variable in targets:
             if variable not in known:
+                reason = self._why_not_driven(model, variable)
+                if reason is not None:
+                    raise ArrayError(variable, reason)
                 raise UnknownNameError("actuated variable", variable, known, f"model '{model}'")
         actuators = [known[variable] for variable in targets]
         values = np.fromiter(targets.values(), dtype=np.float64)
@@ -158,6 +161,21 @@ class MujocoSimulator:
             modes[actuators] = mode
             self._set_modes(modes)
         self.data.ctrl[actuators] = values
+
+    def _why_not_driven(self, model: str, variable: str) -> str | None:
+        """Return why a joint that the robot has takes no commands; None where it has no such joint."""
+        robot = self.built.layout(model).spec.robot
+        name = variable if variable in robot.joint_index else variable.rpartition("/")[0]
+        if name not in robot.joint_index:
+            return None
+        joint = robot.joint(name)
+        if joint.virtual:
+            return f"it is the virtual joint, which no motor drives: the base is {joint.type.value}"
+        if joint.mimic is not None:
+            return f"it mimics '{joint.mimic.joint}': command that one"
+        if joint.passive:
+            return "it is passive: no motor drives it"
+        return f"a {joint.type.value} joint has no motor"
 
     # --- state
 
@@ -373,7 +391,8 @@ class MujocoSimulator:
                 continue
             actuator = self._actuators.get(command.model, {}).get(command.variable)
             done = actuator is not None
-            detail = f"{command.mode} {value:.6g}" if done else "the simulator has no motor there"
+            why = self._why_not_driven(command.model, command.variable) if command.model in self._actuators else None
+            detail = f"{command.mode} {value:.6g}" if done else (why or "the simulator has no motor there")
             log.extend([RestoreItem("command", command.model, command.variable, done, detail)])
             if actuator is not None:
                 modes[actuator] = ControlMode[command.mode.upper()]

@@ -29,6 +29,7 @@ from robot_semantics.simulation.mujoco_layout import (
     layout_of,
 )
 from robot_semantics.simulation.mujoco_servos import Servos
+from robot_semantics.simulation.mujoco_weight import carries_weight, held_bodies, share_weight
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
 
@@ -104,7 +105,12 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     except ValueError as error:
         raise WorldSpecError(f"MuJoCo cannot compile the world: {error}") from error
     layouts = {model.name: layout_of(compiled, model) for model in spec.models}
-    servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives)
+    if spec.ground:
+        for model in spec.models:
+            if model.root_type is JointType.PLANAR:
+                share_weight(compiled, layouts[model.name])
+    held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if carries_weight(layout.spec)}
+    servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held.values())
     servos.apply(compiled, servos.default_modes)
     return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled))
 
@@ -161,6 +167,9 @@ class _Builder:
             bodies.append(body)
             self._add_joint(spec, body, joint)
         self._add_inertias(spec, bodies)
+        if carries_weight(spec):
+            for body in bodies:
+                body.gravcomp = 1.0
         with_geometry = self._add_geometry(spec, bodies)
         self._add_mimics(spec)
         self._add_excludes(spec, with_geometry)
@@ -206,6 +215,10 @@ class _Builder:
                 self.note(spec.name, f"joint '{joint.name}'", f"has the effort limit {effort:g}: not limited")
                 effort = np.inf
             self._add_motor(name, effort)
+            made.actgravcomp = 1
+            if np.isfinite(effort):
+                # Of what the motor can do, holding the weight is a part.
+                made.actfrclimited, made.actfrcrange = 1, [-effort, effort]
 
     def _dynamics(self, made: Any, joint: JointModel) -> None:
         dynamics = joint.urdf.dynamics if joint.urdf is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,10 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+
+
+REACH = 5e-4
+"""How far from its target a position servo may be stopped by dry friction [rad, m]."""
 
 
 class ControlMode(enum.IntEnum):
@@ -31,19 +35,29 @@ class Servos:
         stiffness: (nu,) [N/m or N m/rad].
         damping: (nu,) [N s/m or N m s/rad].
         default_modes: (nu,) modes at the start.
+        weights: bodies whose weight the motors above them hold, with these motors; a motor that is told its plain
+            effort holds nothing.
 
     """
 
     stiffness: FloatArray
     damping: FloatArray
     default_modes: IntArray
+    weights: tuple[tuple[int, IntArray], ...] = ()
 
     @classmethod
-    def tuned(cls, model: Any, frequency: float, free: Collection[str] = ()) -> Servos:
+    def tuned(
+        cls,
+        model: Any,
+        frequency: float,
+        free: Collection[str] = (),
+        held: Iterable[Mapping[int, IntArray]] = (),
+    ) -> Servos:
         """Return critically damped servos of one natural `frequency` [rad/s] for the inertia that each joint moves.
 
-        The inertia is that at zero positions. The actuators named in `free` start in effort mode, so nothing holds
-        their joints; all others hold their positions.
+        The inertia is that at zero positions. `held` are the bodies whose weight motors hold, and by which. Dry
+        friction makes a servo stiffer, so that it still comes as near as `REACH`. The actuators named in `free` start
+        in effort mode, so nothing holds their joints; all others hold their positions.
         """
         data = mujoco.MjData(model)
         # Not a forward pass: before they are put in their places all robots stand in each other.
@@ -56,10 +70,12 @@ class Servos:
         inertia = mass.diagonal()[dofs]
         modes = np.full(model.nu, ControlMode.POSITION, dtype=np.int64)
         modes[[model.actuator(name).id for name in free]] = ControlMode.EFFORT
-        arrays = (inertia * frequency**2, 2.0 * inertia * frequency, modes)
+        stiffness = np.maximum(inertia * frequency**2, model.dof_frictionloss[dofs] / REACH)
+        stiffness = np.minimum(stiffness, inertia * (0.5 / model.opt.timestep) ** 2)
+        arrays = (stiffness, 2.0 * np.sqrt(stiffness * inertia), modes)
         for array in arrays:
             array.setflags(write=False)
-        return cls(*arrays)
+        return cls(*arrays, tuple(item for bodies in held for item in bodies.items()))
 
     def apply(self, model: Any, modes: IntArray) -> None:
         """Write the gains of the actuators' `modes` (nu,) into an MjModel."""
@@ -69,3 +85,6 @@ class Servos:
         )
         model.actuator_biasprm[:, 1] = np.where(position, -self.stiffness, 0.0)
         model.actuator_biasprm[:, 2] = np.where(effort, 0.0, -self.damping)
+        effort_modes = modes == ControlMode.EFFORT
+        for body, actuators in self.weights:
+            model.body_gravcomp[body] = 0.0 if effort_modes[actuators].any() else 1.0

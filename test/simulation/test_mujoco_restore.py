@@ -486,7 +486,7 @@ def test_commands_to_joints_that_a_state_has_beside_its_models_are_taken_or_refu
     passive = replace(state, engines=(commands_state({Command("rover_arm", "caster_swivel_joint", "effort"): 1.0}),))
     refused = simulator.restore(passive)
     assert not refused.applied
-    assert "model 'rover_arm': command 'caster_swivel_joint': the simulator has no motor there" in refused.message
+    assert "model 'rover_arm': command 'caster_swivel_joint': it is passive: no motor drives it" in refused.message
     muscle = EngineState("mujoco-keyframe", "1", {"ctrl": (1.0,), "act": (0.5,)})
     refused = simulator.restore(replace(state, engines=(muscle,)))
     assert "1 controls and 1 activations are of actuators that this simulator does not have" in refused.message

@@ -1,0 +1,76 @@
+"""Who carries a robot's weight in MuJoCo: motors hold up the links, and wheels stand on the floor with it, no more."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.mujoco_layout import ModelLayout
+from robot_semantics.simulation.world_spec import ModelSpec
+
+IntArray = npt.NDArray[np.int64]
+
+_ROUNDS = 3
+
+
+def carries_weight(spec: ModelSpec) -> bool:
+    """Tell whether motors may hold the links of a robot without holding up the robot itself.
+
+    So it is where the root link cannot fall: on a fixed base, and on a planar one that is level.
+    """
+    return spec.root_type is JointType.FIXED or (
+        spec.root_type is JointType.PLANAR and abs(float(spec.root_joint.axis[2])) == 1.0
+    )
+
+
+def held_bodies(model: Any, layout: ModelLayout) -> dict[int, IntArray]:
+    """Return the bodies whose weight motors hold, each with the actuators on the way to it.
+
+    Behind a joint that nothing drives there is none; their compensation is switched off in `model`.
+    """
+    robot, actuators = layout.spec.robot, {0: np.zeros(0, np.int64)}
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        above = actuators.get(link.parent)
+        place = layout.by_name.get(joint.name)
+        own = np.zeros(0, np.int64) if place is None else place.actuators
+        driven = place is None or len(own) == len(place.qvel) or joint.mimic is not None
+        if above is not None and driven:
+            actuators[link.index] = np.concatenate((above, own))
+    for link in robot.links:
+        if link.index not in actuators:
+            model.body_gravcomp[layout.bodies[link.index]] = 0.0
+    return {int(layout.bodies[index]): row for index, row in actuators.items()}
+
+
+def share_weight(model: Any, layout: ModelLayout) -> None:
+    """Make what of a robot reaches into the floor so soft in `model` that together it carries the robot's weight.
+
+    A planar base holds the robot at its height whatever the floor does: wheels a millimetre too deep would otherwise be
+    pressed with ten times the weight.
+    """
+    bodies = set(layout.bodies.tolist())
+    ours = np.array([int(body) in bodies for body in model.geom_bodyid])
+    ground = model.geom("ground").id
+    probe = copy.copy(model)
+    probe.geom_contype[:], probe.geom_conaffinity[:] = ours, np.arange(model.ngeom) == ground
+    weight = float(model.body_mass[layout.bodies].sum() * np.abs(model.opt.gravity[2]))
+    for _ in range(_ROUNDS):
+        data = mujoco.MjData(probe)
+        mujoco.mj_forward(probe, data)
+        force, found = 0.0, set()
+        for index in range(data.ncon):
+            pressed = np.zeros(6)
+            mujoco.mj_contactForce(probe, data, index, pressed)
+            force += pressed[0]
+            found |= set(data.contact[index].geom.tolist()) - {ground}
+        if force <= weight or not found:
+            return
+        for geom in found:
+            for changed in (probe, model):
+                # Stiffness goes with the square of the time constant.
+                changed.geom_solref[geom, 0] *= np.sqrt(force / weight)
