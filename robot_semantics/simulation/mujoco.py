@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import ArrayError, DescriptionError, MissingExtraError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
 
 try:
     import mujoco
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
-from robot_semantics.base.names import did_you_mean
 from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -29,14 +27,15 @@ from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import base_of, put_frame, write_state
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.mujoco_stepping import DivergedError, advance
+from robot_semantics.simulation.restoring import Standing, all_frames, plan_restore, standing
 from robot_semantics.simulation.world_spec import WorldSpec
-from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.transforms import matrix_from_pose, matrix_from_rotation, xyz_quat_from_matrix
 from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.poses import six
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, Pose, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -70,7 +69,10 @@ class MujocoSimulator:
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
         self._digests = {model.name: model_digest(model.robot) for model in spec.models}
-        self._kinematics = {model.name: ForwardKinematics(model.robot) for model in spec.models}
+        self._robots = {
+            layout.name: Standing(base_of(layout), ForwardKinematics(layout.spec.robot), layout.spec.parent_frame)
+            for layout in self.built.layouts.values()
+        }
         self._actuators = {
             layout.name: {
                 variable: int(actuator)
@@ -199,7 +201,9 @@ class MujocoSimulator:
 
         """
         chosen = [self.built.layout(name) for name in (self.model_names if models is None else models)]
-        placed = resolve_with(WorldState(frames=tuple(self._all_frames().values())), self._standing())
+        placed = resolve_with(
+            WorldState(frames=tuple(all_frames(self._frames, self._robots).values())), self._standing()
+        )
         motion = self._forward()
         states = tuple(
             capture_model(
@@ -215,7 +219,10 @@ class MujocoSimulator:
         whole = models is None and not motion_only
         engines = () if not whole else (engine_state(self.built, self.model, self.integration_state(), self.modes),)
         return WorldState(
-            models=states, frames=tuple(self._all_frames().values()), time_ns=self.time_ns, engines=engines
+            models=states,
+            frames=tuple(all_frames(self._frames, self._robots).values()),
+            time_ns=self.time_ns,
+            engines=engines,
         )
 
     def restore(
@@ -231,29 +238,16 @@ class MujocoSimulator:
         With the engine's own state of the same world and version in it, the simulation continues bit for bit. Without,
         positions and velocities are set, the servos hold the restored positions, and the report says so.
         """
-        log = RestoreLog()
         names = None if models is None else tuple(models)
-        chosen = self._chosen(state, names, log)
-        standing = self._standing()
-        try:
-            world = resolve_with(state, standing)
-            frames = self._restored_frames(world, chosen, names, log)
-            # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
-            now = resolve_with(WorldState(frames=tuple(self._all_frames(frames).values())), standing)
-        except DescriptionError as error:
-            log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
+        plan = plan_restore(state, self._robots, self._standing(), self._frames, names)
+        log = plan.log
+        if plan.now is None:
             return log.report()
         trial = self._trial
         mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
-        self._carry(now, trial, log)
-        notes: list[str] = []
-        for model in chosen:
-            layout = self.built.layouts[model.name]
-            base = base_of(layout)
-            applied = apply_model_state(model, world, self._kinematics[model.name], base=base)
-            write_state(layout, applied, now.pose(base.frame), trial)
-            log.extend(applied.items)
-            notes += applied.notes
+        self._carry(plan.now, trial, log)
+        for name, applied in plan.applied.items():
+            write_state(self.built.layouts[name], applied, plan.now.pose(self._robots[name].base.frame), trial)
         if names is None and state.time_ns is not None:
             trial.time = state.time_ns * 1e-9
             log.done("time", "", "set")
@@ -268,70 +262,19 @@ class MujocoSimulator:
                 mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)
                 modes = arrays["control_mode"].astype(np.int64)
         if not exact:
-            self._settle(chosen, trial, reason, log)
+            self._settle(plan.applied, trial, reason, log)
             modes = self._commanded(state, names, trial, log)
-            log.extend((), notes)
+            log.extend((), plan.notes)
         if dry_run or not (log.complete or partial):
             return log.report(exact=exact and log.complete)
         final = np.empty(self._size)
         mujoco.mj_getState(self.model, trial, final, INTEGRATION)
         mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
         self._set_modes(modes)
-        self._frames = frames
+        self._frames = plan.frames
         return log.report(exact=exact, applied=True)
 
     # --- parts of a restore
-
-    def _chosen(self, state: WorldState, names: tuple[str, ...] | None, log: RestoreLog) -> list[ModelState]:
-        """Return the models to be restored; those asked for that are not there are refused in `log`."""
-        stated = {model.name: model for model in state.models}
-        for name in names or ():
-            if name not in stated:
-                log.extend([_no_model(name, "the state has no such model", stated)])
-        chosen = []
-        for model in state.models:
-            if names is not None and model.name not in names:
-                continue
-            if model.name not in self.built.layouts:
-                log.extend([_no_model(model.name, "the simulated world has no such model", self.built.layouts)])
-                continue
-            chosen.append(model)
-        if names is None:
-            for name in self.built.layouts:
-                if name not in stated:
-                    log.note(f"model '{name}' is not in the state and stays as it is")
-        return chosen
-
-    def _restored_frames(
-        self, world: ResolvedWorld, chosen: list[ModelState], names: tuple[str, ...] | None, log: RestoreLog
-    ) -> dict[str, Frame]:
-        """Return the frames that hold after the restore: those of the state that its models stand in, held still."""
-        stated = {frame.name: frame for frame in world.state.frames if frame.name not in self.built.layouts}
-        for frame in world.state.frames:
-            if frame.at != _STANDING and frame.name in self.built.layouts:
-                log.failed("frame", frame.name, "the simulated world has a model of this name")
-        wanted = {name for name, frame in stated.items() if frame.at != _STANDING}
-        if names is not None:
-            starts = [model.parent for model in chosen]
-            starts += [self.built.layouts[model.name].spec.parent_frame for model in chosen]
-            wanted &= {above for start in starts for above in world.path(start)}
-        frames = dict(self._frames)
-        bases = {layout.spec.parent_frame for layout in self.built.layouts.values()}
-        models = {model.name for model in world.state.models} | self.built.layouts.keys()
-        for name in stated:
-            if name not in wanted:
-                continue
-            frame = stated[name]
-            if frame.twist is not None and any(frame.twist):
-                log.failed("frame", name, "it moves in the state; the simulator holds frames still")
-                frame = replace(frame, twist=(0.0,) * 6)
-            else:
-                log.done("frame", name, "set")
-            if name in bases and models & set(world.path(name)):
-                log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
-                frame = Frame(name, WORLD, pose_of(world.pose(name)), (0.0,) * 6)
-            frames[name] = frame
-        return frames
 
     def _carry(self, now: ResolvedWorld, trial: Any, log: RestoreLog) -> None:
         """Put the planes that robots move in to where their frames are, and the robots with them."""
@@ -361,11 +304,11 @@ class MujocoSimulator:
                 return f"the {kind} it states are not those of the engine's state beside them"
         return None
 
-    def _settle(self, chosen: list[ModelState], trial: Any, reason: str | None, log: RestoreLog) -> None:
+    def _settle(self, chosen: Iterable[str], trial: Any, reason: str | None, log: RestoreLog) -> None:
         """Give what positions and velocities leave open a value that goes with them."""
         trial.qacc_warmstart[:] = 0.0
-        for model_state in chosen:
-            self._hold(trial, self.modes, self.built.layouts[model_state.name])
+        for name in chosen:
+            self._hold(trial, self.modes, self.built.layouts[name])
         log.note(f"not bit for bit: {reason or 'not everything could be restored'}; positions and velocities are set")
         if chosen:
             log.note("servos hold the restored positions")
@@ -399,22 +342,13 @@ class MujocoSimulator:
                 trial.ctrl[actuator] = value
         return modes
 
-    # --- frames
+    # --- where everything is
 
     def _forward(self) -> BodyMotion:
         """Return the bodies' motion now, computed on a copy: a forward pass would change the solver's warm start."""
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
         return BodyMotion.read(self.model, self._scratch)
-
-    def _all_frames(self, frames: Mapping[str, Frame] | None = None) -> dict[str, Frame]:
-        """Return the frames, those included in which robots stand though no state has named them."""
-        result = dict(self._frames if frames is None else frames)
-        for layout in self.built.layouts.values():
-            name = layout.spec.parent_frame
-            if name != WORLD and name not in result:
-                result[name] = Frame(name, WORLD, IDENTITY, (0.0,) * 6)
-        return result
 
     def _standing(self) -> tuple[Frame, ...]:
         """Return what is there whatever a state says: the frames, and each model as a frame, where it is now."""
@@ -424,13 +358,13 @@ class MujocoSimulator:
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         motion = BodyMotion.read(model, data, forces=False)
-        frames = [replace(frame, at=_STANDING) for frame in self._all_frames().values()]
+        frames = list(all_frames(self._frames, self._robots).values())
         for layout in self.built.layouts.values():
             root = layout.bodies[0]
             twist = six(np.concatenate((motion.linear[root], motion.angular[root])))
             pose = pose_of(matrix_from_rotation(motion.R[root], motion.xyz[root]))
-            frames.append(Frame(layout.name, WORLD, pose, twist, at=_STANDING))
-        return tuple(frames)
+            frames.append(Frame(layout.name, WORLD, pose, twist))
+        return standing(frames)
 
     # --- actuators
 
@@ -449,12 +383,3 @@ class MujocoSimulator:
 
 _CONTRADICTION = 1e-9
 """How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
-
-
-_STANDING = -2
-"""In place of an element's number: a frame that the simulator has, and no state has said."""
-
-
-def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
-    nearest = did_you_mean(name, known)
-    return RestoreItem("model", name, "", False, reason + (f"; did you mean '{nearest}'?" if nearest else ""))

@@ -1,0 +1,166 @@
+"""What every simulator does alike when it is put into a state: which models and frames, each robot as it is to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.report import RestoreItem, RestoreLog
+from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+
+IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
+
+_AT_REST = (0.0,) * 6
+_STANDING = -2
+"""In place of an element's number: a frame that the simulator has, and no state has said."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A simulated robot: how its root link stands, its kinematics, and the frame that it is captured in."""
+
+    base: Base
+    kinematics: ForwardKinematics
+    frame: str
+
+
+@dataclass(eq=False)
+class Plan:
+    """A restore before anything is changed.
+
+    Attributes:
+        log: what is and is not restored so far.
+        applied: each model that is restored, as it is to be.
+        frames: the frames that hold afterwards.
+        now: these and what stands in the world, resolved; None where the state's frames lead nowhere.
+        notes: what a person should know of the models, unless the engine continues exactly.
+
+    """
+
+    log: RestoreLog = field(default_factory=RestoreLog)
+    applied: dict[str, AppliedState] = field(default_factory=dict)
+    frames: dict[str, Frame] = field(default_factory=dict)
+    now: ResolvedWorld | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def plan_restore(
+    state: WorldState,
+    robots: Mapping[str, Standing],
+    present: Iterable[Frame],
+    frames: Mapping[str, Frame],
+    names: tuple[str, ...] | None,
+) -> Plan:
+    """Return what a restore does.
+
+    Args:
+        state: the state.
+        robots: the simulated robots by name.
+        present: what is there whatever the state says (`standing`): frames, and each robot as a frame, where it is now.
+        frames: the frames that states have named before.
+        names: restore only these models; None for all.
+
+    """
+    plan = Plan()
+    chosen = _chosen(state, robots, names, plan.log)
+    there = tuple(present)
+    try:
+        world = resolve_with(state, there)
+        plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
+        # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
+        plan.now = resolve_with(WorldState(frames=tuple(all_frames(plan.frames, robots).values())), there)
+    except DescriptionError as error:
+        plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
+        return plan
+    for model in chosen:
+        robot = robots[model.name]
+        applied = apply_model_state(model, world, robot.kinematics, base=robot.base)
+        plan.applied[model.name] = applied
+        plan.log.extend(applied.items)
+        plan.notes += applied.notes
+    return plan
+
+
+def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> dict[str, Frame]:
+    """Return the frames, those included in which robots stand though no state has named them."""
+    result = dict(frames)
+    for robot in robots.values():
+        if robot.frame != WORLD and robot.frame not in result:
+            result[robot.frame] = Frame(robot.frame, WORLD, IDENTITY, _AT_REST)
+    return result
+
+
+def standing(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    """Return frames marked as being there whatever a state says."""
+    return tuple(replace(frame, at=_STANDING) for frame in frames)
+
+
+def _chosen(
+    state: WorldState, robots: Mapping[str, Standing], names: tuple[str, ...] | None, log: RestoreLog
+) -> list[ModelState]:
+    """Return the models to be restored; those asked for that are not there are refused in `log`."""
+    stated = {model.name: model for model in state.models}
+    for name in names or ():
+        if name not in stated:
+            log.extend([_no_model(name, "the state has no such model", stated)])
+    chosen = []
+    for model in state.models:
+        if names is not None and model.name not in names:
+            continue
+        if model.name not in robots:
+            log.extend([_no_model(model.name, "the simulated world has no such model", robots)])
+            continue
+        chosen.append(model)
+    if names is None:
+        for name in robots:
+            if name not in stated:
+                log.note(f"model '{name}' is not in the state and stays as it is")
+    return chosen
+
+
+def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
+    nearest = did_you_mean(name, known)
+    return RestoreItem("model", name, "", False, reason + (f"; did you mean '{nearest}'?" if nearest else ""))
+
+
+def _restored_frames(
+    world: ResolvedWorld,
+    robots: Mapping[str, Standing],
+    chosen: list[ModelState],
+    names: tuple[str, ...] | None,
+    before: Mapping[str, Frame],
+    log: RestoreLog,
+) -> dict[str, Frame]:
+    """Return the frames that hold after the restore: those of the state that its models stand in, held still."""
+    stated = {frame.name: frame for frame in world.state.frames if frame.at != _STANDING}
+    wanted = set(stated)
+    if names is not None:
+        starts = [model.parent for model in chosen]
+        starts += [robots[model.name].frame for model in chosen]
+        wanted &= {above for start in starts for above in world.path(start)}
+    frames = dict(before)
+    bases = {robot.frame for robot in robots.values()}
+    models = {model.name for model in world.state.models} | robots.keys()
+    for name in stated:
+        frame = stated[name]
+        if name in robots:
+            log.failed("frame", name, "the simulated world has a model of this name")
+            continue
+        if name not in wanted:
+            continue
+        if frame.twist is not None and any(frame.twist):
+            log.failed("frame", name, "it moves in the state; the simulator holds frames still")
+            frame = replace(frame, twist=_AT_REST)
+        else:
+            log.done("frame", name, "set")
+        if name in bases and models & set(world.path(name)):
+            log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
+            frame = Frame(name, WORLD, pose_from_matrix(world.pose(name)), _AT_REST)
+        frames[name] = frame
+    return frames
