@@ -28,7 +28,10 @@ ROOMS: dict[str, set[str]] = {
     "collision": {"base", "transforms", "xml", "urdf", "srdf", "model", "kinematics"},
     "recording": {"base", "transforms", "xml", "srdf", "model", "kinematics", "usdf", "state", "convert"},
     "simulation": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "convert", "collision"},
-    "viewer": {"base", "transforms", "xml", "urdf", "model", "kinematics", "usdf", "state", "recording"},
+    "viewer": {
+        *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "recording"),
+        "collision",
+    },
     "ros": {
         *("base", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"),
         *("collision", "simulation", "viewer"),

@@ -45,6 +45,7 @@ COMMANDS: dict[str, str] = {
     "export": "make world states from recordings: rosbag2, mcap, ROS 1 bags",
     "bag": "make a recording (rosbag2, mcap) from world states",
     "view": "see robots, worlds and series: on a page, or as a picture without a display",
+    "studio": "edit an SRDF in the browser beside the robot: groups, states, collision pairs, everything",
     "plot": "draw joint positions, velocities and base path of a series",
     "sim": "simulate a world, and continue it bit for bit from its file",
     "snapshot": "save, restore, list and delete snapshots of a running node",

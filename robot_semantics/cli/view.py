@@ -109,9 +109,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"wrote {arguments.html}")
         return 0
     three_js()
-    from robot_semantics.viewer.server import serve_stage
+    from robot_semantics.viewer.scene_data import scene_bytes
+    from robot_semantics.viewer.server import serve_viewer
 
-    serve_stage(stage, **shown, port=arguments.port, open_browser=not arguments.no_browser)
+    content = scene_bytes(stage, **shown)
+    serve_viewer(stage.title, lambda: content, port=arguments.port, open_browser=not arguments.no_browser)
     return 0
 
 
@@ -142,17 +144,17 @@ def _live(arguments: argparse.Namespace) -> int:
 
     three_js()
     from robot_semantics.viewer.live_page import LivePanel
-    from robot_semantics.viewer.server import serve_stage
+    from robot_semantics.viewer.scene_data import scene_bytes
+    from robot_semantics.viewer.server import serve_viewer
 
     diagnostics = Diagnostics()
     title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
     with LiveRobot(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robot:
         inputs.print_diagnostics(diagnostics)
-        serve_stage(
-            robot.stage,
-            groups=arguments.group,
-            problems=diagnostics,
-            live=True,
+        content = scene_bytes(robot.stage, groups=arguments.group, problems=diagnostics, live=True)
+        serve_viewer(
+            robot.stage.title,
+            lambda: content,
             beside=lambda viewer: LivePanel(viewer, robot, title),
             port=arguments.port,
             open_browser=not arguments.no_browser,

@@ -6,54 +6,50 @@ import asyncio
 import contextlib
 import socket
 import webbrowser
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
 from nicegui import app, ui
 
-from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.viewer.element import ViewerElement
 from robot_semantics.viewer.own_page import OwnPageOnly
 from robot_semantics.viewer.page import ASSETS
-from robot_semantics.viewer.scene_data import scene_bytes
-from robot_semantics.viewer.stage import Stage
 
 LOOPBACK = "127.0.0.1"
 SCENE = "/scene"
 """Where the pages find what they show."""
 
 
-def serve_stage(
-    stage: Stage,
+def serve_viewer(
+    title: str,
+    content: Callable[[], bytes],
     *,
-    groups: Sequence[str] = (),
-    witnesses: Sequence[Mapping[str, Any]] = (),
-    problems: Iterable[Diagnostic] = (),
-    collision: bool = False,
-    live: bool = False,
     beside: Callable[[ViewerElement], object] = lambda viewer: None,
     port: int = 0,
     open_browser: bool = True,
 ) -> None:
-    """Serve a page that shows a stage until interrupted; its address is printed.
+    """Serve a page with the viewer until interrupted; its address is printed.
 
-    The page shows the stage as `scene_bytes` has it, where the arguments are explained; to the right of it stands
-    what `beside` builds. `port` 0 takes any free one.
+    Args:
+        title: of the page.
+        content: what is shown, `scene_bytes`, asked for by each page anew.
+        beside: builds for each page what stands to the right of the viewer.
+        port: where; 0 takes any free one.
+        open_browser: show it in the browser.
 
     Raises:
         OSError: the port is taken.
     """
-    content = scene_bytes(stage, groups=groups, witnesses=witnesses, problems=problems, collision=collision, live=live)
     style = (ASSETS / "style.css").read_text(encoding="utf-8")
 
     def scene() -> Response:
-        return Response(content, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+        return Response(content(), media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
     def page() -> None:
-        ui.page_title(stage.title)
+        ui.page_title(title)
+        ui.dark_mode(None)
         ui.add_css(style + "\n.nicegui-content { padding: 0; height: 100vh; overflow: hidden; }")
         with ui.row(wrap=False).style("width: 100%; height: 100vh; gap: 0"):
             with ui.element("div").style("flex: 1; min-width: 0; height: 100%"):
@@ -62,10 +58,10 @@ def serve_stage(
 
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)
-    serve(port=port, open_browser=open_browser)
+    _serve(port=port, open_browser=open_browser)
 
 
-def serve(*, port: int, open_browser: bool) -> None:
+def _serve(*, port: int, open_browser: bool) -> None:
     """Serve the pages that were declared until interrupted.
 
     Raises:

@@ -18,7 +18,16 @@ from robot_semantics.cli.completion import SHELLS
 from robot_semantics.examples import FOLDER
 
 # What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
-NOT_RUN = ("snapshot ", "view --live", "view robot.urdf robot.srdf\n", "export ", "plot ", "completion ", "doctor")
+NOT_RUN = (
+    "snapshot ",
+    "studio ",
+    "view --live",
+    "view robot.urdf robot.srdf\n",
+    "export ",
+    "plot ",
+    "completion ",
+    "doctor",
+)
 
 
 def records() -> Iterator[tuple[str, Command]]:

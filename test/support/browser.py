@@ -127,6 +127,14 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self._call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def drag(self, x: float, y: float, to_x: float, to_y: float, steps: int = 10) -> None:
+        """Press the mouse at one place, move it in steps, and release it at another."""
+        self._call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        for step in range(1, steps + 1):
+            at = {"x": x + (to_x - x) * step / steps, "y": y + (to_y - y) * step / steps}
+            self._call("Input.dispatchMouseEvent", type="mouseMoved", **at, button="left", buttons=1)
+        self._call("Input.dispatchMouseEvent", type="mouseReleased", x=to_x, y=to_y, button="left", clickCount=1)
+
     def type(self, text: str) -> None:
         """Type into what has the focus."""
         self._call("Input.insertText", text=text)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.browser import Browser
+from support.served import Served
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 from websockets.typing import Origin
@@ -31,7 +28,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
 from robot_semantics.viewer.live_page import LivePanel
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.server import serve_stage
+from robot_semantics.viewer.scene_data import scene_bytes
+from robot_semantics.viewer.server import serve_viewer
 from robot_semantics.viewer.stage import Stance
 
 stage = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
@@ -60,42 +58,10 @@ class Puppet:
         return self.saved
 
 puppet = Puppet()
-serve_stage(stage, live=True, beside=lambda viewer: LivePanel(viewer, puppet, "/node, domain 7"), open_browser=False)
+content = scene_bytes(stage, live=True)
+panel = lambda viewer: LivePanel(viewer, puppet, "/node, domain 7")
+serve_viewer("live", lambda: content, beside=panel, open_browser=False)
 """
-
-
-class Served:
-    """A page that another process serves.
-
-    Attributes:
-        port: where it is.
-    """
-
-    def __init__(self, *command: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        assert self.process.stdout is not None
-        told = ""
-        for line in self.process.stdout:
-            told += line
-            if line.startswith("http://127.0.0.1:"):
-                self.address = line.split()[0]
-                self.port = int(self.address.rpartition(":")[2].strip("/"))
-                return
-        raise AssertionError(told)
-
-    def ask(self, path: str, **headers: str) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        answer = connection.getresponse()
-        content = answer.read()
-        connection.close()
-        return answer.status, content
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
 
 
 @pytest.fixture(scope="module")

@@ -266,7 +266,7 @@ export class App {
   ground() { this.scene.setGround(this.size, this.shows.dark ? { fine: 0x2c323c, main: 0x3d4552 } : { fine: 0xd3d9e0, main: 0xb4bdc8 }); }
   setShow(key, value) {
     this.shows[key] = value;
-    if (key === "dark") this.ground();
+    if (key === "dark") { this.ground(); this.tell("dark", { on: value }); }
     if (key === "degrees") this.panel.build();
     this.changed();
   }

@@ -1,0 +1,89 @@
+"""`robot_semantics studio`: edit an SRDF in the browser, beside the robot."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.cli import inputs
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import check_not_there
+from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf.edit import SrdfText
+
+if TYPE_CHECKING:
+    from robot_semantics.collision.shapes import Piece
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
+    parser.add_argument("srdf", metavar="SRDF", nargs="?", help="the SRDF to begin with; without it an empty one")
+    parser.add_argument("-o", "--output", metavar="OUT.srdf", help="what is saved; by default the SRDF that is given")
+    parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
+    inputs.add_loading_arguments(parser)
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (any free one)")
+    parser.add_argument("--no-browser", action="store_true", help="only print the page's address")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the studio until interrupted; 0 done, 1 a problem in the files."""
+    from robot_semantics.viewer.page import three_js
+
+    output = Path(arguments.output or arguments.srdf or "")
+    if not output.name:
+        raise RobotSemanticsError("where is it to be saved? Give -o OUT.srdf, or an SRDF")
+    if arguments.srdf is None or output.resolve() != Path(arguments.srdf).resolve():
+        check_not_there(output, arguments.force)
+    three_js()
+    from robot_semantics.model.resources import PackageResolver
+    from robot_semantics.viewer.edit_session import EditSession
+    from robot_semantics.viewer.parts import robot_parts
+    from robot_semantics.viewer.scene_data import scene_bytes
+    from robot_semantics.viewer.server import serve_viewer
+    from robot_semantics.viewer.stage import Actor, alone
+    from robot_semantics.viewer.studio import Studio
+
+    def pieces() -> tuple[Piece, ...]:
+        # Only who generates pairs needs the extra that samples.
+        from robot_semantics.collision.pieces import pieces_of
+
+        found = Diagnostics()
+        shapes = pieces_of(bare, resolver, found)
+        found.raise_if_failed()
+        return shapes
+
+    problems = Diagnostics()
+    bare = load_robot(
+        arguments.urdf,
+        None,
+        strict=False,
+        implicit_links=arguments.implicit_links,
+        xacro=inputs.xacro_of(arguments),
+        diagnostics=problems,
+    )
+    if arguments.strict:
+        problems.raise_if_failed(strict=True)
+    text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(bare.name, output.name)
+    session = EditSession(bare, text, output)
+    resolver = PackageResolver(arguments.package_path)
+    parts = robot_parts(bare, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))
+    inputs.print_diagnostics(problems)
+    serve_viewer(
+        f"{bare.name} · studio",
+        lambda: scene_bytes(alone(Actor(bare.name, session.robot, parts)), problems=problems),
+        beside=lambda viewer: Studio(viewer, session, pieces),
+        port=arguments.port,
+        open_browser=not arguments.no_browser,
+    )
+    return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics studio robot.urdf -o new.srdf", "robot_semantics studio robot.urdf robot.srdf"),
+)

@@ -1,0 +1,131 @@
+"""An SRDF while it is edited: every change is a step that can be undone, checked as it is made."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.files import save_bytes
+from robot_semantics.model.apply_semantics import apply_semantics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.reader import parse_srdf
+
+
+@dataclass(frozen=True)
+class Step:
+    """A text and what made it.
+
+    Attributes:
+        title: what was done, in words.
+        text: the whole SRDF after it.
+    """
+
+    title: str
+    text: SrdfText
+
+
+class EditSession:
+    """The steps from the text that was read to the one that there is now.
+
+    Attributes:
+        bare: the robot without semantics.
+        output: the file that `save` writes.
+        version: a number that changes with every change.
+        robot: the robot with the semantics that the text gives it; what has no meaning is left out.
+        problems: all that is to be said about the text.
+    """
+
+    def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
+        """Begin with a text."""
+        self.bare, self.output = bare, output
+        self._steps = [Step("as it was read", text)]
+        self._at = 0
+        self.version = 0
+        self._renew()
+
+    @property
+    def text(self) -> SrdfText:
+        """The text as it is now."""
+        return self._steps[self._at].text
+
+    @property
+    def undoable(self) -> str | None:
+        """What `undo` would undo, None where there is nothing."""
+        return self._steps[self._at].title if self._at else None
+
+    @property
+    def redoable(self) -> str | None:
+        """What `redo` would do again, None where there is nothing."""
+        return self._steps[self._at + 1].title if self._at + 1 < len(self._steps) else None
+
+    def change(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
+        """Make a change; tell whether the text is another one after it. What was undone before is forgotten.
+
+        Raises:
+            RobotSemanticsError: the edit says why it cannot be made; nothing has changed.
+        """
+        text = edit(self.text)
+        if bytes(text) == bytes(self.text):
+            return False
+        self._steps[self._at + 1 :] = [Step(title, text)]
+        self._go(1)
+        return True
+
+    def undo(self) -> None:
+        """Go back one step, if there is one."""
+        if self._at:
+            self._go(-1)
+
+    def redo(self) -> None:
+        """Do again what was undone last, if anything was."""
+        if self.redoable is not None:
+            self._go(1)
+
+    def diff(self) -> str:
+        """Return what saving would change in the file, as a unified diff; empty where nothing."""
+        before = self._saved().decode("utf-8", "replace").splitlines()
+        after = bytes(self.text).decode("utf-8", "replace").splitlines()
+        name = self.output.name
+        return "\n".join(difflib.unified_diff(before, after, f"{name} (file)", f"{name} (edited)", lineterm=""))
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the file holds the text as it is now."""
+        return self.output.exists() and self._saved() == bytes(self.text)
+
+    def save(self, output: Path | None = None) -> None:
+        """Write the file, whole or not at all; with `output` another one, which is the session's from then on.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        target = self.output if output is None else output
+        save_bytes(bytes(self.text), target)
+        self.output = target
+        self.version += 1
+
+    def about(self, *names: str) -> list[Diagnostic]:
+        """Return the problems whose message or place names one of `names`."""
+        return [
+            problem
+            for problem in self.problems
+            if any(f"'{name}'" in problem.message or f"'{name}'" in problem.place.path for name in names)
+        ]
+
+    def _saved(self) -> bytes:
+        return self.output.read_bytes() if self.output.exists() else b""
+
+    def _go(self, steps: int) -> None:
+        self._at += steps
+        self._renew()
+
+    def _renew(self) -> None:
+        self.version += 1
+        found = Diagnostics()
+        semantic = parse_srdf(str(self.text), self.text.xml.source, found)
+        self.robot = apply_semantics(self.bare, semantic, found)
+        self.problems = list(found)

@@ -1,0 +1,50 @@
+"""What the pages of the studio are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from robot_semantics.base.diagnostics import Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from robot_semantics.viewer.studio import Studio
+
+COLOURS = {Severity.ERROR: "red-8", Severity.WARNING: "orange-9", Severity.NOTE: "blue-grey"}
+
+
+def heading(text: str) -> None:
+    """Show a heading."""
+    ui.label(text).style("font-weight: 600; margin-top: 4px")
+
+
+def choice(
+    label: str, options: Sequence[str], value: str | None, changed: Callable[[str | None], object], name: str
+) -> None:
+    """Show a field with names to choose one of, found by typing; `name` is its id."""
+    found = ui.select(list(options), value=value if value in options else None, label=label, with_input=True)
+    found.props(f"dense clearable for={name}").style("width: 100%")
+    found.on_value_change(lambda event: changed(event.value))
+
+
+def remove_button(studio: Studio, kind: str, *name: str) -> None:
+    """Show a button that removes a part: a kind of `robot_semantics.srdf.edit.PARTS`, and its name."""
+    title = f"remove {kind} {'/'.join(name)}"
+    button = ui.button(icon="delete", on_click=lambda: studio.do(title, lambda text: text.remove(kind, *name)))
+    button.props("flat dense round size=sm").props["aria-label"] = title
+
+
+def messages(studio: Studio, *names: str) -> None:
+    """Show what the check says about the things of these names."""
+    for problem in studio.session.about(*names)[:5]:
+        problem_line(problem)
+
+
+def problem_line(problem: Diagnostic) -> None:
+    """Show one message."""
+    with ui.row(wrap=False).style("gap: 6px; align-items: baseline; width: 100%").props("data-problem"):
+        ui.badge(problem.severity.value, color=COLOURS[problem.severity])
+        where = f"line {problem.place.line}: " if problem.place.line else ""
+        ui.label(where + problem.message).style("font-size: 12px; overflow-wrap: anywhere")

@@ -1,0 +1,136 @@
+"""What the SRDF says of the robot as a whole: virtual and passive joints, properties, spheres, default collisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nicegui import ui
+
+from robot_semantics.srdf import new
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.viewer.studio_parts import choice, heading, messages, remove_button
+
+if TYPE_CHECKING:
+    from robot_semantics.viewer.studio import Studio
+
+FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
+"""The frame that a virtual joint of a type stands in, unless another is named."""
+
+
+class RobotTab:
+    """Edits what belongs to no group."""
+
+    def __init__(self, studio: Studio) -> None:
+        """Begin with nothing chosen."""
+        self._studio = studio
+        self._values: dict[str, str | None] = {"type": "fixed", "frame": "world", "link": None, "joint": None}
+
+    def picked(self, link: str, joint: str) -> None:
+        """Fill what was clicked into the fields."""
+        self._values.update(link=link, joint=joint)
+        self._forms.refresh()
+
+    @ui.refreshable_method
+    def show(self) -> None:
+        """Build the tab."""
+        semantic = self._studio.session.text.semantic
+        heading("Virtual joint")
+        for joint in semantic.virtual_joints:
+            about = f"{joint.type}: {joint.child_link} in {joint.parent_frame}"
+            self._row(joint.name, about, "virtual joint", joint.name)
+        if not semantic.virtual_joints:
+            self._virtual_joint()
+        heading(f"Passive joints ({len(semantic.passive_joints)})")
+        for passive in semantic.passive_joints:
+            self._row(passive.name, "", "passive joint", passive.name)
+        heading("Joint properties")
+        for item in semantic.joint_properties:
+            about = f"{item.property_name} = {item.value}"
+            self._row(item.joint_name, about, "joint property", item.joint_name, item.property_name)
+        heading("Links none of whose pairs is checked unless it is enabled")
+        for link in semantic.default_disabled_links:
+            self._row(link.name, "", "link disabled by default", link.name)
+        heading("Links as spheres")
+        for spheres in semantic.link_spheres:
+            self._row(spheres.link, f"{len(spheres.spheres)} spheres", "link with spheres", spheres.link)
+        ui.separator()
+        self._forms()
+
+    def _row(self, title: str, about: str, kind: str, *name: str) -> None:
+        with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 6px"):
+            ui.label(title).style("overflow-wrap: anywhere")
+            ui.label(about).style("font-size: 12px; opacity: 0.8; flex: 1; overflow-wrap: anywhere")
+            remove_button(self._studio, kind, *name)
+        messages(self._studio, name[0])
+
+    def _virtual_joint(self) -> None:
+        values = self._values
+        frame = ui.input("parent frame", value=values["frame"]).props("dense for=virtual-frame")
+
+        def typed(kind: str) -> None:
+            values.update(type=kind, frame=FRAMES[kind])
+            frame.set_value(FRAMES[kind])
+
+        ui.toggle(list(FRAMES), value=values["type"], on_change=lambda event: typed(str(event.value))).props(
+            "dense no-caps size=sm data-virtual"
+        )
+        frame.style("width: 100%").on_value_change(lambda event: values.update(frame=event.value))
+
+        def add() -> None:
+            stands_in = (frame.value or "").strip() or FRAMES[str(values["type"])]
+            element = new.virtual_joint(
+                f"{stands_in}_joint", str(values["type"]), stands_in, self._studio.session.bare.root_link
+            )
+            self._studio.do("virtual joint", lambda text: text.add([element]))
+
+        ui.button("add virtual joint", on_click=add).props('no-caps dense data-do="add-virtual"').style(
+            "padding: 0 14px"
+        )
+
+    @ui.refreshable_method
+    def _forms(self) -> None:
+        robot, values = self._studio.session.bare, self._values
+        ui.label("Click a link in the picture, or choose; then say what it is.").style("font-size: 12px; opacity: 0.8")
+        joints = [joint.name for joint in robot.joints if not joint.virtual]
+        choice("joint", joints, values["joint"], lambda value: values.update(joint=value), "property-joint")
+        with ui.row().style("gap: 6px; align-items: center; width: 100%"):
+            self._button("passive", "joint", lambda text, name: text.add([new.passive_joint(name)]), "add-passive")
+            key = ui.input("property").props("dense for=property-name").style("width: 110px")
+            value = ui.input("value").props("dense for=property-value").style("width: 90px")
+            self._button(
+                "set",
+                "joint",
+                lambda text, name: text.add([new.joint_property(name, key.value or "", value.value or "")]),
+                "add-property",
+            )
+        choice("link", robot.link_names, values["link"], lambda value: values.update(link=value), "property-link")
+        with ui.row().style("gap: 6px; align-items: center; width: 100%"):
+            self._button(
+                "disable all its pairs",
+                "link",
+                lambda text, name: text.add([new.disable_default_collisions(name)]),
+                "add-default",
+            )
+        sphere = ui.input("spheres: x y z radius; …  [m]").props("dense for=spheres").style("width: 100%")
+
+        def spheres(text: SrdfText, name: str) -> SrdfText:
+            rows = [[float(part) for part in row.split()] for row in (sphere.value or "").split(";") if row.strip()]
+            if not rows or any(len(row) != 4 for row in rows):
+                raise ValueError("each sphere is four numbers: x y z radius")
+            return text.add([new.link_spheres(name, rows)])
+
+        self._button("add spheres", "link", spheres, "add-spheres")
+
+    def _button(self, title: str, what: str, edit: Callable[[SrdfText, str], SrdfText], name: str) -> None:
+        def press() -> None:
+            chosen = self._values[what]
+            if not chosen:
+                ui.notify(f"choose a {what} first", type="warning")
+                return
+            try:
+                self._studio.do(f"{title}: {chosen}", lambda text: edit(text, chosen))
+            except ValueError as error:
+                ui.notify(str(error), type="negative")
+
+        ui.button(title, on_click=press).props(f'no-caps dense outline data-do="{name}"').style("padding: 0 10px")

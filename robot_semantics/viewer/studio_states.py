@@ -1,0 +1,139 @@
+"""Named states in the studio: recorded from what is seen, which sliders or a dragged hand put there."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from nicegui import events, ui
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.kinematics.inverse import InverseKinematics
+from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.srdf import new
+from robot_semantics.transforms import invert
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.studio_parts import choice, heading, messages, remove_button
+
+if TYPE_CHECKING:
+    from robot_semantics.viewer.studio import Studio
+
+STEPS = 25
+"""Of inverse kinematics while a hand is dragged."""
+
+
+class StatesTab:
+    """Records, takes up and removes named states; a hand is dragged by a gizmo."""
+
+    def __init__(self, studio: Studio) -> None:
+        """Begin with nothing chosen."""
+        self._studio = studio
+        self._group: str | None = None
+        self._tip: str | None = None
+        self._solver: InverseKinematics | None = None
+        studio.viewer.on("dragged", self._dragged)
+        studio.viewer.on("posed", self._place)
+
+    def picked(self, link: str, joint: str) -> None:
+        """Drag the link that was clicked from now on, where a hand is dragged."""
+        del joint
+        if self._solver is not None:
+            self._tip = link
+            self._grasp()
+
+    @ui.refreshable_method
+    def show(self) -> None:
+        """Build the tab."""
+        session = self._studio.session
+        groups = list(session.robot.semantics.groups)
+        heading("Record what is seen")
+        choice("group", groups, self._group, self._choose, "state-of-group")
+        with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
+            name = ui.input("name of the state").props("dense for=new-state").style("flex: 1")
+            ui.button("record", on_click=lambda: self._record(name.value or "")).props(
+                'no-caps dense data-do="record"'
+            ).style("padding: 0 14px")
+        ui.switch("drag the hand", value=self._solver is not None, on_change=self._switch).props("dense data-drag")
+        ui.label(
+            f"{self._tip} is dragged; click another link to drag that." if self._solver else "Sliders are at the left."
+        ).style("font-size: 12px; opacity: 0.8")
+        ui.separator()
+        heading(f"Named states ({len(session.text.semantic.states)})")
+        for state in session.text.semantic.states:
+            with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
+                take = ui.button(f"{state.group}/{state.name}", on_click=partial(self._take, state.group, state.name))
+                take.props(f'no-caps dense outline align=left data-take="{state.group}/{state.name}"')
+                take.style("flex: 1; padding: 0 10px")
+                remove_button(self._studio, "state", state.group, state.name)
+            messages(self._studio, state.name)
+
+    def _choose(self, group: str | None) -> None:
+        self._group, self._tip = group, None
+        self._studio.viewer.tell("setGroups", [group] if group else [])
+        if self._solver is not None:
+            self._grasp()
+
+    def _record(self, name: str) -> None:
+        if not self._group or not name.strip():
+            ui.notify("a group and a name are needed", type="warning")
+            return
+        robot, space = self._studio.session.robot, self._studio.kinematics.space
+        group = robot.semantics.group(self._group)
+        values = {joint: self._studio.q[space.joint_positions[joint]].tolist() for joint in group.active_joints}
+        element = new.group_state(name.strip(), group.name, values)
+        known = (group.name, name.strip()) in {(state.group, state.name) for state in robot.semantics.states.values()}
+
+        self._studio.do(
+            f"state {group.name}/{name}",
+            lambda text: (text.remove("state", group.name, name.strip()) if known else text).add([element]),
+        )
+
+    def _take(self, group: str, name: str) -> None:
+        try:
+            self._studio.pose(with_state(self._studio.kinematics.space, group, name, self._studio.q))
+        except RobotSemanticsError as error:
+            ui.notify(str(error), type="negative")
+        self._place()
+
+    # --- the hand
+
+    def _switch(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
+        if event.value:
+            self._grasp()
+        else:
+            self._solver = None
+            self._studio.viewer.tell("showGizmo", self._studio.actor, None)
+            self.show.refresh()
+
+    def _grasp(self) -> None:
+        try:
+            if self._group is None:
+                raise RobotSemanticsError("choose the group whose joints shall move")
+            self._solver = InverseKinematics(self._studio.session.robot, self._group, self._tip)
+            self._tip = self._solver.tip
+            self._studio.viewer.tell("showGizmo", self._studio.actor, self._T_world_tip().ravel().tolist())
+        except RobotSemanticsError as error:
+            self._solver = None
+            ui.notify(str(error), type="warning")
+        self.show.refresh()
+
+    def _place(self) -> None:
+        if self._solver is not None:
+            self._studio.viewer.tell("placeGizmo", self._T_world_tip().ravel().tolist())
+
+    def _T_world_tip(self) -> FloatArray:
+        kinematics, q = self._studio.kinematics, self._studio.q
+        link = self._studio.session.robot.link_index[str(self._tip)]
+        pose: FloatArray = kinematics.T_parent_root(q) @ kinematics.link_poses(q)[link]
+        return pose
+
+    def _dragged(self, event: events.GenericEventArguments) -> None:
+        if self._solver is None:
+            return
+        wanted = np.array(event.args["T"], dtype=np.float64).reshape(4, 4)
+        T_root_tip = invert(self._studio.kinematics.T_parent_root(self._studio.q)) @ wanted
+        self._studio.pose(self._solver.solve(T_root_tip, self._studio.q, iterations=STEPS).q)
+        if event.args["done"]:
+            # Back to the hand, where it could not follow.
+            self._place()

@@ -1,0 +1,75 @@
+"""An SRDF's editing: every step can be undone, the file changes only when it is saved, and the check runs along."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.names import LinkPair
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf import new
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.viewer.edit_session import EditSession
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> EditSession:
+    path = tmp_path / "rover.srdf"
+    path.write_bytes(example("rover_arm.srdf").read_bytes())
+    return EditSession(load_robot(example("rover_arm.urdf")), SrdfText.from_file(path), path)
+
+
+def test_steps_are_undone_and_done_again(session: EditSession) -> None:
+    before = bytes(session.text)
+    assert session.is_saved
+    assert not session.undoable
+    assert session.change("remove arm", lambda text: text.remove("state", "arm", "reach"))
+    assert session.change("pair", lambda text: text.disable_collisions({LinkPair.of("palm_link", "base_link"): "User"}))
+    assert [session.undoable, session.redoable] == ["pair", None]
+    after = bytes(session.text)
+    session.undo()
+    session.undo()
+    assert bytes(session.text) == before
+    session.undo()
+    session.redo()
+    session.redo()
+    assert bytes(session.text) == after
+    session.undo()
+    assert session.change("passive", lambda text: text.add([new.passive_joint("elbow_joint")]))
+    assert session.redoable is None
+
+
+def test_what_changes_nothing_is_no_step_and_what_fails_leaves_no_trace(session: EditSession) -> None:
+    version = session.version
+    assert not session.change("nothing", lambda text: text)
+    with pytest.raises(UnknownNameError, match="did you mean 'arm'"):
+        session.change("wrong", lambda text: text.remove("group", "amr"))
+    assert (session.version, session.undoable) == (version, None)
+
+
+def test_the_file_changes_only_when_it_is_saved(session: EditSession, tmp_path: Path) -> None:
+    before = session.output.read_bytes()
+    session.change("passive", lambda text: text.add([new.passive_joint("elbow_joint")]))
+    assert session.output.read_bytes() == before
+    added = [line for line in session.diff().splitlines() if line.startswith("+") and not line.startswith("+++")]
+    assert len(added) == 1
+    assert 'passive_joint name="elbow_joint"' in added[0]
+    session.save(tmp_path / "other.srdf")
+    assert session.output.name == "other.srdf"
+    assert session.is_saved
+    assert session.diff() == ""
+    assert (tmp_path / "rover.srdf").read_bytes() == before
+
+
+def test_the_robot_and_the_messages_are_those_of_the_text(session: EditSession) -> None:
+    assert session.problems == []
+    session.change("remove", lambda text: text.remove("group", "arm"))
+    assert "arm" not in session.robot.semantics.groups
+    assert {problem.code for problem in session.about("arm")} >= {"unknown-group"}
+    assert session.about("right_wheel") == []
+    session.undo()
+    assert session.problems == []
+    assert "arm" in session.robot.semantics.groups

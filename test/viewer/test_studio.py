@@ -1,0 +1,228 @@
+"""The studio, used as a person does, by clicks and typing: what is authored is what every other command reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.browser import Browser
+from support.served import Served
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.examples import example
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.loading import load_robot
+
+ROOT = Path(__file__).resolve().parents[2]
+STRETCH = "hello-robot-stretch-urdf-*/**/stretch_description_RE1V0_tool_stretch_gripper.urdf"
+
+
+class Person:
+    """Sits before the studio of a robot."""
+
+    def __init__(self, browser: Browser, served: Served) -> None:
+        self.browser = browser
+        browser.open(served.address)
+        browser.wait("document.querySelector('[data-do=save]') !== null")
+
+    def press(self, name: str) -> None:
+        """Press a button by what it does."""
+        self.browser.wait(f"document.querySelector('[data-do={name}]') !== null")
+        self.browser.run(f"document.querySelector('[data-do={name}]').click()")
+
+    def tab(self, name: str) -> None:
+        self.browser.run(f"document.querySelector('[data-tab={name}]').click()")
+
+    def type(self, field: str, text: str) -> None:
+        """Type into an empty field."""
+        self.browser.wait(f"document.getElementById('{field}') !== null")
+        self.browser.run(f"document.getElementById('{field}').focus()")
+        self.browser.run(f"document.getElementById('{field}').select()")
+        self.browser.type(text)
+        self.browser.wait(f"document.getElementById('{field}').value === {json.dumps(text)}")
+
+    def choose(self, field: str, text: str) -> None:
+        """Choose one of a field's names by typing it and clicking it."""
+        self.browser.wait(f"document.getElementById('{field}') !== null")
+        self.browser.run(f"document.getElementById('{field}').focus()")
+        self.browser.type(text)
+        item = f"[...document.querySelectorAll('.q-menu .q-item')].find((item) => item.textContent.trim() === '{text}')"
+        self.browser.wait(f"Boolean({item})")
+        self.browser.run(f"{item}.click()")
+        self.browser.wait("document.querySelector('.q-menu') === null")
+
+    def toggle(self, text: str) -> None:
+        """Choose one of a few kinds."""
+        button = f"[...document.querySelectorAll('.q-btn-toggle button')].find((b) => b.innerText.trim() === '{text}')"
+        self.browser.wait(f"Boolean({button})")
+        self.browser.run(f"{button}.click()")
+
+    def click_link(self, name: str, actor: int = 0) -> None:
+        """Click a link, as the viewer tells it."""
+        robot = f"viewer.robots[{actor}]"
+        self.browser.run(f"viewer.pickLink({{robot: {robot}, link: {robot}.linkIndex.get('{name}')}})")
+
+    def sees(self, condition: str) -> None:
+        """Wait until it is so; what is built anew may be missing for a moment."""
+        self.browser.wait(f"(() => {{ try {{ return {condition}; }} catch {{ return false; }} }})()")
+
+    def text(self) -> str:
+        return str(self.browser.run("document.querySelector('.studio').innerText"))
+
+    def save(self) -> None:
+        self.press("save")
+        self.press("really-save")
+        self.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+
+
+def chain(person: Person, name: str, base: str, tip: str) -> None:
+    person.tab("groups")
+    person.type("group-name", name)
+    person.click_link(base)
+    person.sees(f"document.getElementById('chain-0').value === '{base}'")
+    person.click_link(tip)
+    person.sees(f"document.getElementById('chain-1').value === '{tip}'")
+    person.press("add-group")
+    person.sees(f"document.querySelector('[data-group-row={name}]') !== null")
+
+
+@pytest.mark.corpus
+@pytest.mark.timeout(300)
+def test_a_whole_srdf_is_authored_for_a_real_robot(browser: Browser, tmp_path: Path) -> None:
+    found = sorted((ROOT / "build" / "corpus").glob(STRETCH))
+    if not found:
+        pytest.skip("the corpus is not downloaded: make test")
+    out = tmp_path / "stretch.srdf"
+    with Served("-m", "robot_semantics.cli.main", "studio", str(found[0]), "-o", str(out), "--no-browser") as served:
+        person = Person(browser, served)
+        chain(person, "arm", "link_mast", "link_gripper")
+        chain(person, "head", "link_head", "link_head_tilt")
+        person.type("group-name", "gripper")
+        person.toggle("joints")
+        for link in ("link_gripper_finger_left", "link_gripper_finger_right"):
+            person.click_link(link)
+        person.sees("document.querySelectorAll('.q-chip').length === 2")
+        person.press("add-group")
+        person.sees("document.querySelector('[data-group-row=gripper]') !== null")
+        person.type("effector-name", "hand")
+        person.choose("effector-group", "gripper")
+        person.choose("effector-link", "link_gripper")
+        person.press("add-effector")
+        person.sees("document.querySelector('[data-effector=hand]') !== null")
+        person.tab("states")
+        person.choose("state-of-group", "arm")
+        browser.run("viewer.setPosition(viewer.robots[0], 'joint_lift', 0.75)")
+        person.type("new-state", "up")
+        browser.run("new Promise((done) => setTimeout(done, 500))")
+        person.press("record")
+        person.sees("document.querySelector('[data-take=\"arm/up\"]') !== null")
+        person.tab("robot")
+        person.toggle("planar")
+        person.press("add-virtual")
+        # The robot has other variables now: the page comes anew.
+        person.sees("window.viewer?.robots[0].variables.includes('odom_joint/x')")
+        person.tab("robot")
+        person.click_link("link_left_wheel")
+        person.sees("document.getElementById('property-joint')?.value === 'joint_left_wheel'")
+        person.press("add-passive")
+        person.sees("document.querySelector('.studio').innerText.includes('Passive joints (1)')")
+        person.save()
+        assert browser.complaints == []
+    problems = Diagnostics()
+    robot = load_robot(found[0], out, strict=False, diagnostics=problems)
+    semantics = robot.semantics
+    assert set(semantics.groups) == {"arm", "head", "gripper"}
+    assert semantics.group("arm").active_joints == (
+        *("joint_lift", "joint_arm_l3", "joint_arm_l2", "joint_arm_l1", "joint_arm_l0", "joint_wrist_yaw"),
+    )
+    assert semantics.group("gripper").joints == ("joint_gripper_finger_left", "joint_gripper_finger_right")
+    assert semantics.end_effectors["hand"].parent_link == "link_gripper"
+    assert semantics.state("arm", "up").joints["joint_lift"] == (0.75,)
+    assert semantics.passive_joints == ("joint_left_wheel",)
+    assert robot.root_joint.name == "odom_joint"
+    assert [str(problem) for problem in problems if str(out) in problem.place.source] == []
+
+
+@pytest.mark.timeout(200)
+def test_pairs_are_generated_disabled_and_undone_and_comments_stay(browser: Browser, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    srdf = tmp_path / "rover.srdf"
+    before = example("rover_arm.srdf").read_text().replace("</robot>", "  <!-- a person's words -->\n</robot>")
+    srdf.write_text(before)
+    command = ("-m", "robot_semantics.cli.main", "studio", str(example("rover_arm.urdf")), str(srdf), "--no-browser")
+    with Served(*command) as served:
+        person = Person(browser, served)
+        person.tab("collisions")
+        person.type("samples", "300")
+        person.press("generate")
+        browser.wait("document.querySelector('[data-do=write-pairs]') !== null", 60.0)
+        person.type("find-pair", "palm_link")
+        row = "[...document.querySelectorAll('[data-pairs] tbody tr')].find((row) => /base_link/.test(row.innerText))"
+        person.sees(f"Boolean({row})")
+        browser.run(f"{row}.click()")
+        person.sees("viewer.drawn.some(({colour}) => colour?.[0] === 0.83)")
+        marked = (
+            "viewer.drawn.filter(({colour}) => colour?.[0] === 0.83).map((item) => item.robot.links[item.link].name)"
+        )
+        assert set(browser.run(marked)) == {"palm_link", "base_link"}
+        browser.run(f"{row}.querySelector('.q-checkbox').click()")
+        person.sees(f"{row}.querySelector('[aria-checked=true]') !== null")
+        person.type("pair-reason", "Never seen")
+        person.press("disable")
+        person.sees("document.querySelector('[data-pairs]').innerText.includes('Never seen')")
+        person.press("undo")
+        person.sees("!document.querySelector('[data-pairs]').innerText.includes('Never seen')")
+        assert srdf.read_text() == before
+        person.press("redo")
+        person.sees("document.querySelector('[data-pairs]').innerText.includes('Never seen')")
+        person.press("save")
+        person.sees("document.querySelector('.q-dialog')?.innerText.includes('Never seen') === true")
+        person.press("really-save")
+        person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+        assert browser.complaints == []
+    after = srdf.read_text()
+    line = next(line for line in after.splitlines() if "Never seen" in line)
+    assert after.replace(line + "\n", "") == before
+
+
+@pytest.mark.timeout(200)
+def test_a_dragged_hand_goes_where_it_is_dragged(browser: Browser, tmp_path: Path) -> None:
+    files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
+    command = ("-m", "robot_semantics.cli.main", "studio", *files, "-o", str(tmp_path / "o.srdf"), "--no-browser")
+    with Served(*command) as served:
+        person = Person(browser, served)
+        person.tab("states")
+        person.choose("state-of-group", "arm")
+        browser.run("document.querySelector('[data-take=\"arm/reach\"]').click()")
+        person.sees(
+            "Math.abs(viewer.q(viewer.robots[0])[viewer.robots[0].variableIndex.get('elbow_joint')] - 0.8) < 1e-9"
+        )
+        browser.run("document.querySelector('[data-drag]').click()")
+        person.sees("Boolean(viewer.gizmo)")
+        browser.drawn()
+        # The arrow that points up: its head, twenty-five pixels lower.
+        x, y, up = browser.run(
+            "(() => { const T = viewer.gizmo.T, box = viewer.scene.canvas.getBoundingClientRect();"
+            " const at = (k, d) => [T[3] + d * T[k], T[7] + d * T[4 + k], T[11] + d * T[8 + k]];"
+            " const k = [0, 1, 2].sort((a, b) => Math.abs(T[8 + b]) - Math.abs(T[8 + a]))[0];"
+            " const p = viewer.scene.project(at(k, 0.125 * viewer.size));"
+            " return [box.left + p[0], box.top + p[1], k]; })()"
+        )
+        before = np.array(browser.run("viewer.gizmo.T")).reshape(4, 4)
+        browser.drag(x, y, x, y + 25)
+        browser.run("new Promise((done) => setTimeout(done, 1500))")
+        browser.drawn()
+        after = np.array(browser.run("viewer.gizmo.T")).reshape(4, 4)
+        moved = after[:3, 3] - before[:3, 3]
+        assert np.linalg.norm(moved) > 0.005
+        np.testing.assert_allclose(np.cross(moved, before[:3, up]), 0.0, atol=1e-3)
+        # Forward kinematics of the positions that the page has agrees with the gizmo.
+        robot = load_robot(*files, strict=False)
+        kinematics = ForwardKinematics(robot)
+        q = np.array(browser.run("viewer.q(viewer.robots[0])"))
+        tip = robot.link_index[robot.semantics.group("arm").tip_link]
+        T = kinematics.T_parent_root(q) @ kinematics.link_poses(q)[tip]
+        np.testing.assert_allclose(T, after, atol=1e-3)
+        assert browser.complaints == []
