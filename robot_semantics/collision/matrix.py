@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 
@@ -26,6 +27,9 @@ from robot_semantics.collision.statistics import is_rare, never_bound, samples_f
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
+
+FIRST = 4
+"""After so many blocks the pairs are known whose hulls are to be believed."""
 
 NO_PAIRS = "fewer than two links with collision geometry: there are no pairs that could collide"
 """What a matrix without pairs means, in the words in which every front door says it."""
@@ -213,7 +217,9 @@ def generate_matrix(
     default = Counter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
-    tally = count_blocks(scene, sampler, blocks, jobs=settings.jobs, progress=progress, last=settings.total)
+    count = partial(count_blocks, scene, sampler, jobs=settings.jobs, progress=progress, last=settings.total)
+    tally = count(blocks[:FIRST])
+    tally.add(count(blocks[FIRST:], trusted=tally.trusted()))
     rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
     found: dict[tuple[int, int], Touch] = {}

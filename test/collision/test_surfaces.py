@@ -14,6 +14,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.audit import Finding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.collision.surfaces import SurfaceTest
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
@@ -74,6 +75,35 @@ def test_rings_through_one_another_never_touch_although_their_hulls_always_do(ch
     assert by_hulls.reason(pair) is Reason.ALWAYS
     assert by_hulls.contradicted() == {pair: Reason.NEVER}
     assert matrix.contradicted() == {}
+
+
+def test_hulls_that_were_right_a_thousand_times_are_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A ring turns about its own axis with a ball on its rim: they always meet. It is no convex body, so that the first
+    # 2,000 samples are asked one by one, and no more.
+    trimesh.creation.torus(major_radius=1.0, minor_radius=0.1).export(tmp_path / "ring.stl")
+    (tmp_path / "r.urdf").write_text(
+        '<robot name="r">'
+        + link("base", '<sphere radius="0.2"/>', "1 0 0")
+        + link("axle", '<sphere radius="0.01"/>', "0 0 5")
+        + link("ring", '<mesh filename="ring.stl"/>')
+        + joint("continuous", "base", "axle", extra='<axis xyz="0 0 1"/>')
+        + joint("fixed", "axle", "ring")
+        + "</robot>"
+    )
+    asked = []
+    touch = SurfaceTest.touch
+
+    def noted(test: SurfaceTest, a: int, b: int, T_a_b: np.ndarray) -> bool:
+        asked.append((a, b))
+        return touch(test, a, b, T_a_b)
+
+    monkeypatch.setattr(SurfaceTest, "touch", noted)
+    matrix = matrix_of(load_robot(tmp_path / "r.urdf"), Settings(samples=5_000))
+    evidence = matrix.pairs[LinkPair("base", "ring")]
+    assert (matrix.reason(evidence.pair), evidence.hits) == (Reason.ALWAYS, 5_000)
+    assert evidence.deepest is not None
+    assert evidence.deepest.sample < 2_000
+    assert 2_000 <= len(asked) <= 2_010
 
 
 def test_padding_counts_between_triangles_too(chain_links: RobotModel) -> None:
