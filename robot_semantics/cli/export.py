@@ -205,7 +205,7 @@ def _terminated_like_interrupted() -> Iterator[None]:
 
 
 def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
-    from robot_semantics.usdf.writer import format_time
+    from robot_semantics.usdf.table import format_time
 
     recording = report.recording
     span_ns = recording.end_ns - recording.start_ns

@@ -16,8 +16,8 @@ from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
 from robot_semantics.usdf.numbers import shortest
+from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
-from robot_semantics.usdf.writer import format_time
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:

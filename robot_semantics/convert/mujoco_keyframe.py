@@ -26,8 +26,8 @@ from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_quaternions, six
+from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
-from robot_semantics.usdf.writer import format_time
 
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""

@@ -39,10 +39,10 @@ from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.state.apply import apply_model_state
 from robot_semantics.transforms import quat_from_rpy
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, WorldState
-from robot_semantics.usdf.writer import format_time
 
 try:
     from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
@@ -106,6 +106,7 @@ def write_bag(
             the folder is there already.
         OSError: it cannot be written.
     """
+    states = [without_parent_links(state) for state in states]
     times = [state.time_ns for state in states]
     if not states:
         raise RequestError("there is no state to write")

@@ -36,7 +36,7 @@ from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.state.model_states import ModelSeries
-from robot_semantics.usdf.writer import format_time
+from robot_semantics.usdf.table import format_time
 
 FORMATS = ("usdf", "jsonl", "npz", "csv")
 SUFFIXES = {".usdf": "usdf", ".xml": "usdf", ".jsonl": "jsonl", ".npz": "npz", ".csv": "csv"}

@@ -19,7 +19,7 @@ from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
-from robot_semantics.usdf.writer import format_time
+from robot_semantics.usdf.table import format_time
 
 INDEX = "index.json"
 INDEX_FORMAT = "robot_semantics series 1"

@@ -12,8 +12,9 @@ import numpy as np
 
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.series import Gap, Series
+from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import format_time, write_world
+from robot_semantics.usdf.writer import write_world
 
 
 class Block(NamedTuple):

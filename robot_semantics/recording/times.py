@@ -16,7 +16,7 @@ from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.timeline import IntArray
-from robot_semantics.usdf.writer import format_time
+from robot_semantics.usdf.table import format_time
 
 ABSOLUTE_FROM = 100_000_000
 """A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""

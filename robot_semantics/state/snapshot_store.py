@@ -13,13 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import declared_utf8, save_bytes
-from robot_semantics.state.snapshot_ages import NAMESPACE
 from robot_semantics.usdf.descriptions import with_relative_paths
-from robot_semantics.usdf.foreign import foreign_element
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -27,7 +24,6 @@ from robot_semantics.usdf.writer import write_world
 SUFFIX = ".usdf"
 LAST = "last"
 """The name that stands for the newest snapshot."""
-_COMMENT = f"{{{NAMESPACE}}}comment"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
 _DIGITS = 16
@@ -283,19 +279,15 @@ def _texts_named_in(path: Path) -> set[str]:
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:
-    """Return the state with a comment, in a namespace of its own, instead of the one it had."""
-    others = tuple(entry for entry in state.foreign if foreign_element(entry, _COMMENT) is None)
-    if not comment:
-        return replace(state, foreign=others)
+    """Return the state with a comment instead of the one it had; an empty one is none."""
     # XML 1.0 has no place for control characters.
-    text = escape(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "�", comment))
-    return replace(state, foreign=(*others, f'<s:comment xmlns:s="{NAMESPACE}">{text}</s:comment>'))
+    text = re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]", "�", comment)
+    return replace(state, comment=text or None)
 
 
 def comment_of(state: WorldState) -> str:
     """Return a state's comment, empty if it has none."""
-    elements = (foreign_element(entry, _COMMENT) for entry in state.foreign)
-    return next((element.text or "" for element in elements if element is not None), "")
+    return state.comment or ""
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 
@@ -46,6 +47,8 @@ def merge(
         time_ns=_time(stated, any_time, found),
         engines=_engines(stated, found),
         foreign=tuple(dict.fromkeys(entry for state in states for entry in state.foreign)),
+        comment="\n".join(dict.fromkeys(state.comment for state in states if state.comment)) or None,
+        version=max((state.version for state in states if state.version), default=None),
     )
     _one_space_of_names(merged, labels[-1] if labels else "", found)
     found.raise_if_failed()
@@ -86,6 +89,7 @@ def split(state: WorldState, diagnostics: Diagnostics | None = None) -> dict[str
     A model that another stands on becomes a frame in the other's state, so that the place in the world is kept. Engine
     states belong to the world as a whole: they are left out, with a warning.
     """
+    state = without_parent_links(state)
     bodies: dict[str, ModelState | Frame] = {item.name: item for item in state.bodies}
     parts: dict[str, WorldState] = {}
     for model in state.models:

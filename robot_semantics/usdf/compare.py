@@ -169,6 +169,7 @@ class _Comparison:
         for name, a, b in _pairs(first.engines, second.engines):
             if self._both("engine", name, a, b):
                 self._engines(name, a, b)
+        self._statement("", "comment", first.comment, second.comment)
         self._statement("", "foreign content", sorted(first.foreign), sorted(second.foreign))
 
     def _models(self, name: str, first: ModelState, second: ModelState) -> None:
@@ -185,6 +186,8 @@ class _Comparison:
 
     def _placed(self, path: str, first: ModelState | Frame, second: ModelState | Frame) -> None:
         self._statement(path, "parent", first.parent, second.parent)
+        self._statement(path, "parent_link", first.parent_link, second.parent_link)
+        self._statement(path, "age", first.age_ns, second.age_ns)
         self._poses(path, first.pose, second.pose)
         self._sixes(path, "twist", first.twist, second.twist, Kind.LINEAR_VELOCITY, Kind.ANGULAR_VELOCITY)
         self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign))

@@ -14,9 +14,8 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.identity import is_of
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
-from robot_semantics.usdf.writable import SOURCE
 from robot_semantics.xml.reader import SourceMap
 from robot_semantics.xml.xacro_options import NO_XACRO
 

@@ -24,9 +24,8 @@ from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
-from robot_semantics.usdf.writable import SOURCE
 
 _Placed = TypeVar("_Placed", ModelState, Frame)
 

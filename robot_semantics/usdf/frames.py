@@ -7,7 +7,7 @@ that is not stated. ``T_world_x`` is the pose of x in the world.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -17,10 +17,9 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.transforms import invert
-from robot_semantics.usdf.poses import FloatArray, pose_matrices
-from robot_semantics.usdf.validity import path_of, problems
+from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, pose_matrices, six
+from robot_semantics.usdf.validity import SOURCE, path_of, problems
 from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
-from robot_semantics.usdf.writable import SOURCE
 from robot_semantics.xml.reader import SourceMap
 
 SEPARATOR = "::"
@@ -111,8 +110,7 @@ class ResolvedWorld:
         row = self.relative_twists((name,), relative_to, axes)[0]
         if np.isnan(row).any():
             raise NotStatedError(self._unmoved(self.at(name), self.at(relative_to)), "twist")
-        a, b, c, d, e, f = row.tolist()
-        return (a, b, c, d, e, f)
+        return six(row)
 
     def relative_twists(self, names: Sequence[str], relative_to: str = WORLD, axes: str | None = None) -> FloatArray:
         """Return (k, 6) twists as `twist` does, NaN where one is not stated."""
@@ -180,8 +178,7 @@ class ResolvedWorld:
         point = at if about is None else self.at(about)
         wrench[3:] += np.cross(self.T_world_body[at, :3, 3] - self.T_world_body[point, :3, 3], wrench[:3])
         R_world_axes = self.T_world_body[point if axes is None else self.at(axes), :3, :3]
-        a, b, c, d, e, f = _into_axes(R_world_axes, wrench[np.newaxis])[0].tolist()
-        return (a, b, c, d, e, f)
+        return six(_into_axes(R_world_axes, wrench[np.newaxis])[0])
 
 
 def resolve(
@@ -223,7 +220,7 @@ def resolve(
     parents[first_link:] = [place for place, _ in links]
     with np.errstate(over="ignore", invalid="ignore"):
         T[0], twists[0] = np.eye(4), 0.0
-        _place_bodies(bodies, parents[:first_link], T, twists, steps)
+        _place_bodies(*relative_to_parents(state), parents[:first_link], T, twists, steps)
         _place_links(links, first_link, T, twists, steps, wrenches)
     if not np.isfinite(T).all():
         at = int(np.argmin(np.isfinite(T).all(axis=(1, 2))))
@@ -238,8 +235,57 @@ def resolve(
     return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches, parents, steps)
 
 
+def relative_to_parents(state: WorldState) -> tuple[FloatArray, FloatArray]:
+    """Return (n, 4, 4) poses and (n, 6) twists of all bodies relative to their parents, a link of which may carry them.
+
+    Raises:
+        NotStatedError: the pose of the link that carries one is not stated.
+    """
+    T_parent_body = pose_matrices([body.pose for body in state.bodies])
+    twists = _rows([body.twist for body in state.bodies])
+    models = {model.name: model for model in state.models}
+    for at, body in enumerate(state.bodies):
+        if body.parent_link is None:
+            continue
+        carriers = (link for link in models[body.parent].links if link.name == body.parent_link)
+        link = next(carriers, LinkState(body.parent_link))
+        if link.pose is None:
+            raise NotStatedError(f"{body.parent}{SEPARATOR}{body.parent_link}", "pose")
+        T_model_link = pose_matrices([link.pose])[0]
+        moving = _rows([link.twist])[0]
+        # Both are in the link's axes; the link carries along what is fixed to it.
+        twists[at] += moving
+        twists[at, :3] += np.cross(moving[3:], T_parent_body[at, :3, 3])
+        twists[at] = (twists[at].reshape(2, 3) @ T_model_link[:3, :3].T).reshape(6)
+        T_parent_body[at] = T_model_link @ T_parent_body[at]
+    return T_parent_body, twists
+
+
+def without_parent_links(state: WorldState) -> WorldState:
+    """Return the state with every pose and twist relative to a parent, none to a parent's link.
+
+    Raises:
+        NotStatedError: the pose of a link that carries something is not stated.
+    """
+    if all(body.parent_link is None for body in state.bodies):
+        return state
+    poses, twists = relative_to_parents(state)
+    moved: dict[int, ModelState | Frame] = {}
+    for at, body in enumerate(state.bodies):
+        if body.parent_link is not None:
+            twist = None if np.isnan(twists[at]).any() else six(twists[at])
+            moved[at] = replace(body, pose=pose_from_matrix(poses[at]), twist=twist, parent_link=None)
+    bodies = [moved.get(at, body) for at, body in enumerate(state.bodies)]
+    return replace(
+        state,
+        models=tuple(body for body in bodies if isinstance(body, ModelState)),
+        frames=tuple(body for body in bodies if isinstance(body, Frame)),
+    )
+
+
 def _place_bodies(
-    bodies: Sequence[ModelState | Frame],
+    T_parent_body: FloatArray,
+    stated: FloatArray,
     parents: npt.NDArray[np.intp],
     T: FloatArray,
     twists: FloatArray,
@@ -247,8 +293,6 @@ def _place_bodies(
 ) -> None:
     """Fill in models and frames, all of one distance from the world together, the nearest first."""
     depths = _depths(parents)
-    T_parent_body = pose_matrices([body.pose for body in bodies])
-    stated = _rows([body.twist for body in bodies])
     order = np.argsort(depths, kind="stable")
     ends = np.searchsorted(depths[order], np.arange(int(depths.max()) + 2))
     for start, end in pairwise(ends[1:].tolist()):

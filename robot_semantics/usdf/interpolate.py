@@ -20,10 +20,9 @@ from robot_semantics.usdf.joint_values import RPY_COUNT
 from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.table import format_time
+from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
-from robot_semantics.usdf.writable import SOURCE
-from robot_semantics.usdf.writer import format_time
 
 Row = tuple[float, ...]
 _Placed = TypeVar("_Placed", ModelState, Frame)
@@ -123,7 +122,7 @@ class _Between:
 
     def _placed(self, first: _Placed, second: _Placed) -> _Placed:
         path = path_of(first)
-        if first.parent != second.parent:
+        if (first.parent, first.parent_link) != (second.parent, second.parent_link):
             message = f"'{first.name}' stands in '{first.parent}' in one state, in '{second.parent}' in the other"
             self._found.error("parents-differ", message, Place(SOURCE, path=path))
         return replace(
@@ -131,6 +130,7 @@ class _Between:
             pose=self._pose(first.pose, second.pose, path),
             twist=self._row(first.twist, second.twist, f"{path}/twist"),
             foreign=self._common(first.foreign, second.foreign, path),
+            age_ns=None,
         )
 
     def _link(self, first: LinkState, second: LinkState, model: str) -> LinkState:
@@ -151,6 +151,7 @@ class _Between:
             velocities=self._row(first.velocities, second.velocities, f"{path}/velocities"),
             torques=self._row(first.torques, second.torques, f"{path}/torques"),
             foreign=self._common(first.foreign, second.foreign, path),
+            age_ns=None,
         )
 
     def _pose(self, first: Pose | None, second: Pose | None, path: str) -> Pose | None:

@@ -86,25 +86,23 @@ def parse_row(text: str) -> Row | BadNumber:
     return tuple(values)
 
 
-def format_rows(rows: Sequence[Row]) -> list[str]:
-    """Return each row's text, numbers separated by one space.
+def format_row(row: Row) -> str:
+    """Return a row's text, numbers separated by one space.
 
     Raises:
         ValueError: a value is NaN or infinite, or no number.
     """
-    if not rows:
-        return []
     if msgspec is not None:
         try:
-            text = _ENCODER.encode(rows).decode()
+            text: str = _ENCODER.encode(row).decode()
         except (TypeError, ValueError):
             # Numbers of other kinds, numpy's for example.
             pass
         else:
             # Letters of null, true and false, and the quote of a string: anything but a finite number.
             if not ("u" in text or "l" in text or '"' in text):
-                return text[2:-2].replace(",", " ").split("] [")
-    return [" ".join(map(shortest, row)) for row in rows]
+                return text[1:-1].replace(",", " ")
+    return " ".join(map(shortest, row))
 
 
 def shortest(value: float) -> str:
@@ -116,9 +114,9 @@ def shortest(value: float) -> str:
     try:
         value = float(value)
     except TypeError as error:
-        raise ValueError(f"{value!r} is not a number") from error
+        raise ValueError(f"{value!r}, is not a number") from error
     if not isfinite(value):
-        raise ValueError(f"{value} is not finite")
+        raise ValueError(f"{value}, is not finite")
     text = repr(value)
     mantissa, mark, exponent = text.partition("e")
     if not mark:

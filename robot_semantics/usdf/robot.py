@@ -16,9 +16,8 @@ from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.recover import recover_joints
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6
-from robot_semantics.usdf.writable import SOURCE
 
 
 def from_joint_positions(

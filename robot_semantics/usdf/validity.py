@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.table import XML_SPACE
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
@@ -23,8 +26,10 @@ from robot_semantics.usdf.world_state import (
     Quaternion,
     WorldState,
 )
+from robot_semantics.xml.reader import SourceMap
 
-XML_SPACE = " \t\r\n"
+SOURCE = "<world state>"
+"""What a state that comes from no document is called in messages."""
 
 QUATERNION_TOLERANCE = 1e-9
 """How far each component of rs:quaternion may be from the rpy beside it."""
@@ -53,6 +58,8 @@ class Problem(NamedTuple):
 
 _Placed = ModelState | Frame
 _Named = ModelState | Frame | LinkState | JointState | EngineState
+_NamedT = TypeVar("_NamedT", bound=_Named)
+_PosedT = TypeVar("_PosedT", ModelState, Frame, LinkState)
 
 
 def problems(state: WorldState) -> list[Problem]:
@@ -67,6 +74,65 @@ def problems(state: WorldState) -> list[Problem]:
         found.extend(_names("joint_state", model.joints, path))
     found.extend(_names("rs:engine", state.engines, "/world_state"))
     found.extend(_quaternion_problems(state))
+    return found
+
+
+def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
+    """Add every error of `state` to `found`: at its place in the document, or by its path where it comes from none."""
+    for problem in problems(state):
+        place = Place(SOURCE, path=problem.path) if places is None else _place(problem, places)
+        found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
+
+
+def _place(problem: Problem, places: SourceMap) -> Place:
+    if not problem.child:
+        return places.place(problem.at, problem.attribute)
+    # Where a child stands twice, the first is meant; where it does not stand at all, its parent is.
+    child = places.first_child(problem.at, problem.child)
+    return places.place(problem.at) if child is None else places.place(child, problem.attribute)
+
+
+def without_faults(state: WorldState) -> WorldState:
+    """Return the state without what is in error, and what stands on it; of two things of one name the first stays."""
+
+    def sound(items: Sequence[_NamedT]) -> tuple[_NamedT, ...]:
+        first: dict[str, _NamedT] = {}
+        for item in items:
+            if not _is_bad(item.name):
+                first.setdefault(item.name, item)
+        return tuple(first.values())
+
+    kept = {id(body) for body in _grounded([body for body in sound(state.bodies) if body.name != WORLD])}
+    state = replace(
+        state,
+        models=tuple(
+            replace(model, links=sound(model.links), joints=sound(model.joints))
+            for model in state.models
+            if id(model) in kept
+        ),
+        frames=tuple(frame for frame in state.frames if id(frame) in kept),
+        engines=sound(state.engines),
+    )
+    bad = {problem.at for problem in _quaternion_problems(state)}
+
+    def posed(item: _PosedT) -> _PosedT:
+        return replace(item, pose=None) if item.at in bad else item
+
+    return replace(
+        state,
+        models=tuple(replace(posed(model), links=tuple(map(posed, model.links))) for model in state.models),
+        frames=tuple(map(posed, state.frames)),
+    )
+
+
+def _grounded(bodies: Sequence[_Placed]) -> list[_Placed]:
+    """Return those whose parents lead to the world."""
+    children: dict[str, list[_Placed]] = {}
+    for body in bodies:
+        children.setdefault(body.parent, []).append(body)
+    found = list(children.get(WORLD, ()))
+    for body in found:
+        found += children.get(body.name, ())
     return found
 
 
@@ -99,8 +165,9 @@ def _is_bad(name: str) -> bool:
 
 
 def _bad_name(item: _Named, parent: str) -> Problem:
-    what = "is empty" if not item.name.strip(XML_SPACE) else "begins or ends with white space"
-    return Problem(item.at, "", "name", path_of(item, parent), "bad-name", f"the name '{item.name}' {what}")
+    empty = not item.name.strip(XML_SPACE)
+    code, what = ("empty-name", "is empty") if empty else ("bad-name", "begins or ends with white space")
+    return Problem(item.at, "", "name", path_of(item, parent), code, f"the name '{item.name}' {what}")
 
 
 def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem]:
@@ -153,6 +220,7 @@ class _Bodies(NamedTuple):
                 if here.parent != WORLD and here.parent not in self.by_name:
                     message = f"the parent '{here.parent}' is neither a frame nor a model"
                     yield Problem(here.at, "parent", None, path_of(here), "unknown-parent", message, here.parent, valid)
+                yield from self._parent_link_problems(here)
                 here = self.by_name.get(here.parent)
             if here is not None and here.name in trail:
                 names = list(trail)
@@ -160,6 +228,12 @@ class _Bodies(NamedTuple):
                 message = f"the parents form a cycle: {' → '.join((*cycle, here.name))}"
                 yield Problem(here.at, "parent", None, path_of(here), "parent-cycle", message)
             done.update(trail)
+
+    def _parent_link_problems(self, item: _Placed) -> Iterator[Problem]:
+        above = self.by_name.get(item.parent)
+        if item.parent_link is not None and not isinstance(above, ModelState) and (above or item.parent == WORLD):
+            message = f"the parent '{item.parent}' is no model: it has no link '{item.parent_link}'"
+            yield Problem(item.at, "", "rs:parent_link", path_of(item), "unknown-parent-link", message)
 
 
 _KIND: dict[type, str] = {ModelState: "model", Frame: "frame"}

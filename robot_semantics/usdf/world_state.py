@@ -3,8 +3,8 @@
 Poses are ``[x, y, z, roll, pitch, yaw]`` in m and rad, with an exact quaternion where one is stated; twists are linear
 then angular velocity vectors [m/s, rad/s]; wrenches force then torque [N, N m]. None means "not stated", never zero.
 
-`foreign` keeps what other namespaces say, and comments: each entry that begins with ``<`` is an element, comment or
-processing instruction as self-contained XML; an entry that does not is the text of attributes with their declarations.
+`foreign` keeps what other namespaces say, what is not known in the format's own, and comments: entries as of
+`robot_semantics.xml.foreign`.
 `at` is the number of the element in the document the value was read from, for messages; it takes no part in equality.
 """
 
@@ -37,7 +37,7 @@ class JointState:
     """A joint's state: one number per degree of freedom; a planar joint's are x y theta.
 
     A floating joint's positions are x y z qx qy qz qw or x y z roll pitch yaw; its velocities and torques are linear,
-    then angular.
+    then angular. `age_ns` is how much older than the world's time it is, where stated.
     """
 
     name: str
@@ -46,6 +46,7 @@ class JointState:
     torques: tuple[float, ...] | None = None
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
+    age_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,10 @@ class LinkState:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes."""
+    """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes.
+
+    `age_ns` and `parent_link` are as those of a model.
+    """
 
     name: str
     parent: str = WORLD
@@ -70,6 +74,8 @@ class Frame:
     twist: Vec6 | None = None
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
+    age_ns: int | None = None
+    parent_link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,10 @@ class ModelState:
     Attributes:
         description: where its URDF is (package:// or relative to the file), if stated.
         semantic: where its SRDF is, if stated.
-        urdf_sha256: SHA-256 of the URDF's canonical XML, if stated.
+        urdf_sha256: SHA-256 of the model that the URDF gives, if stated.
+        age_ns: how much older than the world's time the pose and twist are, if stated.
+        parent_link: the link of the parent model that pose and twist are relative to, as of an object in a gripper, the
+            twist then in that link's axes; None: the parent itself.
     """
 
     name: str
@@ -93,6 +102,8 @@ class ModelState:
     urdf_sha256: str | None = None
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
+    age_ns: int | None = None
+    parent_link: str | None = None
 
     def link(self, name: str) -> LinkState:
         """Return the state of the link called `name`.
@@ -127,11 +138,15 @@ class EngineState:
     arrays: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     attributes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     at: int = field(default=-1, compare=False)
+    foreign: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WorldState:
-    """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated."""
+    """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated.
+
+    `comment` is what a person wrote of it, `version` that of the extensions, where stated.
+    """
 
     name: str | None = None
     models: tuple[ModelState, ...] = ()
@@ -140,6 +155,8 @@ class WorldState:
     engines: tuple[EngineState, ...] = ()
     foreign: tuple[str, ...] = ()
     at: int = field(default=-1, compare=False)
+    comment: str | None = None
+    version: str | None = None
 
     @property
     def bodies(self) -> tuple[ModelState | Frame, ...]:

@@ -64,6 +64,10 @@ class SourceMap:
         has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
         return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))
 
+    def first_child(self, at: int, tag: str) -> int | None:
+        """Return the number of the first child of element `at` with this tag, as it is written; None if it has none."""
+        return self._index.first_child(at, tag) if 0 <= at < len(self._index.offset) else None
+
     def verbatim(self, at: int) -> str:
         """Return the text of element number `at` from its first to its last character, as it stands."""
         start, end = self.span(at)
@@ -221,6 +225,10 @@ class ElementIndex:
                     seen[tag, name] += 1
                 numbers[child] = seen[tag, name]
         return numbers
+
+    def first_child(self, at: int, tag: str) -> int | None:
+        """Return the first child of element `at` with the tag."""
+        return next((child for child in self._children(at) if self._tag_and_name(child)[0] == tag), None)
 
     def _children(self, parent: int) -> list[int]:
         by_parent, parents = self._by_parent

@@ -25,6 +25,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_text, read_xml, scan_xml
 from robot_semantics.xml.xacro_child import MARK
 from robot_semantics.xml.xacro_options import Xacro
@@ -65,10 +66,10 @@ def report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
     if b"${" not in document.places.text and b"$(" not in document.places.text:
         return
     found = [
-        (at, str(name))
+        (at, name)
         for at, element in enumerate(document.root.iter("*"))
-        for name, value in element.attrib.items()
-        if _EXPRESSION.search(str(value))
+        for name, value in attribute_items(element)
+        if _EXPRESSION.search(value)
     ]
     if found:
         value = str(document.elements[found[0][0]].get(found[0][1]))

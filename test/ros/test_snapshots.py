@@ -29,8 +29,8 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.state.snapshot_ages import ages_of
 from robot_semantics.state.snapshot_store import comment_of
+from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
 

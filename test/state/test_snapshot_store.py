@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
-from robot_semantics.state.snapshot_ages import NAMESPACE, ValueAge, ages_of, with_ages
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, Texts, comment_of
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.ages import ValueAge, ages_of, with_ages
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
+from robot_semantics.usdf.writer import write_world
 
 
 def state(value: float = 1.0, time_ns: int = 5) -> WorldState:
@@ -197,17 +200,44 @@ def test_a_killed_save_leaves_the_old_snapshot_or_the_new_one(tmp_path: Path) ->
     assert names.strip() == "['a']"
 
 
+AGED = WorldState(
+    models=(ModelState('a "<b>', joints=(JointState('j"1'), JointState("k"))),),
+    frames=(Frame("odom & map"),),
+)
+
+
 def test_the_ages_of_values_come_back_and_new_ones_take_their_place(tmp_path: Path) -> None:
-    ages = (ValueAge("a <b>", 'j"1', 12_000_000), ValueAge(None, "odom & map", -3), ValueAge("m", "j", 0))
+    ages = (ValueAge('a "<b>', 'j"1', 12_000_000), ValueAge('a "<b>', "k", 0), ValueAge(None, "odom & map", -3))
     store = SnapshotStore(tmp_path)
-    store.save("x", with_ages(WorldState(), ages), "remark")
+    store.save("x", with_ages(AGED, ages), "remark")
     found, _ = store.load("x")
     assert ages_of(found) == ages
     assert comment_of(found) == "remark"
     assert ages_of(with_ages(found, ages[:1])) == ages[:1]
     assert comment_of(with_ages(found, ())) == "remark"
     assert ages_of(with_ages(found, ())) == ()
-    assert ages_of(WorldState(foreign=(f'<s:ages xmlns:s="{NAMESPACE}"><s:joint age="x"/></s:ages>', "<x"))) == ()
+
+
+OLD_SNAPSHOT = """<world_state xmlns:s="urn:robot-semantics:snapshot:1">
+  <s:ages>
+    <s:joint model="m" name="j" age="0.012000000"/><s:frame name="odom" age="-0.000000003"/><s:joint age="x"/>
+  </s:ages>
+  <s:comment>taken &lt;by hand&gt;</s:comment>
+  <model_state name="m"><pose>0 0 0 0 0 0</pose><joint_state name="j"/></model_state>
+  <frame name="odom"><pose>0 0 0 0 0 0</pose></frame>
+</world_state>
+"""
+
+
+def test_what_older_versions_wrote_is_read_and_written_in_the_one_namespace_of_today() -> None:
+    found = Diagnostics()
+    state = parse_world(OLD_SNAPSHOT, diagnostics=found)
+    assert (len(found), state.foreign) == (0, ())
+    assert ages_of(state) == (ValueAge("m", "j", 12_000_000), ValueAge(None, "odom", -3))
+    assert comment_of(state) == "taken <by hand>"
+    text = write_world(state)
+    assert "urn:robot-semantics:snapshot" not in text
+    assert parse_world(text) == state
 
 
 def test_descriptions_stand_beside_snapshots_once_and_go_with_the_last_that_names_them(store: SnapshotStore) -> None:

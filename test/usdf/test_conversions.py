@@ -46,7 +46,7 @@ BAD_JSON = {
         "not a list of finite numbers",
     ),
     "text": ('{"name": 3}', "it is not a text [/name]"),
-    "time": ('{"time": "1.5"}', "the time '1.5' is not seconds"),
+    "time": ('{"time": "1.5"}', "it is '1.5'; it must be seconds"),
     "foreign": ('{"foreign": "x"}', "it is not a list of texts [/foreign]"),
     "parent": ('{"frames": [{"name": "f", "parent": "g"}]}', "the parent 'g' is neither a frame nor a model"),
 }

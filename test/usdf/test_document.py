@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.usdf.reader import parse_world
-from robot_semantics.usdf.schema import full_schema
-from robot_semantics.usdf.vocabulary import ELEMENTS, SIX_NUMBERS, written
+from robot_semantics.usdf.schema import SCHEMA_PATH, full_schema, schema_text
+from robot_semantics.usdf.table import SIX, USDF
 
 DOCUMENT = (Path(__file__).parents[2] / "doc" / "usdf.md").read_text()
 PACKAGE = Path(__file__).parents[2] / "robot_semantics"
@@ -53,41 +54,47 @@ def test_every_code_of_the_table_is_in_the_package() -> None:
         assert f'"{code}"' in sources, code
 
 
-@pytest.mark.parametrize("tag", [tag for tag, spec in ELEMENTS.items() if tag != "world"])
+ELEMENTS = {element.tag: element for element in USDF.root.all()}
+HOLDERS = {
+    child.tag: holder.tag for holder in ELEMENTS.values() for child in (c.element for c in holder.children.values())
+}
+VALUES = {"rs:time": "1.000000000", "rs:age": "0.5", "rs:hash": "0" * 64, "rs:quaternion": "0 0 0 1"}
+
+
+def test_the_schema_that_ships_is_the_one_that_the_table_gives() -> None:
+    assert SCHEMA_PATH.read_text() == schema_text()
+
+
+@pytest.mark.parametrize("tag", ELEMENTS)
 def test_the_table_of_elements_and_the_schema_agree(tag: str) -> None:
     """An element with everything its table entry allows is valid; without what it requires it is not."""
     spec = ELEMENTS[tag]
-    values = {"rs:time": "1.000000000", "rs:hash": "0" * 64, "rs:quaternion": "0 0 0 1"}
-    holders = {"parent": "frame", "positions": "joint_state", "velocities": "joint_state", "torques": "joint_state"}
-    holders |= {"wrench": "link_state", "link_state": "model_state", "joint_state": "model_state"}
-    holders |= {"rs:array": "rs:engine", "rs:property": "rs:engine", "pose": "frame", "twist": "frame"}
 
-    def element(name: str, attributes: frozenset[str], inner: str) -> str:
-        said = "".join(f' {written(key)}="{values.get(written(key), "a")}"' for key in sorted(attributes))
+    def inside(name: str) -> str:
+        text = ELEMENTS[name].text
+        return "" if text is None else "0 0 0 0 0 0" if text is SIX else "1"
+
+    def element(name: str, attributes: Iterable[str], inner: str) -> str:
+        said = "".join(f' {key}="{VALUES.get(key, "a")}"' for key in sorted(attributes))
         return f"<{name}{said}>{inner}</{name}>"
 
-    def document(attributes: frozenset[str]) -> str:
-        name = written(tag)
-        inner = "0 0 0 0 0 0" if name in SIX_NUMBERS else "1" if spec.text else ""
-        children = "".join(
-            element(
-                written(child),
-                ELEMENTS[child].required,
-                "0 0 0 0 0 0" if child in SIX_NUMBERS else "1" if ELEMENTS[child].text else "",
-            )
-            for child in sorted(spec.once | spec.many)
-        )
-        body = element(name, attributes, inner or children)
-        holder = holders.get(name)
+    def document(attributes: Iterable[str], more: str = "") -> str:
+        children = "".join(element(child, ELEMENTS[child].required, inside(child)) for child in spec.children)
+        body = element(tag, attributes, (inside(tag) or children) + more)
+        holder = HOLDERS.get(tag)
         while holder is not None:
-            key = next(key for key in ELEMENTS if written(key) == holder)
-            body = element(holder, ELEMENTS[key].required, body)
-            holder = holders.get(holder)
-        if name != "world_state":
-            body = f"<world_state>{body}</world_state>"
-        return body.replace("<world_state", '<world_state xmlns:rs="urn:robot-semantics:usdf:1"', 1)
+            body = element(holder, ELEMENTS[holder].required, body)
+            holder = HOLDERS.get(holder)
+        return body.replace("<world_state", '<world_state xmlns:rs="urn:robot-semantics:usdf:1" xmlns:q="urn:q"', 1)
 
-    assert full_schema().validate(etree.fromstring(document(spec.required | spec.optional))), full_schema().error_log
+    def valid(text: str) -> bool:
+        return bool(full_schema().validate(etree.fromstring(text.encode())))
+
+    assert valid(document(spec.attributes)), full_schema().error_log
+    assert valid(document({*spec.required, "q:foreign", "rs:newer"}))
     for missing in spec.required:
-        assert not full_schema().validate(etree.fromstring(document(spec.required - {missing})))
-    assert not full_schema().validate(etree.fromstring(document(spec.required | {"unheard_of"})))
+        assert not valid(document(set(spec.required) - {missing}))
+    assert not valid(document({*spec.required, "unheard_of"}))
+    assert not valid(document(spec.required, "<unheard_of/>"))
+    if spec.text is None and spec.children:
+        assert valid(document(spec.required, "<q:a>b</q:a><rs:newer/>"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,8 @@ from support.states import Chance
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
-from robot_semantics.usdf.frames import NotStatedError, resolve
+from robot_semantics.usdf.frames import NotStatedError, resolve, without_parent_links
+from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_document
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, Vec6, WorldState
 
@@ -195,3 +197,26 @@ def test_frames_above_two_things_may_move_in_any_way_without_changing_how_one_se
         np.testing.assert_allclose(unknown.twist(name, observer), moving.twist(name, observer), atol=1e-12)
     with pytest.raises(NotStatedError, match="twist of 'far'"):
         unknown.twist("m::l")
+
+
+def test_what_a_link_carries_is_where_the_link_is_and_moves_with_it() -> None:
+    quarter = math.pi / 2
+    hand = LinkState("hand", Pose((1.0, 0.0, 0.0, 0.0, 0.0, quarter)), (0.0, 0.0, 0.0, 0.0, 0.0, 2.0))
+    model = ModelState("m", pose=Pose((0.0, 0.0, 5.0, 0.0, 0.0, 0.0)), twist=(0.0,) * 6, links=(hand,))
+    held = Frame("cup", "m", Pose((0.5, 0.0, 0.0, 0.0, 0.0, 0.0)), (0.1, 0.0, 0.0, 0.0, 0.0, 0.0), parent_link="hand")
+    state = WorldState(models=(model,), frames=(held,))
+    world = resolve(state)
+    # The hand's x axis is the world's y axis; it turns with 2 rad/s half a metre away.
+    np.testing.assert_allclose(world.pose("cup")[:3, 3], [1.0, 0.5, 5.0], atol=1e-15)
+    np.testing.assert_allclose(world.pose("cup"), world.pose("m::hand") @ pose_matrix(held.pose), atol=1e-15)
+    np.testing.assert_allclose(world.twist("cup"), [-1.0, 0.1, 0.0, 0.0, 0.0, 2.0], atol=1e-15)
+    loose = without_parent_links(state)
+    assert loose.frames[0].parent_link is None
+    np.testing.assert_allclose(resolve(loose).pose("cup"), world.pose("cup"), atol=1e-15)
+    np.testing.assert_allclose(resolve(loose).twist("cup"), world.twist("cup"), atol=1e-15)
+
+
+def test_what_stands_on_a_link_whose_pose_is_not_stated_is_nowhere() -> None:
+    held = Frame("cup", "m", Pose((0.0,) * 6), parent_link="hand")
+    with pytest.raises(NotStatedError, match="pose of 'm::hand'"):
+        resolve(WorldState(models=(ModelState("m", links=(LinkState("hand"),)),), frames=(held,)))

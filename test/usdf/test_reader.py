@@ -53,7 +53,7 @@ FAULTS = {
     "empty": ("empty-document", "§"),
     "entity": ("entity-declared", "<!DOCTYPE w [§<!ENTITY e 'x'>]><world_state>&e;</world_state>"),
     "attribute of the root": ("unknown-attribute", "<world_state §nam='a'/>"),
-    "text": ("unexpected-text", "§<world_state>hello</world_state>"),
+    "text": ("stray-text", "§<world_state>hello</world_state>"),
     "time": ("bad-value", f"<world_state {RS} §rs:time='1.5'/>"),
 }
 FRAME, MODEL = "<frame name='a'>", "<model_state name='a'>"
@@ -61,12 +61,10 @@ BODY_FAULTS = {
     "unknown element": ("unknown-element", "\n §<fram name='a'/>"),
     "misplaced element": ("unknown-element", "<frame name='a'>§<positions>1</positions></frame>"),
     "element in a value": ("unknown-element", "<frame name='a'><pose>§<x/></pose></frame>"),
-    "unknown rs element": ("unknown-element", "§<rs:engin/>"),
     "two poses": ("duplicate-element", "<frame name='a'><pose>0 0 0 0 0 0</pose>§<pose>0 0 0 0 0 0</pose></frame>"),
     "no name": ("missing-attribute", "§<frame/>"),
     "unknown attribute": ("unknown-attribute", "<frame name='a' §nam='a'/>"),
-    "attribute of a value": ("unknown-attribute", "<frame name='a'>§<pose x:u='m'>0 0 0 0 0 0</pose></frame>"),
-    "text in a frame": ("unexpected-text", "§<frame name='a'>hello</frame>"),
+    "text in a frame": ("stray-text", "§<frame name='a'>hello</frame>"),
     "five numbers": ("wrong-count", "<frame name='a'>§<pose>0 0 0 0 0</pose></frame>"),
     "no numbers": ("wrong-count", "<frame name='a'>§<pose/></frame>"),
     "word": ("bad-number", "<frame name='a'>§<twist>0 0 x 0 0 0</twist></frame>"),
@@ -85,7 +83,7 @@ BODY_FAULTS = {
     "quaternion": ("quaternion-disagrees", f"{FRAME}<pose §rs:quaternion='0 0 0 1'>0 0 0 0 0 2e-8</pose></frame>"),
     "relative namespace": ("relative-namespace", "§<y:z xmlns:y='u'/>"),
     "hash": ("bad-value", "<model_state name='a' §rs:hash='ABC'/>"),
-    "empty name": ("bad-name", "<frame §name=''/>"),
+    "empty name": ("empty-name", "<frame §name=''/>"),
     "spaced name": ("bad-name", "<frame §name=' a'/>"),
     "world": ("reserved-name", "<frame §name='world'/>"),
     "two bodies": ("duplicate-name", "<frame §name='a'/><model_state name='a'/>"),
@@ -224,3 +222,78 @@ def test_the_extensions_are_read() -> None:
     assert (engine.name, engine.version) == ("e", "2")
     assert dict(engine.arrays) == {"x": (1.0, 2.0), "y": ()}
     assert dict(engine.attributes) == {"p": " v "}
+
+
+GROWN = (
+    f"<world_state {RS} xmlns:x='urn:x' rs:newer='1' rs:version='2'>"
+    "<rs:engin a='b'>c</rs:engin><frame name='f' rs:soon='2'>"
+    "<pose x:u='m' rs:w='&lt;'>0 0 0 0 0 0</pose><twist><!-- t --><x:in/>0 0 0 0 0 0</twist></frame>"
+    "<rs:engine name='e' version='1' x:a='1'><!-- e --><rs:array name='a' rs:n='1'>1</rs:array>"
+    "</rs:engine></world_state>"
+)
+
+
+def test_what_is_newer_or_foreign_is_kept_and_reported_as_a_warning() -> None:
+    found = Diagnostics()
+    state = parse_world(GROWN, diagnostics=found)
+    assert not found.errors
+    codes = sorted(item.code for item in found.warnings)
+    unknown = ["newer-version", *["unknown-attribute"] * 4, "unknown-element"]
+    assert codes == sorted([*unknown, *["foreign-content"] * 3])
+    assert state.foreign == (
+        'rs:newer="1"',
+        '<rs:engin xmlns:rs="urn:robot-semantics:usdf:1" a="b">c</rs:engin>',
+    )
+    assert state.frames[0].foreign == (
+        'rs:soon="2"',
+        "<!-- t -->",
+        '<x:in xmlns:x="urn:x"></x:in>',
+        '@pose xmlns:x="urn:x" rs:w="&lt;" x:u="m"',
+    )
+    assert state.engines[0].foreign == ('xmlns:x="urn:x" x:a="1"', "<!-- e -->", '@rs:array rs:n="1"')
+    text = write_world(state)
+    assert parse_world(text) == state
+    assert '<pose xmlns:x="urn:x" rs:w="&lt;" x:u="m">' in text
+
+
+def test_the_fields_of_the_extensions_are_read_and_written() -> None:
+    text = (
+        f"<world_state {RS} rs:version='1'><rs:comment> a &lt;b&gt;\n</rs:comment><model_state name='m' rs:age='-0.5'>"
+        "<pose>0 0 0 0 0 0</pose><joint_state name='j' rs:age='1.000000001'/><link_state name='hand'>"
+        "<pose>1 0 0 0 0 0</pose></link_state></model_state><frame name='f' rs:age='3' rs:parent_link='hand'>"
+        "<parent>m</parent><pose>0 0 0 0 0 0</pose></frame></world_state>"
+    )
+    found = Diagnostics()
+    state = parse_world(text, diagnostics=found)
+    assert len(found) == 0
+    assert (state.comment, state.version) == (" a <b>\n", "1")
+    (model,), (frame,) = state.models, state.frames
+    assert (model.age_ns, model.joints[0].age_ns, frame.age_ns) == (-500_000_000, 1_000_000_001, 3_000_000_000)
+    assert frame.parent_link == "hand"
+    assert parse_world(write_world(state)) == state
+
+
+@pytest.mark.parametrize("parent", ["world", "f"])
+def test_only_a_model_has_a_link_that_something_can_stand_on(parent: str) -> None:
+    text = f"<world_state {RS}><frame name='f'/><frame name='g' rs:parent_link='l'><parent>{parent}</parent></frame>"
+    assert problems(f"{text}</world_state>") == ["unknown-parent-link 1:85"]
+
+
+def test_a_lenient_reader_leaves_out_what_is_in_error_and_what_stands_on_it() -> None:
+    found = Diagnostics()
+    state = parse_world(
+        "<world_state><frame name='a'/><frame name='b'><parent>nowhere</parent></frame><frame name='c'>"
+        "<parent>b</parent></frame><frame name='a'><parent>c</parent></frame><frame name='d'><parent>a</parent>"
+        "<pose>1 2</pose></frame><frame name='e'><parent>e</parent></frame><frame/><nothing/>"
+        "<model_state name='m'><link_state name='l'/><link_state name='l'><pose>0 0 0 0 0 0</pose></link_state>"
+        "<joint_state name='j'><positions>x</positions><velocities>1</velocities></joint_state></model_state>"
+        "</world_state>",
+        diagnostics=found,
+        strict=False,
+    )
+    assert state == WorldState(
+        models=(ModelState("m", links=(LinkState("l"),), joints=(JointState("j", None, (1.0,)),)),),
+        frames=(Frame("a"), Frame("d", "a")),
+    )
+    assert len(found.errors) == 8
+    assert parse_world(write_world(state)) == state

@@ -73,7 +73,7 @@ def test_a_number_is_written_as_short_as_repr_writes_it(chance: Callable[[int], 
     digits = re.compile(r"^-?0*\.?0*|[.-]|0*$|e.*$")
     for _ in range(5_000):
         value = source.number()
-        text = numbers.format_rows([(value,)])[0]
+        text = numbers.format_row((value,))
         assert float(text) == value
         mantissa = [digits.sub("", re.sub(r"\.0$|e.*$", "", word)).strip("0") for word in (text, repr(value))]
         assert len(mantissa[0]) <= len(mantissa[1])
@@ -119,7 +119,7 @@ TWINS = ModelState("m", links=(LinkState("l"), LinkState("l")))
 UNWRITABLE = {
     "nan": (WorldState(frames=(Frame("f", pose=Pose((float("nan"), 0, 0, 0, 0, 0))),)), "number 1, nan, is not finite"),
     "infinite": (WorldState(frames=(Frame("f", twist=(0, 0, 0, 0, 0, float("inf"))),)), "number 6, inf, is not finite"),
-    "count": (WorldState(frames=(Frame("f", twist=(1.0, 2.0)),)), "there are 2 numbers; there must be 6"),  # type: ignore[arg-type]
+    "count": (WorldState(frames=(Frame("f", twist=(1.0, 2.0)),)), "it has 2 numbers; it must have 6"),  # type: ignore[arg-type]
     "none": (WorldState(frames=(Frame("f", twist=(None,) * 6),)), "number 1, None, is not a number"),  # type: ignore[arg-type]
     "name": (WorldState(frames=(Frame(""),)), "the name '' is empty"),
     "space": (WorldState(frames=(Frame(" a"),)), "the name ' a' begins or ends with white space"),

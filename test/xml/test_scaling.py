@@ -95,6 +95,11 @@ OF_ALL: dict[str, tuple[int, Callable[[Wrap, int], str]]] = {
         1_000,
         lambda wrap, n: wrap(each(lambda i: f'<p{i}:a xmlns:p{i}="u{i}"/>', n)),
     ),
+    "prefixes declared on the root": (
+        500,
+        lambda wrap, n: wrap(each(lambda i: f"<p{i}:a/>", n), each(lambda i: f'xmlns:p{i}="u{i}"', n)),
+    ),
+    "foreign attributes": (3_000, lambda wrap, n: wrap("", 'xmlns:q="q" ' + each(lambda i: f'q:a{i}="u"', n))),
     "unknown attributes": (5_000, lambda wrap, n: wrap("", each(lambda i: f'a{i}="u"', n))),
     "text between tags": (3_000, lambda wrap, n: wrap("<!--x-->bad" * n)),
     "long text": (50_000, lambda wrap, n: wrap("bad " * n)),
@@ -335,7 +340,6 @@ KINDS: dict[str, tuple[Callable[[str], None], int, Make]] = {
         f"{format}: {kind}": (read, size, lambda n, make=make, wrap=wrap: make(wrap, n))  # type: ignore[misc]
         for format, (read, wrap) in READERS.items()
         for kind, (size, make) in OF_ALL.items()
-        if (format, kind) != ("usdf", "text between tags")
     },
     **{f"urdf: {kind}": (read_urdf, *case) for kind, case in OF_URDF.items()},
     **{f"srdf: {kind}": (read_srdf, *case) for kind, case in OF_SRDF.items()},

@@ -21,6 +21,7 @@ from robot_semantics.ros.messages.world_messages import time_message
 from robot_semantics.state.cdr import CdrError, TransformMessage
 from robot_semantics.state.transform_block import TransformRows
 from robot_semantics.transforms import invert
+from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.joint_values import FloatArray
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
 from robot_semantics.usdf.robot import complete
@@ -43,6 +44,7 @@ def to_transforms(
     Raises:
         ArrayError: two transforms would have one child frame.
     """
+    state = without_parent_links(state)
     robots, prefixes = robots or {}, prefixes or {}
     roots = {
         name: prefixes.get(name, "") + robots[name].root_link if name in robots else name

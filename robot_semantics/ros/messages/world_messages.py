@@ -18,7 +18,9 @@ from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import (
     WORLD,
     Frame,
@@ -29,11 +31,15 @@ from robot_semantics.usdf.world_state import (
     Vec6,
     WorldState,
 )
-from robot_semantics.usdf.writer import format_time
 
 
 def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> WorldStateMessage:
-    """Return the message of a world state, and of what is `missing` of it."""
+    """Return the message of a world state, everything relative to its parent's frame, and of what is `missing` of it.
+
+    Raises:
+        NotStatedError: the pose of a link that carries something is not stated.
+    """
+    state = without_parent_links(state)
     message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
     message.header.frame_id = WORLD
     if state.time_ns is not None:

@@ -18,7 +18,7 @@ from robot_semantics.state.live_world import LiveWorld, live_world
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.state.samples import WorldSample
-from robot_semantics.state.snapshot_ages import with_ages
+from robot_semantics.usdf.ages import with_ages
 from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 

@@ -1,4 +1,4 @@
-"""The RELAX NG schema of USDF, ready to validate with."""
+"""The RELAX NG schema of USDF, made from its table; the same text lies beside this file for other tools."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ from pathlib import Path
 
 from lxml import etree
 
-SCHEMA_PATH = Path(__file__).parent / "usdf.rng"
-"""The schema as a file, for other tools (``xmllint --relaxng``)."""
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.relax_ng import relax_ng, schema_of
 
-_RELAX_NG = "{http://relaxng.org/ns/structure/1.0}"
-_NUMBER_LISTS = ("six-numbers", "four-numbers", "numbers")
+SCHEMA_PATH = Path(__file__).parent / "usdf.rng"
+"""The schema as a file (``xmllint --relaxng``)."""
+
+_ABOUT = """\
+  USDF, the state of a world of robots, as a RELAX NG schema.
+
+  Children interleave: they may stand in any order. What the schema cannot say (names that must be unique or known,
+  parents that must not form a cycle, a quaternion that must agree with the rpy beside it, numbers that must be finite)
+  is checked besides. What is of other namespaces, or not known in this one's own, may stand everywhere and is kept.
+
+  Made from robot_semantics/usdf/table.py: python -m robot_semantics.usdf.schema"""
+
+
+def schema_text() -> str:
+    """Return the text of the schema."""
+    return relax_ng(USDF, _ABOUT)
 
 
 @cache
 def full_schema() -> etree.RelaxNG:
-    """Return the schema as it is published."""
-    return etree.RelaxNG(etree.parse(SCHEMA_PATH))
-
-
-@cache
-def structure_schema() -> etree.RelaxNG:
-    """Return the schema without foreign content, and with any text allowed where numbers stand.
-
-    The reader judges the numbers when it reads them, more strictly than the schema (finite, in range); to have libxml2
-    read each of them before that would double the time of reading. Foreign content it takes out first.
-    """
-    tree = etree.parse(SCHEMA_PATH)
-    for define in tree.iter(f"{_RELAX_NG}define"):
-        if define.get("name") in _NUMBER_LISTS:
-            define[:] = [etree.Element(f"{_RELAX_NG}text")]
-    for reference in list(tree.iter(f"{_RELAX_NG}ref")):
-        owner = reference.getparent()
-        if owner is not None and str(reference.get("name")).startswith("foreign-"):
-            owner.remove(reference)
-    for define in list(tree.iter(f"{_RELAX_NG}define")):
-        if str(define.get("name")).startswith("foreign-"):
-            tree.getroot().remove(define)
-    return etree.RelaxNG(tree)
+    """Return the schema ready to validate with."""
+    return schema_of(schema_text())

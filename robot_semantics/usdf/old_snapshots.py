@@ -1,0 +1,33 @@
+"""Snapshots as older versions wrote them: ages and a comment in a namespace of their own become the fields of today."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+from robot_semantics.usdf.ages import ValueAge, with_ages
+from robot_semantics.usdf.table import OLD_SNAPSHOT_NAMESPACE
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.foreign import element_of
+
+_AGES, _COMMENT, _JOINT = (f"{{{OLD_SNAPSHOT_NAMESPACE}}}{word}" for word in ("ages", "comment", "joint"))
+
+
+def from_old_snapshot(state: WorldState) -> WorldState:
+    """Return the state with the ages and the comment that its foreign content states in their fields."""
+    kept: list[str] = []
+    ages: list[ValueAge] = []
+    comment = state.comment
+    for entry in state.foreign:
+        element = element_of(entry, (_AGES, _COMMENT))
+        if element is None:
+            kept.append(entry)
+        elif element.tag == _COMMENT:
+            comment = comment or element.text
+        else:
+            for child in element:
+                model = child.get("model") if child.tag == _JOINT else None
+                with suppress(ValueError):
+                    age_ns = int(child.get("age", "").replace(".", ""))
+                    ages.append(ValueAge(model, child.get("name", ""), age_ns))
+    return with_ages(replace(state, comment=comment, foreign=tuple(kept)), ages)

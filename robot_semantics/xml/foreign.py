@@ -1,0 +1,104 @@
+"""What a format does not know, as text that stands on its own: elements, comments, attributes with their declarations.
+
+An entry that begins with ``<`` is an element, a comment or an instruction; one that begins with ``@tag`` has attributes
+of the child `tag`, which can keep none itself; any other has attributes of the element it is kept with.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, cast
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
+
+_XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
+_MANY = 50
+_PREFIX = re.compile(r"([^\W\d][\w.-]*):")
+
+
+def element_entry(node: etree._Element, own_namespace: str) -> str:
+    """Return a node as self-contained text: exclusive canonical XML.
+
+    Prefixes in scope that only stand in values (``xsi:type="x:thing"``) are declared too, or they would lose their
+    meaning.
+
+    Raises:
+        etree.C14NError: a namespace is a relative URI, which has no canonical form.
+    """
+    tag: object = node.tag
+    if not isinstance(tag, str):
+        return etree.tostring(node, encoding="unicode", with_tail=False)
+    prefixes: list[str] = []
+    # Few values have a prefix, and to look through all that are in scope takes long where many are.
+    named = {found for part in node.iter() for text in _values(part) for found in _PREFIX.findall(text)}
+    if named:
+        scope = node.nsmap
+        prefixes = [prefix for prefix in named if scope.get(prefix, own_namespace) != own_namespace]
+    if not prefixes:
+        # A copy has no more in its scope than it uses.
+        node = copy.deepcopy(node)
+    text = etree.tostring(
+        node, method="c14n", exclusive=True, with_comments=True, with_tail=False, inclusive_ns_prefixes=prefixes
+    )
+    return text.decode()
+
+
+def _values(part: etree._Element) -> list[str]:
+    return [text for text in (part.text, part.tail, *map(str, part.attrib.values())) if text and ":" in text]
+
+
+def attribute_entry(element: etree._Element, values: Mapping[str, str], own_namespace: str, own_prefix: str) -> str:
+    """Return attributes as text, sorted, with the declarations of all prefixes but the format's own."""
+    parts: list[str] = []
+    declared: dict[str, str] = {}
+    prefixes = {uri: prefix for prefix, uri in element.nsmap.items() if prefix and prefix != own_prefix}
+    for key in sorted(values):
+        namespace, _, local_name = key[1:].partition("}")
+        if namespace == _XML_NAMESPACE:
+            prefix = "xml"
+        elif namespace == own_namespace:
+            prefix = own_prefix
+        else:
+            prefix = prefixes.setdefault(namespace, f"ns{len(prefixes)}")
+            declared[prefix] = namespace
+        parts.append(f"{prefix}:{local_name}={quoted(values[key])}")
+    return " ".join((*(f"xmlns:{prefix}={quoted(uri)}" for prefix, uri in sorted(declared.items())), *parts))
+
+
+def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
+    """Return names and values of all attributes; lxml's own way takes the square of their number."""
+    keys = cast("list[str]", element.keys())
+    if len(keys) <= _MANY:
+        return [(key, str(element.get(key))) for key in keys]
+    found = cast("list[Any]", element.xpath("@*"))
+    return [(str(value.attrname), str(value)) for value in found]
+
+
+def attributes_of(entries: Iterable[str], child: str = "") -> str:
+    """Return what of the entries stands in a start tag: the element's own, or that of one of its children."""
+    start = f"@{child} " if child else ""
+    mine = (
+        entry.removeprefix(start)
+        for entry in entries
+        if not entry.startswith("<") and (entry.startswith(start) if child else not entry.startswith("@"))
+    )
+    return "".join(f" {entry}" for entry in mine)
+
+
+def element_of(entry: str, tags: Collection[str]) -> etree._Element | None:
+    """Return an entry as an element if it is one with one of these tags, ``{namespace}name``."""
+    if not entry.startswith("<"):
+        return None
+    try:
+        element = etree.fromstring(entry, etree.XMLParser(resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError:
+        return None
+    return element if element.tag in tags else None
+
+
+def quoted(value: str) -> str:
+    """Return an attribute's value in quotes, escaped so that it reads back to the same string."""
+    return quoteattr(value, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

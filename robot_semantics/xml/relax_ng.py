@@ -1,0 +1,103 @@
+"""The RELAX NG grammar of a format, made from its table; children interleave.
+
+Known elements and attributes are as the table says. What is foreign, or not known in the format's own namespace, may
+stand in every element: readers keep it.
+"""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from robot_semantics.xml.schema import TEXT, Element, Kind, Table
+
+_RELAX_NG = "http://relaxng.org/ns/structure/1.0"
+
+
+def relax_ng(table: Table, about: str) -> str:
+    """Return the text of the grammar of a table; `about` is its first comment."""
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        f"<!--\n{about}\n-->",
+        f'<grammar xmlns="{_RELAX_NG}" xmlns:{table.prefix}="{table.namespace}"',
+        '         datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">',
+        "  <start>",
+        "    <choice>",
+        *(
+            f'      <element name="{tag}"><ref name="{_definition(table, table.root)}"/></element>'
+            for tag in (table.root.tag, *table.other_roots)
+        ),
+        "    </choice>",
+        "  </start>",
+    ]
+    for element in table.root.all():
+        lines += _element(table, element)
+    for kind in _kinds(table):
+        lines.append(f'  <define name="{kind.name}">{kind.grammar}</define>')
+    lines += _foreign(table)
+    lines.append("</grammar>\n")
+    return "\n".join(lines)
+
+
+def schema_of(grammar: str) -> etree.RelaxNG:
+    """Return the grammar ready to validate with."""
+    return etree.RelaxNG(etree.fromstring(grammar.encode()))
+
+
+def _definition(table: Table, element: Element) -> str:
+    return element.tag.removeprefix(f"{table.prefix}:")
+
+
+def _element(table: Table, element: Element) -> list[str]:
+    """Return the definition of an element's inside."""
+    lines = [f"  <!-- {element.about} -->"] if element.about else []
+    lines.append(f'  <define name="{_definition(table, element)}">')
+    for name, attribute in element.attributes.items():
+        inside = "" if attribute.kind is TEXT else f'<ref name="{attribute.kind.name}"/>'
+        written = f'<attribute name="{name}">{inside}</attribute>' if inside else f'<attribute name="{name}"/>'
+        lines.append(f"    {written}" if attribute.required else f"    <optional>{written}</optional>")
+    lines.append('    <ref name="foreign-attributes"/>')
+    if element.text is not None:
+        lines.append(f'    <ref name="{element.text.name}"/>')
+    elif not element.children:
+        lines.append('    <ref name="foreign-elements"/>')
+    else:
+        lines.append("    <interleave>")
+        for tag, child in element.children.items():
+            count = "zeroOrMore" if child.many else "optional"
+            inside = f'<element name="{tag}"><ref name="{_definition(table, child.element)}"/></element>'
+            lines.append(f"      <{count}>{inside}</{count}>")
+        lines += ['      <ref name="foreign-elements"/>', "    </interleave>"]
+    return [*lines, "  </define>"]
+
+
+def _kinds(table: Table) -> list[Kind]:
+    kinds: dict[str, Kind] = {}
+    for element in table.root.all():
+        for kind in (element.text, *(attribute.kind for attribute in element.attributes.values())):
+            if kind is not None:
+                kinds[kind.name] = kind
+    return list(kinds.values())
+
+
+def _foreign(table: Table) -> list[str]:
+    """Return what may stand everywhere: all names but the plain ones and those that the table has."""
+    start = f"{table.prefix}:"
+    tags = {name for element in table.root.all() for name in (element.tag, *element.children) if name.startswith(start)}
+    keys = {name for element in table.root.all() for name in element.attributes if name.startswith(start)}
+
+    def but(names: set[str]) -> str:
+        known = "".join(f"<name>{name}</name>" for name in sorted(names))
+        return f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
+
+    return [
+        '  <define name="foreign-attributes">',
+        f"    <zeroOrMore><attribute>{but(keys)}</attribute></zeroOrMore>",
+        "  </define>",
+        '  <define name="foreign-elements">',
+        f'    <zeroOrMore><element>{but(tags)}<ref name="anything"/></element></zeroOrMore>',
+        "  </define>",
+        '  <define name="anything">',
+        "    <zeroOrMore><choice><attribute><anyName/></attribute><text/>",
+        '      <element><anyName/><ref name="anything"/></element></choice></zeroOrMore>',
+        "  </define>",
+    ]

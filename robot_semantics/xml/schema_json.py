@@ -1,0 +1,127 @@
+"""A value as plain values for JSON and back, by its format's table: what is not stated has no key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.xml.schema import BadValueError, Child, Element
+
+
+def to_json(value: Any, element: Element) -> Any:
+    """Return the plain values of an element's value."""
+    if element.make is None and element.text is not None:
+        return element.text.to_json(value)
+    plain: dict[str, Any] = {}
+    for attribute in element.attributes.values():
+        content = getattr(value, attribute.field)
+        if content is not None:
+            plain[attribute.json or attribute.field] = attribute.kind.to_json(content)
+    if element.text is not None:
+        plain[element.text_field] = element.text.to_json(getattr(value, element.text_field))
+    for child in element.children.values():
+        content = getattr(value, child.field)
+        if content is not None:
+            plain[child.json or child.field] = _child_to_json(content, child)
+    if element.keeps and value.foreign:
+        plain["foreign"] = list(value.foreign)
+    return plain
+
+
+def _child_to_json(content: Any, child: Child) -> Any:
+    if child.keyed:
+        kind = _value_kind(child.element)
+        return {name: kind.to_json(item) for name, item in content.items()}
+    return [to_json(item, child.element) for item in content] if child.many else to_json(content, child.element)
+
+
+def _value_kind(element: Element) -> Any:
+    """Return the kind of the second half of a pair."""
+    return element.text if element.text is not None else element.attributes["value"].kind
+
+
+class JsonReader:
+    """Reads plain values; what is wrong is reported and left out."""
+
+    def __init__(self, source: str, found: Diagnostics) -> None:
+        self._source = source
+        self._found = found
+
+    def read(self, plain: Any, element: Element, path: str = "", more_keys: tuple[str, ...] = ()) -> Any:
+        """Return the value of an element; None where it cannot be made."""
+        if element.make is None and element.text is not None:
+            return self._guarded(element.text.from_json, plain, path)
+        values: dict[str, Any] = {}
+        good = True
+        attributes = {a.json or a.field: a for a in element.attributes.values()}
+        children = {c.json or c.field: c for c in element.children.values()}
+        text_key = (element.text_field,) if element.text is not None else ()
+        keeps = ("foreign",) if element.keeps else ()
+        plain = self._object(plain, path, (*attributes, *text_key, *children, *keeps, *more_keys))
+        for key, attribute in attributes.items():
+            if key in plain and plain[key] is not None:
+                values[attribute.field] = self._guarded(attribute.kind.from_json, plain[key], f"{path}/{key}")
+            good = self._needed(values, attribute.field, key, attribute.required, path) and good
+        if element.text is not None:
+            if element.text_field in plain:
+                where = f"{path}/{element.text_field}"
+                values[element.text_field] = self._guarded(element.text.from_json, plain[element.text_field], where)
+            good = self._needed(values, element.text_field, element.text_field, True, path) and good
+        for key, child in children.items():
+            if key in plain:
+                content = self._child(plain[key], child, f"{path}/{key}")
+                values[child.field] = child.default if content is None or content == "" else content
+        if "foreign" in plain and element.keeps:
+            values["foreign"] = self._texts(plain["foreign"], f"{path}/foreign")
+        if not good or element.make is None:
+            return None
+        return element.make(**{field: value for field, value in values.items() if value is not None})
+
+    def _child(self, plain: Any, child: Child, path: str) -> Any:
+        if child.keyed:
+            kind = _value_kind(child.element)
+            items = self._object(plain, path, None)
+            read = {name: self._guarded(kind.from_json, item, f"{path}/{name}") for name, item in items.items()}
+            return {name: value for name, value in read.items() if value is not None}
+        if not child.many:
+            return self.read(plain, child.element, path)
+        if not isinstance(plain, list):
+            self._error(path, "it is not a list")
+            return ()
+        found = (self.read(item, child.element, f"{path}/{at}") for at, item in enumerate(plain))
+        return tuple(item for item in found if item is not None)
+
+    def _needed(self, values: Mapping[str, Any], field: str, key: str, required: bool, path: str) -> bool:
+        if not required or values.get(field) is not None:
+            return True
+        if field not in values:
+            self._error(path, f"there is no {key}")
+        return False
+
+    def _guarded(self, read: Callable[[Any], Any], plain: Any, path: str) -> Any:
+        try:
+            return read(plain)
+        except BadValueError as error:
+            self._error(path, str(error))
+            return None
+
+    def _object(self, plain: Any, path: str, keys: tuple[str, ...] | None) -> Mapping[str, Any]:
+        """Return `plain` if it is an object, else an empty one; keys that are not among `keys` are errors."""
+        if not isinstance(plain, dict):
+            self._error(path, "it is not an object")
+            return {}
+        for key in plain:
+            if keys is not None and key not in keys:
+                place = Place(self._source, path=f"{path}/{key}")
+                self._found.error("unknown-key", f"the key '{key}' is not known", place, name=key, valid=keys)
+        return plain
+
+    def _texts(self, plain: Any, path: str) -> tuple[str, ...]:
+        if not isinstance(plain, list) or not all(isinstance(text, str) for text in plain):
+            self._error(path, "it is not a list of texts")
+            return ()
+        return tuple(plain)
+
+    def _error(self, path: str, message: str) -> None:
+        self._found.error("bad-json", message, Place(self._source, path=path or "/"))
