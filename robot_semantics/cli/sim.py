@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usdf_files import FORMATS, save_state
-from robot_semantics.cli.words import output_file
+from robot_semantics.cli.words import UsageError, output_file
+from robot_semantics.simulation.engines import ENGINES
+from robot_semantics.simulation.simulator import Simulator
+from robot_semantics.state.report import RestoreReport
+from robot_semantics.usdf.world_state import WorldState
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
+_STEPS_AT_ONCE = 500
+"""Steps after which progress is shown."""
+
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
+    _add_world_arguments(parser)
     parser.add_argument("--steps", type=_count, required=True, metavar="N", help="number of time steps")
     add_output(
         parser,
@@ -27,8 +37,33 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT.usdf",
         type=output_file(*FORMATS),
-        help="where to write the state, as JSON if it ends in .json; otherwise to stdout",
+        help="where to write the state, as JSON if it ends in .json; otherwise to stdout; with --every: a folder",
     )
+    parser.add_argument(
+        "--every",
+        type=float,
+        metavar="S",
+        help="write a state every so many seconds, from the start on, into the folder -o: a series for view, plot, bag",
+    )
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="mujoco", help="what simulates (%(default)s)")
+    parser.add_argument("--headless", action="store_true", help="show nothing but progress; so it always is")
+
+
+def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
+    _add_world_arguments(parser)
+    add_output(
+        parser,
+        "-o",
+        "--output",
+        metavar="MODEL.xml",
+        required=True,
+        type=output_file(".xml"),
+        help="MuJoCo's MJCF",
+    )
+
+
+def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
     parser.add_argument(
         "--model",
         action="append",
@@ -50,13 +85,12 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_arguments(parser)
 
 
-def _run(arguments: argparse.Namespace) -> int:
-    # Imported here: the simulator is an optional part, and a missing one is reported by its name.
+def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, WorldState, RestoreReport]:
+    """Return the world's simulator, the state that it was put into, and the report, which is printed."""
+    # Imported here: a simulator is an optional part, and a missing one is reported by its name.
     from robot_semantics.model.resources import PackageResolver
+    from robot_semantics.simulation.engines import start
     from robot_semantics.simulation.loading import ModelFiles, world_from_state
-    from robot_semantics.simulation.mujoco import MujocoSimulator
-    from robot_semantics.simulation.mujoco_stepping import send_warnings_to
-    from robot_semantics.usdf.descriptions import with_relative_paths
     from robot_semantics.usdf.reader import read_world
 
     path = Path(arguments.world)
@@ -75,22 +109,37 @@ def _run(arguments: argparse.Namespace) -> int:
         implicit_links=arguments.implicit_links,
     )
     print_diagnostics(diagnostics)
-    send_warnings_to(lambda text: print(f"note: MuJoCo: {text}", file=sys.stderr))
-    simulator = MujocoSimulator(spec)
+    simulator = start(engine, spec, lambda text: print(f"note: {text}", file=sys.stderr))
     for note in simulator.notes:
         print(f"note: {note}", file=sys.stderr)
     report = simulator.restore(state, partial=arguments.partial)
     print_report(report.items, report.notes)
     if not report.applied:
         print("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
+    return simulator, state, report
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    every = _steps_between(arguments)
+    simulator, state, report = _started(arguments, arguments.engine)
+    if not report.applied:
         return EXIT_PROBLEMS
     started = time.perf_counter()
-    simulator.step(arguments.steps)
-    elapsed = time.perf_counter() - started
-    result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
-    if arguments.output:
-        result = with_relative_paths(result, Path(arguments.output).resolve().parent)
-    save_state(result, arguments.output)
+    if every is None:
+        with Bar() as bar:
+            _advance(simulator, arguments.steps, bar)
+        elapsed = time.perf_counter() - started
+        _save(simulator, state, arguments.output)
+    else:
+        from robot_semantics.recording.outputs import whole_or_nothing
+
+        digits = len(str(arguments.steps))
+        with whole_or_nothing(Path(arguments.output), folder=True, force=arguments.force) as folder, Bar() as bar:
+            for at in range(0, arguments.steps + 1, every):
+                place = Path(arguments.output) / f"step_{at:0{digits}d}.usdf"
+                _save(simulator, state, str(folder / place.name), place)
+                _advance(simulator, min(every, arguments.steps - at), bar)
+        elapsed = time.perf_counter() - started
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
@@ -99,6 +148,53 @@ def _run(arguments: argparse.Namespace) -> int:
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,
     )
+    return EXIT_OK
+
+
+def _steps_between(arguments: argparse.Namespace) -> int | None:
+    """Return after how many steps a state is written, None for one at the end.
+
+    Raises:
+        UsageError: it is no whole number of steps, or there is no folder.
+    """
+    if arguments.every is None:
+        return None
+    if not arguments.output or Path(arguments.output).suffix in FORMATS:
+        raise UsageError("--every writes many files: name a folder for them with -o")
+    count = round(arguments.every / arguments.timestep) if math.isfinite(arguments.every) else 0
+    if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
+        raise UsageError(f"--every: {arguments.every:g} s is no whole number of steps of {arguments.timestep:g} s")
+    return int(count)
+
+
+def _advance(simulator: Simulator, steps: int, bar: Bar) -> None:
+    bar.phase("steps", steps)
+    while steps > 0:
+        part = min(steps, _STEPS_AT_ONCE)
+        simulator.step(part)
+        bar.advance(part)
+        steps -= part
+
+
+def _save(simulator: Simulator, state: WorldState, output: str | None, place: Path | None = None) -> None:
+    """Write where a simulation stands to a file, the robots' files named as seen from `place`, its place at last."""
+    from robot_semantics.usdf.descriptions import with_relative_paths
+
+    result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
+    if output:
+        result = with_relative_paths(result, (place or Path(output)).resolve().parent)
+    save_state(result, output)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    simulator, _, report = _started(arguments, "mujoco")
+    if not report.applied:
+        return EXIT_PROBLEMS
+    from robot_semantics.simulation.mujoco import MujocoSimulator
+    from robot_semantics.simulation.mujoco_export import mjcf_of
+
+    assert isinstance(simulator, MujocoSimulator)
+    save_bytes(mjcf_of(simulator).encode(), arguments.output)
     return EXIT_OK
 
 
@@ -129,6 +225,12 @@ COMMAND = Command(
             _add_run_arguments,
             _run,
             examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),
+        ),
+        "export": Command(
+            "write the world that is simulated, and where it stands, as an MJCF file with a keyframe",
+            _add_export_arguments,
+            _export,
+            examples=("robot_semantics sim export world.usdf -o world.xml",),
         ),
         "example": Command(
             "print the path of an example file that ships with the package",

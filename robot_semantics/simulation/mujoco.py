@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from robot_semantics.simulation.mujoco_engine import ENGINE, engine_arrays, engi
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import base_of, put_frame, write_state
 from robot_semantics.simulation.mujoco_servos import ControlMode
-from robot_semantics.simulation.mujoco_stepping import DivergedError, advance
-from robot_semantics.simulation.restoring import Standing, all_frames, plan_restore, standing
+from robot_semantics.simulation.mujoco_stepping import DivergedError, advance, send_warnings_to
+from robot_semantics.simulation.restoring import Plan, Standing, all_frames, plan_restore, standing
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog, RestoreReport
@@ -245,7 +245,7 @@ class MujocoSimulator:
             return log.report()
         trial = self._trial
         mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
-        self._carry(plan.now, trial, log)
+        self._carry(plan, plan.now, trial)
         for name, applied in plan.applied.items():
             write_state(self.built.layouts[name], applied, plan.now.pose(self._robots[name].base.frame), trial)
         if names is None and state.time_ns is not None:
@@ -276,7 +276,7 @@ class MujocoSimulator:
 
     # --- parts of a restore
 
-    def _carry(self, now: ResolvedWorld, trial: Any, log: RestoreLog) -> None:
+    def _carry(self, plan: Plan, now: ResolvedWorld, trial: Any) -> None:
         """Put the planes that robots move in to where their frames are, and the robots with them."""
         for layout in self.built.layouts.values():
             if layout.spec.root_type is not JointType.PLANAR:
@@ -286,7 +286,9 @@ class MujocoSimulator:
             here = matrix_from_pose([*trial.mocap_pos[layout.mocap], x, y, z, w])
             if np.abs(there - here).max() > _CONTRADICTION:
                 put_frame(layout, xyz_quat_from_matrix(there), trial)
-                log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
+                applied = plan.applied.get(layout.name)
+                if applied is None or applied.base_xyz_quat is None:
+                    plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
 
     def _contradiction(self, integration: FloatArray, trial: Any) -> str | None:
         """Return why the engine's state is not that of the positions and velocities stated beside it, or None."""
@@ -383,3 +385,14 @@ class MujocoSimulator:
 
 _CONTRADICTION = 1e-9
 """How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
+
+
+def start(spec: WorldSpec, tell: Callable[[str], None]) -> MujocoSimulator:
+    """Return a world in MuJoCo, whose warnings, in the whole process, go to `tell`.
+
+    Raises:
+        WorldSpecError: the world cannot be built.
+
+    """
+    send_warnings_to(lambda text: tell(f"MuJoCo: {text}"))
+    return MujocoSimulator(spec)

@@ -59,6 +59,7 @@ class BuiltWorld:
         notes: what could not be taken as it is.
         servos: how the actuators are controlled.
         digest: SHA-256 of the compiled model; the same in every process that builds the same world.
+        source: the MjSpec that it was compiled from.
 
     """
 
@@ -67,6 +68,7 @@ class BuiltWorld:
     servos: Servos
     notes: tuple[BuildNote, ...]
     digest: str
+    source: Any
 
     def layout(self, name: str) -> ModelLayout:
         """Return the layout of the model called `name`.
@@ -112,7 +114,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if carries_weight(layout.spec)}
     servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held.values())
     servos.apply(compiled, servos.default_modes)
-    return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled))
+    return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled), mj)
 
 
 def model_digest(model: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from robot_semantics.state.report import RestoreReport
@@ -10,7 +10,23 @@ from robot_semantics.usdf.world_state import WorldState
 
 
 class Simulator(Protocol):
-    """A simulator whose state can be taken and set."""
+    """A simulator whose state can be taken and set, and which can be stepped."""
+
+    @property
+    def notes(self) -> Sequence[object]:
+        """What of the robots could not be taken as it is; each says it as text."""
+
+    @property
+    def time_ns(self) -> int:
+        """Simulation time in integer nanoseconds."""
+
+    def step(self, count: int = 1) -> None:
+        """Advance by `count` time steps.
+
+        Raises:
+            SimulationError: it cannot go on.
+
+        """
 
     @property
     def model_names(self) -> tuple[str, ...]:

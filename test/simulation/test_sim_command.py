@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mujoco
+import numpy as np
 import pytest
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 
 WORLD = str(example("rover_arm.usdf"))
@@ -103,3 +106,51 @@ def test_the_command_needs_no_ros(tmp_path: Path) -> None:
         f"sys.exit(main(['sim', 'run', {WORLD!r}, '--steps', '2', '-o', {str(tmp_path / 'o.usdf')!r}]))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+def test_every_writes_a_series_of_states_any_of_which_is_gone_on_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, straight = tmp_path / "series", tmp_path / "straight.usdf"
+    assert main(["sim", "run", WORLD, "--steps", "100", "--every", "0.05", "-o", str(folder)]) == 0
+    assert main(["sim", "run", WORLD, "--steps", "100", "-o", str(straight)]) == 0
+    files = sorted(folder.iterdir())
+    assert [path.name for path in files] == [f"step_{at:03d}.usdf" for at in (0, 25, 50, 75, 100)]
+    states = [read_world(path) for path in files]
+    assert [state.time_ns for state in states] == [0, 50_000_000, 100_000_000, 150_000_000, 200_000_000]
+    assert states[-1].engines == read_world(straight).engines
+    capsys.readouterr()
+    assert main(["sim", "run", str(files[2]), "--steps", "50", "-o", str(folder / "again.usdf")]) == 0
+    assert "continued bit for bit" in capsys.readouterr().err
+    assert (folder / "again.usdf").read_bytes() == files[-1].read_bytes()
+    again = ["sim", "run", WORLD, "--steps", "100", "--every", "0.05"]
+    assert main([*again, "-o", str(folder)]) == 1
+    assert "--force" in capsys.readouterr().err
+    for wrong in (["-o", str(tmp_path / "x.usdf")], [], ["-o", str(tmp_path / "x"), "--every", "0.0031"]):
+        assert main([*again, *wrong]) == 2
+
+
+def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_stood(tmp_path: Path) -> None:
+    half, xml = tmp_path / "half.usdf", tmp_path / "world.xml"
+    assert main(["sim", "run", WORLD, "--steps", "300", "-o", str(half)]) == 0
+    assert main(["sim", "export", str(half), "-o", str(xml)]) == 0
+    state = read_world(half)
+    model = mujoco.MjModel.from_xml_path(str(xml))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("state").id)
+    for item in state.models:
+        for joint in item.joints:
+            assert joint.positions is not None
+            assert tuple(data.joint(f"{item.name}/{joint.name}").qpos.tolist()) == joint.positions
+    assert data.time == pytest.approx(0.6)
+    mujoco.mj_kinematics(model, data)
+    world = resolve(state)
+    for item in state.models:
+        for link in item.links:
+            T = world.pose(f"{item.name}::{link.name}")
+            np.testing.assert_allclose(data.body(f"{item.name}/{link.name}").xpos, T[:3, 3], atol=1e-5)
+    # It goes on as the simulation does, as far as six digits of the model's numbers allow.
+    assert main(["sim", "run", str(half), "--steps", "5", "-o", str(tmp_path / "on.usdf")]) == 0
+    mujoco.mj_step(model, data, 5)
+    for joint in read_world(tmp_path / "on.usdf").model("rover_arm").joints:
+        np.testing.assert_allclose(data.joint(f"rover_arm/{joint.name}").qpos, joint.positions or (), atol=1e-4)

@@ -1,0 +1,29 @@
+"""The simulators there are: one line for each; its module offers ``start``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.simulation.simulator import Simulator
+from robot_semantics.simulation.world_spec import WorldSpec
+
+ENGINES = {
+    "mujoco": "robot_semantics.simulation.mujoco",
+}
+"""The module of each engine; its ``start(spec, tell)`` returns a `Simulator` that tells its warnings to ``tell``."""
+
+
+def start(engine: str, spec: WorldSpec, tell: Callable[[str], None]) -> Simulator:
+    """Return a world in an engine, at time 0.
+
+    Raises:
+        UnknownNameError: there is no such engine.
+        MissingExtraError: it is not installed.
+        WorldSpecError: the world cannot be built in it.
+    """
+    if engine not in ENGINES:
+        raise UnknownNameError("engine", engine, ENGINES)
+    simulator: Simulator = importlib.import_module(ENGINES[engine]).start(spec, tell)
+    return simulator
