@@ -6,7 +6,7 @@ from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
-DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js")
+DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
@@ -23,8 +24,6 @@ from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.reader import read_text, read_xml
 from robot_semantics.xml.xacro import FindPackage
 
-_COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urdf", metavar="U", help="the robot that the SRDF and USDF files are about")
     parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
     inputs.add_loading_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_report_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,19 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         spooled = _spooled(arguments, Path(folder))
         _Check(arguments, diagnostics).files(arguments.files)
-    found = [_named(diagnostic, spooled) for diagnostic in dict.fromkeys(diagnostics)]
-    if arguments.json:
-        inputs.print_json(
-            {
-                "ok": not diagnostics.failed(strict=arguments.strict),
-                "errors": diagnostics.count(Severity.ERROR),
-                "warnings": diagnostics.count(Severity.WARNING),
-                "diagnostics": [diagnostic.as_json() for diagnostic in found],
-            }
-        )
-    else:
-        _print(found, arguments.files)
-    return int(diagnostics.failed(strict=arguments.strict))
+    found = [_named(diagnostic, spooled) for diagnostic in diagnostics]
+    return report(found, arguments, len(arguments.files))
 
 
 def _spooled(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:
@@ -180,30 +168,12 @@ def _only(files: Sequence[str]) -> str | None:
     return files[0] if len(files) == 1 else None
 
 
-def _print(found: Sequence[Diagnostic], files: Sequence[str]) -> None:
-    colour = sys.stdout.isatty()
-    for diagnostic in found:
-        line = str(diagnostic)
-        if colour:
-            word = diagnostic.severity.value
-            line = line.replace(f" {word}: ", f" {_COLOUR[diagnostic.severity]}{word}:\033[0m ", 1)
-        print(line)
-    counts = {
-        severity: sum(d.count for d in found if d.severity is severity)
-        for severity in (Severity.ERROR, Severity.WARNING)
-    }
-    if not any(counts.values()):
-        print(f"{len(files)} file{'s' if len(files) > 1 else ''} checked: no problems")
-        return
-    parts = [f"{count} {severity.value}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
-    print(f"{', '.join(parts)}")
-
-
 COMMAND = Command(
     arguments=add_arguments,
     run=run,
     examples=(
         "robot_semantics check robot.urdf robot.srdf",
         "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",
+        "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-tag",
     ),
 )

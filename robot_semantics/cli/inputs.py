@@ -6,21 +6,23 @@ import argparse
 import importlib.util
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
-from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.problem_formats import every_line, line_of_each_kind
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
+from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
 
-WARNINGS_OF_A_KIND = 3
-"""How many warnings of one kind a command shows that is about something else; `check` shows all."""
+ALWAYS_SHOWN = frozenset({"link-frames-moved"})
+"""Warnings that every command prints as they are, because what it computes is not what the file says."""
 
 _LONGEST_LINE = 2000
 
@@ -101,37 +103,77 @@ def load(arguments: argparse.Namespace) -> RobotModel:
         DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
     """
     # Imported here: a command that only prints its help need not load the readers.
+    from robot_semantics.model.apply_semantics import OTHER_ROBOT
     from robot_semantics.model.loading import load_robot
     from robot_semantics.model.resources import PackageResolver
 
     diagnostics = Diagnostics()
-    model = load_robot(
-        Path(arguments.urdf),
-        Path(arguments.srdf) if arguments.srdf else None,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=xacro_of(arguments),
-        resolver=PackageResolver(arguments.package_path),
-        diagnostics=diagnostics,
-    )
+    try:
+        model = load_robot(
+            Path(arguments.urdf),
+            Path(arguments.srdf) if arguments.srdf else None,
+            strict=False,
+            implicit_links=arguments.implicit_links,
+            xacro=xacro_of(arguments),
+            resolver=PackageResolver(arguments.package_path),
+            diagnostics=diagnostics,
+        )
+    except DescriptionError:
+        refuse_wrong_kinds(arguments.urdf, arguments.srdf)
+        raise
+    if diagnostics.failed():
+        refuse_wrong_kinds(arguments.urdf, arguments.srdf)
+    others = [problem for problem in diagnostics if problem.code == OTHER_ROBOT]
+    if others:
+        raise DescriptionError(others)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     print_diagnostics(diagnostics)
     return model
 
 
+def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
+    """Say in one sentence which of two files is of another kind than its place on the command line.
+
+    Raises:
+        RobotSemanticsError: one is; what is wrong inside of it does not matter then.
+    """
+    found = {Kind.URDF: urdf and _kind_of(urdf), Kind.SRDF: srdf and _kind_of(srdf)}
+    wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
+    if found == {Kind.URDF: Kind.SRDF, Kind.SRDF: Kind.URDF}:
+        raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: give them the other way round")
+    for expected, kind in wrong.items():
+        file = urdf if expected is Kind.URDF else srdf
+        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, and {_ARTICLES[expected]} is needed in its place")
+
+
+_ARTICLES = {Kind.URDF: "a URDF", Kind.SRDF: "an SRDF", Kind.USDF: "a USDF"}
+
+
+def _kind_of(file: str) -> Kind | None:
+    """Return what a file is; None where it cannot be read, or has nothing in it that says so."""
+    try:
+        root = read_xml(file, forgiving=True).root
+    except (DescriptionError, OSError):
+        return None
+    return kind_of(root, file) if len(root) else None
+
+
 def print_diagnostics(diagnostics: Diagnostics) -> None:
-    """Print problems to stderr: every error, of each kind of warning the first few, and how many more there are."""
-    shown: Counter[str] = Counter()
-    for diagnostic in diagnostics:
-        if diagnostic.severity is Severity.WARNING:
-            shown[diagnostic.code] += 1
-            if shown[diagnostic.code] > WARNINGS_OF_A_KIND:
-                continue
-        print(diagnostic, file=sys.stderr)
-    more = sum(max(count - WARNINGS_OF_A_KIND, 0) for count in shown.values())
-    if more:
-        print(f"and {more} more such warning{'s' if more > 1 else ''}: see 'robot_semantics check'", file=sys.stderr)
+    """Print problems to stderr: of errors each kind, of warnings how many there are; a single one as it is."""
+    found = list(diagnostics)
+    shown = [item for item in found if item.severity is Severity.ERROR or item.code in ALWAYS_SHOWN]
+    for line in line_of_each_kind(shown):
+        print(line, file=sys.stderr)
+    others = [item for item in found if item.severity is Severity.WARNING and item.code not in ALWAYS_SHOWN]
+    count = sum(item.count for item in others)
+    if count == 1:
+        print(*every_line(others), file=sys.stderr)
+    elif count:
+        print(f"{count:,} warnings: see 'robot_semantics check'", file=sys.stderr)
+    for item in found:
+        if item.severity is Severity.NOTE:
+            print(item, file=sys.stderr)
 
 
 def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:

@@ -32,6 +32,7 @@ EXIT_CODES = """exit codes of all commands:
 # Each command is the module of its name, whose COMMAND says the rest; only the chosen one is imported.
 COMMANDS: dict[str, str] = {
     "check": "check URDF, SRDF and USDF files and report every problem with its place",
+    "explain": "say what a kind of problem means, why it matters and how to mend it",
     "show": "show a robot: links, joints, groups, states, end effectors",
     "fk": "compute the pose of every link in the root link's frame",
     "group": "show one group with everything derived",

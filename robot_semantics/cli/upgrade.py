@@ -11,8 +11,8 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import print_diagnostics
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.problem_formats import line_of_each_kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     diagnostics = Diagnostics()
     model = resolve_urdf(read_robot(document, diagnostics), diagnostics, implicit_links=arguments.implicit_links)
     diagnostics.raise_if_failed()
-    print_diagnostics(diagnostics)
+    for line in line_of_each_kind(list(diagnostics)):
+        print(line, file=sys.stderr)
     if model is not None and model.urdf.rewritten:
         new = write_urdf(model.urdf)
         data = new.encode()

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from rich.table import Table
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
 from robot_semantics.usdf.numbers import shortest
@@ -25,7 +26,7 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="world states (USDF)")
     parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
     usdf_files.add_robot_options(parser)
-    inputs.add_json_argument(parser)
+    add_report_arguments(parser)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -45,16 +46,7 @@ def run_check(arguments: argparse.Namespace) -> int:
             )
         except DescriptionError as error:
             found.extend(error.diagnostics)
-    failed = found.failed(strict=arguments.strict)
-    if arguments.json:
-        counts = {"errors": found.count(Severity.ERROR), "warnings": found.count(Severity.WARNING)}
-        inputs.print_json({"ok": not failed, **counts, "diagnostics": [problem.as_json() for problem in found]})
-    else:
-        for problem in found:
-            print(problem)
-        if not len(found):
-            print(f"{len(arguments.files)} file{'s' if len(arguments.files) > 1 else ''} checked: no problems")
-    return int(failed)
+    return report(found, arguments, len(arguments.files))
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from robot_semantics.model.end_effectors import resolve_end_effectors
 from robot_semantics.model.group_members import resolve_members
 from robot_semantics.model.group_states import resolve_states, states_of_groups
 from robot_semantics.model.groups import derive_groups
+from robot_semantics.model.other_robot import of_another_robot
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantic_names import check_empty_groups, check_names
 from robot_semantics.model.semantic_scope import Reports, Scope
@@ -18,12 +19,20 @@ from robot_semantics.model.semantics import Semantics
 from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
 from robot_semantics.srdf import tree
 
+OTHER_ROBOT = "srdf-of-another-robot"
+"""The code of the one error that an SRDF of another robot gets."""
+
 
 def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot with its virtual root joint, its passive joints and all semantics; `model` stays as it is.
 
-    What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`.
+    What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`; where the
+    SRDF is of another robot altogether, by one error in the place of all.
     """
+    another = of_another_robot(semantic, model)
+    if another is not None:
+        diagnostics.error(OTHER_ROBOT, another, semantic.places.place(semantic.at, "name"))
+        diagnostics = Diagnostics()
     scope = Scope(semantic, diagnostics, model=model)
     check_names(scope)
     if semantic.name and semantic.name != model.name:

@@ -188,7 +188,7 @@ def _check_pairs(reports: Reports) -> None:
     for tag, items in tags.items():
         for item, line in reports.repeated(items, _pair, _at):
             message = f"<{tag}> of '{item.link1}' and '{item.link2}' is already stated in line {line}"
-            reports.error("duplicate-pair", message, item.at)
+            reports.warning("duplicate-pair", message, item.at)
         for item in items:
             if item.link1 == item.link2:
                 reports.error("pair-with-itself", f"<{tag}> pairs link '{item.link1}' with itself", item.at, "link2")

@@ -1,0 +1,41 @@
+"""`robot_semantics explain`: what a kind of problem means, why it matters, how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.explanations import explanations
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the codes."""
+    parser.add_argument("codes", metavar="CODE", nargs="*", help="as `check` prints it; without one, all are listed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the pages.
+
+    Raises:
+        UnknownNameError: there is no such code.
+    """
+    pages = explanations()
+    for code in arguments.codes:
+        if code not in pages:
+            raise UnknownNameError("code", code, pages)
+    if not arguments.codes:
+        width = max(map(len, pages))
+        for page in pages.values():
+            print(f"{page.code:{width}}  {page.what}")
+    print("\n\n".join(f"{code}\n{'-' * len(code)}\n{pages[code].text}" for code in arguments.codes), end="")
+    if arguments.codes:
+        print()
+    return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics explain unknown-link", "robot_semantics explain"),
+)

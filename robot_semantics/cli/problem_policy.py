@@ -1,0 +1,131 @@
+"""Which problems count, and how much: options of the command line and the settings of a project.
+
+A project's settings are the table ``[tool.robot_semantics]`` of the nearest ``pyproject.toml``, or the file
+``.robot_semantics.toml`` beside it or further up; the command line adds to them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.cli.explanations import explanations
+from robot_semantics.cli.words import UsageError
+
+OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
+KEYS = ("ignore", "error", "strict")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Which problems count.
+
+    Attributes:
+        ignore: codes that are left out.
+        error: codes that are errors whatever they are otherwise.
+        strict: whether warnings make the files fail.
+    """
+
+    ignore: frozenset[str] = frozenset()
+    error: frozenset[str] = frozenset()
+    strict: bool = False
+
+    def of(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return the problems that count, each once, with the severity that it has here."""
+        kept = (item for item in dict.fromkeys(found) if item.code not in self.ignore)
+        return [replace(item, severity=Severity.ERROR) if item.code in self.error else item for item in kept]
+
+    def failed(self, counted: Iterable[Diagnostic]) -> bool:
+        """Tell whether files with these problems fail."""
+        bad = (Severity.ERROR, Severity.WARNING) if self.strict else (Severity.ERROR,)
+        return any(item.severity in bad for item in counted)
+
+
+def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--ignore`` and ``--error``."""
+    for option, text in (
+        ("--ignore", "leave problems of this kind out"),
+        ("--error", "let problems of this kind be errors"),
+    ):
+        parser.add_argument(
+            option,
+            metavar="CODE",
+            action="append",
+            default=[],
+            help=f"{text}; repeatable, also a list with commas; 'robot_semantics explain' lists the codes",
+        )
+
+
+def policy_of(arguments: argparse.Namespace) -> Policy:
+    """Return what the project's settings and the command line say together.
+
+    Raises:
+        UsageError: a code or setting that does not exist, or a settings file that cannot be read.
+    """
+    settings = project_settings(Path())
+    given = {key: [code for text in getattr(arguments, key) for code in text.split(",")] for key in ("ignore", "error")}
+    codes = {
+        key: frozenset((*_codes(settings.get(key, []), key), *_codes(given[key], f"--{key}")))
+        for key in ("ignore", "error")
+    }
+    return Policy(codes["ignore"], codes["error"], arguments.strict or bool(settings.get("strict", False)))
+
+
+def _codes(codes: Any, where: str) -> list[str]:
+    if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+        raise UsageError(f"{where} is a list of codes, not {codes!r}")
+    for code in codes:
+        if code not in explanations() and code != MORE:
+            nearest = did_you_mean(code, explanations())
+            raise UsageError(
+                f"{where}: there is no kind of problem '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
+            )
+    return codes
+
+
+def project_settings(folder: Path) -> Mapping[str, Any]:
+    """Return the settings of the nearest folder at or above `folder` that has any.
+
+    Raises:
+        UsageError: a file that cannot be read, or a setting that does not exist.
+    """
+    here = folder.resolve()
+    for place in (here, *here.parents):
+        for name in (OWN_FILE, PROJECT_FILE):
+            path = place / name
+            if not path.is_file():
+                continue
+            settings = _read(path)
+            if name == PROJECT_FILE:
+                settings = settings.get("tool", {}).get("robot_semantics")
+            if settings is None:
+                continue
+            for key in settings:
+                if key not in KEYS:
+                    nearest = did_you_mean(key, KEYS)
+                    hint = f"; did you mean '{nearest}'?" if nearest else f"; there are {', '.join(KEYS)}"
+                    raise UsageError(f"{path}: there is no setting '{key}'{hint}")
+            return dict(settings)
+    return {}
+
+
+def _read(path: Path) -> Any:
+    try:
+        toml = importlib.import_module("tomllib")
+    except ModuleNotFoundError:
+        # Before Python 3.11. A project file is most likely about other tools.
+        if path.name == PROJECT_FILE:
+            return {}
+        raise UsageError(f"{path}: settings need Python 3.11 or later") from None
+    try:
+        return toml.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, toml.TOMLDecodeError) as error:
+        if path.name == PROJECT_FILE:
+            return {}
+        raise UsageError(f"{path}: cannot be read: {error}") from None

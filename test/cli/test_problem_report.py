@@ -1,0 +1,204 @@
+"""What checks print, for people and for programs, and which problems count."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.commands import RunCommand
+
+import robot_semantics
+from robot_semantics.base.diagnostics import Diagnostic, Place, Severity
+from robot_semantics.cli.explanations import Explanation, explanations
+from robot_semantics.cli.problem_formats import as_github, line_of_each_kind
+
+PACKAGE = Path(robot_semantics.__file__).parent
+ODD = """<robot name="r">
+  <link name="a"/>
+  <link name="b"><vizual/><colision/></link>
+  <joint name="j" type="continuous" speed="1"><parent link="a"/><child link="b"/></joint>
+</robot>
+"""
+BROKEN = ODD.replace('parent link="a"', 'parent link="c"')
+
+
+@pytest.fixture
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "odd.urdf"
+    file.write_text(ODD)
+    return file
+
+
+def kinds(out: str) -> list[str]:
+    return re.findall(r" \(([a-z-]+)(?:, \d+ times)?\)$", out, re.MULTILINE)
+
+
+def test_each_kind_of_problem_is_one_line_with_its_first_place_and_its_count(run: RunCommand, odd: Path) -> None:
+    result = run("check", odd)
+    first, second, last = result.out.splitlines()
+    assert first.startswith(f"{odd}:3:18: warning: <vizual> is not known in <link>")
+    assert first.endswith("(unknown-tag, 2 times)")
+    assert second.startswith(f"{odd}:4:37: warning: attribute 'speed' is not known")
+    assert second.endswith("(unknown-attribute)")
+    assert last == "3 warnings: --all shows every one"
+
+
+def test_all_shows_every_problem(run: RunCommand, odd: Path) -> None:
+    result = run("check", odd, "--all")
+    assert kinds(result.out) == ["unknown-tag", "unknown-tag", "unknown-attribute"]
+    assert result.out.endswith("\n3 warnings\n")
+
+
+def test_quiet_shows_errors_alone_and_nothing_where_there_is_none(run: RunCommand, odd: Path) -> None:
+    assert (run("check", odd, "--quiet").code, run("check", odd, "--quiet").out) == (0, "")
+    odd.write_text(BROKEN)
+    result = run("check", odd, "--quiet")
+    assert (result.code, kinds(result.out)) == (1, ["unknown-link", "several-roots"][: len(kinds(result.out))])
+    assert "warning" not in result.out
+
+
+def test_kinds_are_ignored_or_become_errors(run: RunCommand, odd: Path) -> None:
+    ignored = run("check", odd, "--ignore", "unknown-tag")
+    assert (ignored.code, kinds(ignored.out)) == (0, ["unknown-attribute"])
+    assert run("check", odd, "--ignore", "unknown-tag,unknown-attribute", "--strict").out.endswith("no problems\n")
+    worse = run("check", odd, "--error", "unknown-tag")
+    assert worse.code == 1
+    assert ": error: <vizual>" in worse.out
+    assert worse.out.endswith("2 errors, 1 warning: --all shows every one\n")
+    odd.write_text(BROKEN)
+    assert run("check", odd, "--ignore", "unknown-link,several-roots").code == 0
+
+
+@pytest.mark.parametrize("option", ["--ignore", "--error"])
+def test_a_kind_that_does_not_exist_is_wrong_usage(run: RunCommand, odd: Path, option: str) -> None:
+    result = run("check", odd, option, "unknown-tga")
+    assert result.code == 2
+    assert result.err == f"error: {option}: there is no kind of problem 'unknown-tga'; did you mean 'unknown-tag'?\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [(".robot_semantics.toml", ""), ("pyproject.toml", "[tool.other]\nx = 1\n[tool.robot_semantics]\n")],
+)
+def test_a_project_settles_which_problems_count(
+    run: RunCommand, odd: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: str
+) -> None:
+    pytest.importorskip("tomllib")
+    (odd.parent / name).write_text(f'{before}ignore = ["unknown-tag"]\nerror = ["unknown-attribute"]\n')
+    below = odd.parent / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    result = run("check", odd)
+    assert (result.code, kinds(result.out)) == (1, ["unknown-attribute"])
+    (odd.parent / name).write_text(f"{before}strict = true\n")
+    assert run("check", odd).code == 1
+    (odd.parent / name).write_text(f'{before}ignroe = ["unknown-tag"]\n')
+    wrong = run("check", odd)
+    assert wrong.code == 2
+    assert "there is no setting 'ignroe'; did you mean 'ignore'?" in wrong.err
+
+
+def test_json_has_every_problem_and_a_version(run: RunCommand, odd: Path) -> None:
+    result = run("check", odd, "--json", "--error", "unknown-attribute")
+    report = json.loads(result.out)
+    assert (report["version"], report["ok"], report["errors"], report["warnings"]) == (1, False, 1, 2)
+    assert [item["code"] for item in report["diagnostics"]] == ["unknown-tag", "unknown-tag", "unknown-attribute"]
+    assert json.loads(run("check", odd, "--format", "json", "--ignore", "unknown-tag").out)["warnings"] == 1
+
+
+def test_sarif_names_each_rule_once_and_every_place(run: RunCommand, odd: Path) -> None:
+    log = json.loads(run("check", odd, "--format", "sarif").out)
+    (one,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    rules = one["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["unknown-tag", "unknown-attribute"]
+    assert [rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in one["results"]] == [True] * 3
+    assert {result["level"] for result in one["results"]} == {"warning"}
+    place = one["results"][0]["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == str(odd)
+    assert place["physicalLocation"]["region"] == {"startLine": 3, "startColumn": 18}
+    assert place["logicalLocations"][0]["fullyQualifiedName"] == "/robot/link[@name='b']/vizual"
+
+
+def test_github_gets_a_command_for_each_problem() -> None:
+    found = [
+        Diagnostic(Severity.ERROR, "unknown-link", "100 % wrong: 'a'", Place("dir,a:b.urdf", 3, 7), "b"),
+        Diagnostic(Severity.NOTE, "other-root", "x", Place("w.usdf")),
+    ]
+    assert as_github(found) == [
+        "::error file=dir%2Ca%3Ab.urdf,title=unknown-link,line=3,col=7::100 %25 wrong: 'a'; did you mean 'b'?",
+        "::notice file=w.usdf,title=other-root::x",
+    ]
+
+
+def test_problems_that_a_collection_has_not_kept_are_counted() -> None:
+    many = Diagnostic(Severity.WARNING, "more-problems", "and 500 more", Place("a"), None, 500)
+    assert line_of_each_kind([many]) == [f"{many} (more-problems, 500 times)"]
+
+
+def test_usdf_check_reports_as_check_does(run: RunCommand, odd: Path) -> None:
+    world = odd.parent / "w.usdf"
+    world.write_text("<world_state><model_state name='a'/><model_state name='b'/></world_state>")
+    assert "(missing-pose, 2 times)" in run("usdf", "check", world).out
+    assert run("usdf", "check", world, "--ignore", "missing-pose").out == "1 file checked: no problems\n"
+
+
+def test_other_commands_have_one_line_for_all_warnings(run: RunCommand, odd: Path) -> None:
+    assert run("show", odd).err == "3 warnings: see 'robot_semantics check'\n"
+
+
+def test_explain_prints_a_page_and_lists_them(run: RunCommand) -> None:
+    page = run("explain", "unknown-link", "zero-axis")
+    assert page.code == 0
+    assert page.out.startswith("unknown-link\n------------\nA link is named that the robot does not have.\n")
+    assert "\nzero-axis\n---------\n" in page.out
+    listed = run("explain").out.splitlines()
+    assert [line.split()[0] for line in listed] == list(explanations())
+    wrong = run("explain", "unknown-lnk")
+    assert wrong.code == 1
+    assert "did you mean 'unknown-link'" in wrong.err
+
+
+MADE = [
+    ("duplicate", "joint"),
+    ("duplicate", "link"),
+    ("missing", "mesh"),
+    ("missing", "texture"),
+    ("unknown", "group"),
+]
+"""Codes that are put together from two words where they are reported."""
+
+
+def reported(path: Path) -> Iterator[str]:
+    """Yield the codes that a module's calls of `error`, `warning` and `note` state."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            first = node.args[0]
+            code = first.value if isinstance(first, ast.Constant) else None
+            if (
+                node.func.attr in ("error", "warning", "note")
+                and isinstance(code, str)
+                and re.fullmatch("[a-z-]+", code)
+            ):
+                yield code
+
+
+def test_every_kind_of_problem_has_its_page_and_every_page_its_kind() -> None:
+    sources = list(PACKAGE.rglob("*.py"))
+    codes = {code for path in sources if path.parent.name not in ("ros", "node", "tools") for code in reported(path)}
+    assert len(codes) > 100
+    assert sorted(codes - set(explanations())) == []
+    texts = "".join(path.read_text(encoding="utf-8") for path in sources)
+    made = [f"{code}-{kind}" for code, kind in MADE]
+    assert [code for code in explanations() if f'"{code}"' not in texts and code not in made] == []
+
+
+@pytest.mark.parametrize("page", explanations().values(), ids=lambda page: page.code)
+def test_a_page_says_what_it_is_in_a_sentence_and_what_to_do(page: Explanation) -> None:
+    assert re.fullmatch(r"[A-Z`].*\.", page.what)
+    assert len(page.text.split("\n\n")) >= 2

@@ -1,0 +1,38 @@
+"""Files in each other's places, and files of two robots, are told in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.commands import RunCommand
+
+OTHER = '<robot name="other"><group name="g">{}</group></robot>'.format(
+    "".join(f'<joint name="turn_{index}"/>' for index in range(9))
+)
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "{1}", "--srdf", "{0}"), ("groups", "{1}", "{0}"), ("fk", "{1}", "--srdf", "{0}")]
+)
+def test_swapped_arguments_are_one_sentence(words: tuple[str, ...], run: RunCommand, rover: tuple[Path, Path]) -> None:
+    result = run(*(word.format(*rover) for word in words))
+    assert (result.code, result.out) == (1, "")
+    assert result.err == f"error: '{rover[1]}' is an SRDF and '{rover[0]}' a URDF: give them the other way round\n"
+
+
+def test_a_file_of_another_kind_is_named_with_what_is_needed(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    assert run("show", rover[1]).err == f"error: '{rover[1]}' is an SRDF, and a URDF is needed in its place\n"
+    assert run("show", rover[0], "--srdf", rover[0]).err.startswith(f"error: '{rover[0]}' is a URDF, and an SRDF")
+
+
+@pytest.mark.parametrize("command", ["show", "groups", "check"])
+def test_an_srdf_of_another_robot_is_one_line_and_exit_1(
+    command: str, run: RunCommand, rover: tuple[Path, Path], tmp_path: Path
+) -> None:
+    srdf = tmp_path / "other.srdf"
+    srdf.write_text(OTHER)
+    result = run(command, rover[0], *(["--srdf"] if command == "show" else []), srdf)
+    assert result.code == 1
+    assert (result.err + result.out).count("the SRDF is of another robot, 'other'") == 1
+    assert "unknown joint" not in result.err + result.out

@@ -1,0 +1,50 @@
+"""An SRDF of another robot is told in one sentence; one that is merely out of date is not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.model.loading import robot_from_text
+
+
+def urdf(names: str) -> str:
+    links = "".join(f'<link name="{name}_link"/>' for name in names)
+    joints = "".join(
+        f'<joint name="{child}" type="fixed"><parent link="{parent}_link"/><child link="{child}_link"/></joint>'
+        for parent, child in pairwise(names)
+    )
+    return f'<robot name="ours">{links}{joints}</robot>'
+
+
+def srdf(names: str) -> str:
+    pairs = "".join(
+        f'<disable_collisions link1="{one}_link" link2="{other}_link" reason="Never"/>'
+        for one, other in pairwise(names)
+    )
+    joints = "".join(f'<joint name="{name}"/>' for name in names[1:])
+    return f'<robot name="theirs">\n{pairs}<group name="arm">{joints}</group></robot>'
+
+
+def problems(ours: str, theirs: str) -> list[tuple[str, str]]:
+    diagnostics = Diagnostics()
+    robot_from_text(urdf(ours), srdf(theirs), strict=False, diagnostics=diagnostics)
+    return [(problem.code, problem.message) for problem in diagnostics.errors]
+
+
+def test_it_is_one_error_that_counts_the_names() -> None:
+    sentence = "the SRDF is of another robot, 'theirs': of the 11 links and joints that it names, 'ours' has none"
+    assert problems("abcdef", "uvwxyz") == [("srdf-of-another-robot", sentence)]
+
+
+def test_a_shared_base_makes_no_difference() -> None:
+    ((code, message),) = problems("abcdef", "avwxyz")
+    assert code == "srdf-of-another-robot"
+    assert message.endswith("'ours' has 1")
+
+
+@pytest.mark.parametrize("theirs", ["abcdef", "abcdxyz", "axy"])
+def test_one_that_is_out_of_date_or_small_is_reported_name_by_name(theirs: str) -> None:
+    assert "srdf-of-another-robot" not in {code for code, _ in problems("abcdef", theirs)}
