@@ -16,6 +16,7 @@ DECOMPOSITION = ["coacd>=1.0"]
 CLUSTER = ["dask[distributed]>=2024.8"]
 FAST = ["msgspec>=0.18"]
 PLOT = ["matplotlib>=3.8"]
+PARQUET = ["pyarrow>=15"]
 # Where no ROS 2 is installed, its client library, middleware and interfaces come as wheels.
 ROS = [
     "ros-jazzy-rclpy",
@@ -63,9 +64,12 @@ setup(
         "decomposition": DECOMPOSITION,
         "cluster": CLUSTER,
         "plot": PLOT,
+        "parquet": PARQUET,
         "fast": FAST,
         "test": TEST,
-        "all": sorted({*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *FAST, *TEST}),
+        "all": sorted(
+            {*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *PARQUET, *FAST, *TEST}
+        ),
     },
     entry_points={
         "console_scripts": [

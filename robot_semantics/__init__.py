@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from robot_semantics.kinematics.joint_space import JointSpace
     from robot_semantics.model.loading import load_robot, robot_from_text
     from robot_semantics.model.robot_model import RobotModel
+    from robot_semantics.recording.notebook import read_recording
     from robot_semantics.usdf.frames import resolve
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.world_state import WorldState
@@ -35,6 +36,7 @@ __all__ = [
     "UnknownNameError",
     "WorldState",
     "load_robot",
+    "read_recording",
     "read_world",
     "resolve",
     "robot_from_text",
@@ -55,6 +57,7 @@ _HOMES = {
     "UnknownNameError": "base.errors",
     "WorldState": "usdf.world_state",
     "load_robot": "model.loading",
+    "read_recording": "recording.notebook",
     "read_world": "usdf.reader",
     "resolve": "usdf.frames",
     "robot_from_text": "model.loading",

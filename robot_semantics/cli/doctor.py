@@ -20,6 +20,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "decomposition": (("coacd",), "meshes as convex parts"),
     "bag": (("rosbags", "mcap"), "recordings"),
     "plot": (("matplotlib",), "plots of series"),
+    "parquet": (("pyarrow",), "series as Parquet tables"),
     "cluster": (("dask", "distributed"), "export on a cluster"),
     "fast": (("msgspec",), "faster world states"),
 }

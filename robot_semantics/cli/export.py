@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag; several are one"
     )
-    parser.add_argument("-o", "--output", metavar="OUT", help="a .usdf, .npz, .jsonl or .csv file, or a folder")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", help="a .usdf, .npz, .parquet, .jsonl or .csv file, or a folder"
+    )
     times = parser.add_argument_group("times (default: --at end)")
     times.add_argument(
         "--at",
@@ -73,7 +75,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_argument_group("how")
     how.add_argument("--interpolate", choices=("linear", "previous", "nearest"), default="linear")
     how.add_argument("--max-gap", metavar="S", default="1", help="list what is older than S seconds (default: 1)")
-    how.add_argument("--format", choices=("usdf", "jsonl", "npz", "csv"), help="default: by the ending of OUT")
+    how.add_argument(
+        "--format", choices=("usdf", "jsonl", "npz", "csv", "parquet"), help="default: by the ending of OUT"
+    )
     how.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     how.add_argument("--jobs", type=int, default=1, metavar="N", help="work in N processes")
     how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli import usdf_combine, usdf_convert, usdf_diff, usdf_edit, usdf_resolve, usdf_views
+from robot_semantics.cli import usdf_combine, usdf_convert, usdf_diff, usdf_edit, usdf_resolve, usdf_series, usdf_views
 from robot_semantics.cli.command import Command
 
 COMMAND = Command(
@@ -51,6 +51,11 @@ COMMAND = Command(
             usdf_combine.add_interpolate_arguments,
             usdf_combine.run_interpolate,
             examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
+        ),
+        "from-series": Command(
+            "write one state of a series that export made, with its robots, to start from",
+            usdf_series.add_from_series_arguments,
+            usdf_series.run_from_series,
         ),
         "convert": Command(
             "convert from and to JSON, SDFormat and MuJoCo keyframes",

@@ -6,22 +6,22 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
+from robot_semantics.base.files import declared_utf8, save_bytes
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
+from robot_semantics.recording.gaps import GapSummary, count_gaps
 from robot_semantics.recording.outputs import (
-    Csv,
-    JsonLines,
-    Npz,
+    FORMATS,
+    SUFFIXES,
+    Job,
     Output,
     UsdfFile,
-    UsdfFolder,
     check_target,
     series_arrays,
     whole_or_nothing,
@@ -35,15 +35,8 @@ from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
-from robot_semantics.state.model_states import ModelSeries
+from robot_semantics.state.snapshot_store import digest_name
 from robot_semantics.usdf.table import format_time
-
-FORMATS = ("usdf", "jsonl", "npz", "csv")
-SUFFIXES = {".usdf": "usdf", ".xml": "usdf", ".jsonl": "jsonl", ".npz": "npz", ".csv": "csv"}
-
-BLOCK_STATES = {"usdf": 64, "jsonl": 256, "csv": 256, "npz": 4096}
-"""How many states are sampled, and if they become text rendered, at once."""
-
 
 BLOCK_BYTES = 8 * 2**20
 """About how much the numbers of a block may take."""
@@ -95,25 +88,6 @@ class ExportRequest:
     dry_run: bool = False
     force: bool = False
     in_memory_bytes: int = IN_MEMORY_BYTES
-
-
-@dataclass
-class GapSummary:
-    """One thing's gaps over all states.
-
-    Attributes:
-        states: in how many states it is old or unknown.
-        never: in how many of these it was not seen up to then.
-        worst_s: the greatest age [s].
-        first_ns: time of the first of these states.
-        last_ns: time of the last.
-    """
-
-    states: int = 0
-    never: int = 0
-    worst_s: float = 0.0
-    first_ns: int = 0
-    last_ns: int = 0
 
 
 @dataclass
@@ -247,32 +221,27 @@ def _write(
             for series in sampled:
                 _take(output, series, (), report, max_gap_ns, watch)
         output.finish()
+        if report.single:
+            for name, text in descriptions.items():
+                save_bytes(declared_utf8(text).encode(), out.parent / name)
 
 
 def _block_size(report: Report, sampler: WorldSampler) -> int:
     """Return how many states are done at once: so many that a block of them stays small."""
     first = sampler.sample(report.times_ns[:1])
     width = sum(array.nbytes for array in series_arrays(first)[1].values())
-    return max(16, min(BLOCK_STATES[report.format], BLOCK_BYTES // max(width, 1)))
+    return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))
 
 
 def _take(
     output: Output, series: Series, texts: Sequence[Rendered], report: Report, max_gap_ns: int, watch: Progress
 ) -> None:
     output.add(series, texts)
-    _count_gaps(report, series, max_gap_ns)
+    count_gaps(report.gaps, series, max_gap_ns)
     watch.advance(len(series))
 
 
 def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
-    if report.format == "npz":
-        return Npz(path, descriptions, scratch / "npz", min(request.sampling.max_gap_ns, 2**63 - 1))
-    if report.format == "jsonl":
-        return JsonLines(path)
-    if report.format == "csv":
-        return Csv(path)
-    if report.single:
-        return UsdfFile(path)
     about: dict[str, Any] = {
         "bags": [str(bag) for bag in request.bags],
         "run": report.recording.run + 1,
@@ -281,25 +250,42 @@ def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: 
         "max_gap": request.sampling.max_gap_ns / 1e9,
         "count": len(report.times_ns),
     }
-    return UsdfFolder(path, descriptions, about)
+    max_gap_ns = min(request.sampling.max_gap_ns, 2**63 - 1)
+    job = Job(path, descriptions, about, scratch / "rows", max_gap_ns, _units(report.recording.robots))
+    return UsdfFile(job) if report.single else FORMATS[report.format].output(job)
+
+
+def _units(robots: Sequence[Robot]) -> dict[tuple[str, str], str]:
+    """Return the units of the joints' positions."""
+    units = {JointType.PRISMATIC: "m", JointType.PLANAR: "m or rad", JointType.FLOATING: "m or 1"}
+    return {
+        (robot.name, joint.name): units.get(joint.type, "rad")
+        for robot in robots
+        if robot.model is not None
+        for joint in robot.model.joints
+    }
 
 
 def _descriptions(
     report: Report, out: Path, is_folder: bool
 ) -> tuple[dict[str, tuple[str | None, str | None]], dict[str, str]]:
-    """Return how each model names its description files, and the texts that are written beside the states."""
+    """Return how each model names its description files, and the texts that are written with the states.
+
+    A single state names the files that were given; what the bag brought stands beside it, named by its digest.
+    """
     names: dict[str, tuple[str | None, str | None]] = {}
     texts: dict[str, str] = {}
+    inside = is_folder or (FORMATS[report.format].with_texts and not report.single)
     for robot in report.recording.robots:
-        if is_folder or report.format == "npz":
-            urdf, srdf = f"{_file_name(robot)}.urdf", f"{_file_name(robot)}.srdf"
-            if robot.urdf_text is not None:
-                texts[urdf] = robot.urdf_text
-            if robot.srdf_text is not None:
-                texts[srdf] = robot.srdf_text
-            names[robot.name] = (urdf if urdf in texts else None, srdf if srdf in texts else None)
-        else:
-            names[robot.name] = (_relative(robot.description, out), _relative(robot.semantic, out))
+        both = []
+        given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
+        for path, text, suffix in given:
+            name = None if inside else _relative(path, out)
+            if name is None and text is not None and (inside or report.single):
+                name = f"{_file_name(robot)}{suffix}" if inside else digest_name(text, suffix)
+                texts[name] = text
+            both.append(name)
+        names[robot.name] = (both[0], both[1])
     return names, texts
 
 
@@ -315,30 +301,10 @@ def _relative(path: Path | None, out: Path) -> str | None:
 
 def _named(series: Series, names: Mapping[str, tuple[str | None, str | None]]) -> Series:
     """Return the series with its models' descriptions named as they lie beside what is written."""
-    models = []
-    for model in series.models:
-        values = dict(model.__dict__)
-        values["description"], values["semantic"] = names[model.name]
-        models.append(ModelSeries(**values))
-    return Series(**{**series.__dict__, "models": tuple(models)})
-
-
-def _count_gaps(report: Report, series: Series, max_gap_ns: int) -> None:
-    ages: list[tuple[str, str, IntArray]] = []
-    for model in series.models:
-        ages += [("joint", f"{model.name}/{name}", model.joint_age_ns[:, i]) for i, name in enumerate(model.joints)]
-        ages.append(("base", model.name, model.base_age_ns))
-    ages += [("frame", name, series.frame_age_ns[:, i]) for i, name in enumerate(series.frames)]
-    for kind, name, age in ages:
-        bad = (age < 0) | (age > max_gap_ns)
-        if not bad.any():
-            continue
-        rows = np.flatnonzero(bad)
-        summary = report.gaps.setdefault((kind, name), GapSummary(first_ns=int(series.times_ns[rows[0]])))
-        summary.states += len(rows)
-        summary.never += int((age < 0).sum())
-        summary.worst_s = max(summary.worst_s, float(age.max()) / 1e9)
-        summary.last_ns = int(series.times_ns[rows[-1]])
+    models = (
+        replace(model, description=names[model.name][0], semantic=names[model.name][1]) for model in series.models
+    )
+    return replace(series, models=tuple(models))
 
 
 def _report_gaps(report: Report, max_gap_ns: int, problems: Diagnostics) -> None:

@@ -7,10 +7,11 @@ import secrets
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -69,19 +70,38 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
         raise
 
 
+@dataclass(frozen=True)
+class Job:
+    """What an output is made from.
+
+    Attributes:
+        path: where to write.
+        texts: the robots' descriptions, by the names that the states have for them.
+        about: what the head of an index says.
+        scratch: a folder for what does not fit into memory.
+        max_gap_ns: what is older counts as old.
+        units: of the joints' positions, by model and joint.
+    """
+
+    path: Path
+    texts: Mapping[str, str]
+    about: Mapping[str, Any]
+    scratch: Path
+    max_gap_ns: int
+    units: Mapping[tuple[str, str], str]
+
+
 class Output(ABC):
     """A series being written; the formats differ in what they take.
 
     Attributes:
-        folder: whether the result is a folder.
         rendered: whether blocks come as text.
     """
 
-    folder = False
     rendered = True
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, job: Job) -> None:
+        self.path = job.path
 
     @abstractmethod
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
@@ -107,15 +127,13 @@ class UsdfFile(Output):
 class UsdfFolder(Output):
     """One USDF document a time, the robots' descriptions, and an index with the times and gaps."""
 
-    folder = True
-
-    def __init__(self, path: Path, descriptions: Mapping[str, str], about: Mapping[str, Any]) -> None:
-        super().__init__(path)
-        for name, text in descriptions.items():
-            _write(path / name, text)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        for name, text in job.texts.items():
+            _write(self.path / name, text)
         self._count = 0
-        self._index: TextIO = (path / INDEX).open("w", encoding="utf-8")
-        head = json.dumps({"format": INDEX_FORMAT, **about}, ensure_ascii=False, indent=1)
+        self._index: TextIO = (self.path / INDEX).open("w", encoding="utf-8")
+        head = json.dumps({"format": INDEX_FORMAT, **job.about}, ensure_ascii=False, indent=1)
         self._index.write(head[: head.rindex("\n")] + ',\n "states": [')
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
@@ -138,9 +156,9 @@ class UsdfFolder(Output):
 class JsonLines(Output):
     """One JSON object a line and state."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._file: TextIO = path.open("w", encoding="utf-8")
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._file: TextIO = self.path.open("w", encoding="utf-8")
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write a line a state."""
@@ -154,8 +172,8 @@ class JsonLines(Output):
 class Csv(JsonLines):
     """One row a state under one head."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
         self._head = False
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
@@ -171,13 +189,13 @@ class Npz(Output):
 
     rendered = False
 
-    def __init__(self, path: Path, descriptions: Mapping[str, str], scratch: Path, max_gap_ns: int) -> None:
-        super().__init__(path)
-        self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in descriptions.items()}
-        self._fixed["max_gap_ns"] = np.array(max_gap_ns, dtype=np.int64)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in job.texts.items()}
+        self._fixed["max_gap_ns"] = np.array(job.max_gap_ns, dtype=np.int64)
         self._columns: dict[str, Columns] = {}
         self._missing: dict[str, int] = {}
-        self._scratch = scratch
+        self._scratch = job.scratch
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Keep the arrays of a block, in memory or beside."""
@@ -206,6 +224,55 @@ class Npz(Output):
                 _write_array(archive, name, array)
             for name, columns in self._columns.items():
                 _write_array(archive, name, columns.finish()[_NPZ]["rows"])
+
+
+class Parquet(Output):
+    """A table with a row a time."""
+
+    rendered = False
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        from robot_semantics.recording.parquet import ParquetWriter
+
+        self._writer = ParquetWriter(self.path, job.texts, job.max_gap_ns, job.units)
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Write a row group."""
+        self._writer.add(series)
+
+    def finish(self) -> None:
+        """Close the file."""
+        self._writer.finish()
+
+
+class Format(NamedTuple):
+    """A format that an export may have.
+
+    Attributes:
+        output: what writes it.
+        suffixes: the endings of its files.
+        block_states: how many states are sampled, and if they become text rendered, at once.
+        with_texts: whether the robots' descriptions are in it or beside it.
+    """
+
+    output: Callable[[Job], Output]
+    suffixes: tuple[str, ...]
+    block_states: int
+    with_texts: bool = False
+
+
+FORMATS: Mapping[str, Format] = {
+    "usdf": Format(UsdfFolder, (".usdf", ".xml"), 64, with_texts=True),
+    "jsonl": Format(JsonLines, (".jsonl",), 256),
+    "npz": Format(Npz, (".npz",), 4096, with_texts=True),
+    "csv": Format(Csv, (".csv",), 256),
+    "parquet": Format(Parquet, (".parquet",), 4096, with_texts=True),
+}
+"""What `export` writes; a new format is a line here."""
+
+
+SUFFIXES = {ending: name for name, entry in FORMATS.items() for ending in entry.suffixes}
 
 
 def series_arrays(series: Series) -> tuple[dict[str, Array], dict[str, Array]]:

@@ -15,7 +15,7 @@ from robot_semantics.base.errors import DescriptionError, MissingExtraError, Unk
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
-from robot_semantics.recording.series_input import load_npz, load_states, npz_max_gap_ns, series_of
+from robot_semantics.recording.series_input import ARRAYS, load_arrays, load_states, series_of
 from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.state.model_states import ModelSeries
 
@@ -56,12 +56,11 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         RequestError: there is no state in it.
         OSError: a file cannot be read.
     """
-    if len(paths) == 1 and paths[0].suffix == ".npz":
-        series, _ = load_npz(paths[0])
+    if len(paths) == 1 and paths[0].suffix in ARRAYS:
+        series, _, max_gap_ns = load_arrays(paths[0])
         limits = {
             m.name: dict(zip(m.variables, zip(m.lower, m.upper, strict=True), strict=True)) for m in series.models
         }
-        max_gap_ns = npz_max_gap_ns(paths[0])
         return PlotData(
             _some(series), _old_by_age(series, DEFAULT_GAP_NS if max_gap_ns is None else max_gap_ns), limits
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.state.model_states import (
     ABSENT,
     FloatArray,
@@ -19,6 +21,18 @@ from robot_semantics.state.model_states import (
     six_or_none,
 )
 from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
+
+
+class SeriesError(RobotSemanticsError):
+    """A file that holds no series, or states that make none.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {reason}")
 
 
 class Gap(NamedTuple):

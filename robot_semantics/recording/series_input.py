@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
-from robot_semantics.recording.series import Series
+from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries
@@ -23,17 +22,8 @@ from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
 
-
-class SeriesError(RobotSemanticsError):
-    """A file that holds no series, or states that make none.
-
-    Attributes:
-        path: the file.
-    """
-
-    def __init__(self, path: Path, reason: str) -> None:
-        self.path = path
-        super().__init__(f"{path}: {reason}")
+ARRAYS = (".npz", ".parquet")
+"""Endings of files that hold a series as arrays."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +58,8 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     srdf: dict[str, str] = {}
     limits: dict[str, dict[str, tuple[float, float]]] = {}
     for path in paths:
-        if path.suffix == ".npz":
-            series, texts = load_npz(path)
+        if path.suffix in ARRAYS:
+            series, texts, _ = load_arrays(path)
             gaps = _npz_gaps(series)
             found += [(path, state, gap) for state, gap in zip(series.states(), gaps, strict=True)]
             for model in series.models:
@@ -101,7 +91,7 @@ def _documents(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], 
     elif path.suffix in (".usdf", ".xml"):
         yield read_world(path), ()
     else:
-        raise SeriesError(path, "a series is a folder, .npz, .jsonl or .usdf files")
+        raise SeriesError(path, "a series is a folder, .npz, .parquet, .jsonl or .usdf files")
 
 
 def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...]]]:
@@ -153,6 +143,24 @@ def _read_texts(
             problems.warning(
                 "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", Place(str(folder))
             )
+
+
+def load_arrays(path: Path) -> tuple[Series, dict[str, str], int | None]:
+    """Return a series of arrays, its description texts by file name, and the age from which values count as old [ns].
+
+    Raises:
+        SeriesError: the file is damaged or holds something else.
+        MissingExtraError: it is Parquet, and pyarrow is not installed.
+        OSError: it cannot be read.
+    """
+    if path.suffix == ".npz":
+        return (*load_npz(path), npz_max_gap_ns(path))
+    from robot_semantics.recording.parquet import ParquetSeries
+
+    with path.open("rb"):
+        pass
+    file = ParquetSeries(path)
+    return file.series(), file.texts, file.max_gap_ns
 
 
 def load_npz(path: Path) -> tuple[Series, dict[str, str]]:

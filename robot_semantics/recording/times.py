@@ -102,12 +102,21 @@ def parse_time(text: str, recording: Recording) -> int:
     Raises:
         RequestError: it is none of these.
     """
+    return time_of(text, recording.start_ns, recording.end_ns)
+
+
+def time_of(text: str, start_ns: int, end_ns: int) -> int:
+    """Return the time that a text means in something that lasts from `start_ns` to `end_ns` [ns]; as `parse_time`.
+
+    Raises:
+        RequestError: the text is no time.
+    """
     if text == "end":
-        return recording.end_ns
+        return end_ns
     if text.startswith("@"):
         return _nanoseconds(text[1:])
     value = _nanoseconds(text)
-    return value if value >= ABSOLUTE_FROM * 1_000_000_000 else recording.start_ns + value
+    return value if value >= ABSOLUTE_FROM * 1_000_000_000 else start_ns + value
 
 
 def blocks(times_ns: IntArray, size: int) -> Sequence[IntArray]:

@@ -89,12 +89,12 @@ class ModelSeries:
     @property
     def variables(self) -> tuple[str, ...]:
         """A name for every position variable: the joint's own, or ``joint[2]``."""
-        return _columns(self.joints, self.widths)
+        return variable_columns(self.joints, self.widths)
 
     @property
     def velocity_variables(self) -> tuple[str, ...]:
         """A name for every velocity component."""
-        return _columns(self.joints, self.speeds)
+        return variable_columns(self.joints, self.speeds)
 
 
 def with_links(series: ModelSeries, kinematics: ForwardKinematics) -> ModelSeries:
@@ -240,7 +240,8 @@ def six_or_none(row: FloatArray) -> Vec6 | None:
     return (values[0], values[1], values[2], values[3], values[4], values[5])
 
 
-def _columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
+def variable_columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
+    """Return a name for every number of joints that have `widths` of them: the joint's own, or ``joint[2]``."""
     return tuple(
         name if width == 1 else f"{name}[{i}]" for name, width in zip(joints, widths, strict=True) for i in range(width)
     )

@@ -102,7 +102,7 @@ class SnapshotStore:
                 raise SnapshotError(f"'{name}' is a symbolic link; it is not replaced")
             if os.path.lexists(path) and not path.is_file():
                 raise SnapshotError(f"'{name}' is no file; it is not replaced")
-            described, files = _described(with_relative_paths(state, path.parent), texts)
+            described, files = described_beside(with_relative_paths(state, path.parent), texts)
             text = write_world(with_comment(described, comment)).encode()
             if len(text) > self.max_bytes:
                 raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
@@ -253,8 +253,11 @@ class SnapshotStore:
         return sorted(found)
 
 
-def _described(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
-    """Return a state whose models name their descriptions' files, and what these files hold."""
+def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
+    """Return a state whose models name their descriptions' files, and what these files hold.
+
+    A file is named by the digest of its text; models that name a description already keep it.
+    """
     models = []
     files: dict[str, bytes] = {}
     for model in state.models:
@@ -265,12 +268,17 @@ def _described(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldStat
         names = []
         for text, suffix in ((found.urdf, ".urdf"), (found.srdf, ".srdf")):
             content = declared_utf8(text).encode()
-            name = f"{hashlib.sha256(content).hexdigest()[:_DIGITS]}{suffix}" if text.strip() else None
+            name = digest_name(text, suffix) if text.strip() else None
             names.append(name)
             if name is not None:
                 files[name] = content
         models.append(replace(model, description=names[0], semantic=names[1]))
     return replace(state, models=tuple(models)), files
+
+
+def digest_name(text: str, suffix: str) -> str:
+    """Return the name of the file that a description stands in beside the states that name it."""
+    return f"{hashlib.sha256(declared_utf8(text).encode()).hexdigest()[:_DIGITS]}{suffix}"
 
 
 def _texts_named_in(path: Path) -> set[str]:

@@ -142,7 +142,10 @@ def test_format_may_be_said_when_the_ending_does_not(tools: Any, drive: Path) ->
     tools.run("export", drive, "--format", "jsonl", "-o", tools.folder / "out.data")
     assert json.loads((tools.folder / "out.data").read_text())["models"]
     code, _, stderr = tools.run("export", drive, "-o", tools.folder / "other.data")
-    assert (code, "has the ending '.data'; known is .usdf, .xml, .jsonl, .npz or .csv: say --format" in stderr) == (
+    assert (
+        code,
+        "has the ending '.data'; known is .usdf, .xml, .jsonl, .npz, .csv or .parquet: say --format" in stderr,
+    ) == (
         1,
         True,
     )

@@ -44,7 +44,7 @@ def _unit(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw(tools: Any, source: Path, *arguments: str) -> _Picture:
-    code, stdout, stderr = tools.run("plot", source, "-o", tools.folder / "picture.svg", *arguments)
+    code, stdout, stderr = tools.run("plot", source, "-o", tools.folder / "picture.svg", "--force", *arguments)
     assert (code, stderr) == (0, "")
     assert "drew " in stdout
     return _Picture(tools.folder / "picture.svg")
@@ -160,7 +160,7 @@ def test_each_base_has_a_row_of_its_own(tools: Any) -> None:
     heights = []
     for models in (1, 4):
         paths = _series(tools, 0, models)
-        code, _, stderr = tools.run("plot", *paths, "-o", tools.folder / "p.svg")
+        code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
         assert code == 0, stderr
         root = etree.parse(str(tools.folder / "p.svg")).getroot()
         heights.append(float(root.get("height", "0pt").removesuffix("pt")))
@@ -171,6 +171,6 @@ def test_each_base_has_a_row_of_its_own(tools: Any) -> None:
 
 def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
     paths = _series(tools, 250, 1)
-    code, _, stderr = tools.run("plot", *paths, "-o", tools.folder / "p.svg")
+    code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
     assert (code, "251 rows are too many for a picture: choose with --joint or --model" in stderr) == (1, True)
-    assert tools.run("plot", *paths, "--joint", "j7", "-o", tools.folder / "p.svg")[0] == 0
+    assert tools.run("plot", *paths, "--joint", "j7", "--force", "-o", tools.folder / "p.svg")[0] == 0

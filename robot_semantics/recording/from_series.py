@@ -1,0 +1,89 @@
+"""One state out of a series, with its robots' descriptions beside it: what a simulation is started from again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.files import save_bytes
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.series_input import load_npz, load_states
+from robot_semantics.recording.times import time_of
+from robot_semantics.state.snapshot_store import Texts, described_beside
+from robot_semantics.usdf.table import format_time
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import save_world
+
+IntArray = npt.NDArray[np.int64]
+
+
+def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
+    """Return the state of a series at a time, and its robots' descriptions by model.
+
+    Args:
+        path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
+        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); a state must be there.
+        problems: takes what could not be read of descriptions.
+
+    Raises:
+        RequestError: there is no state at that time; the nearest ones are named.
+        SeriesError: the file is no series.
+        OSError: it cannot be read.
+    """
+    if path.suffix == ".parquet":
+        from robot_semantics.recording.parquet import ParquetSeries
+
+        file = ParquetSeries(path)
+        (state,) = file.row(_index(file.times_ns, at)).states()
+        return _without_names(state, file.texts)
+    if path.suffix == ".npz":
+        series, texts = load_npz(path)
+        index = _index(series.times_ns, at)
+        state = next(state for i, state in enumerate(series.states()) if i == index)
+        return _without_names(state, texts)
+    loaded = load_states([path], problems)
+    index = _index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)
+    state = loaded.states[index]
+    found = {m.name: Texts(loaded.urdf.get(m.name, ""), loaded.srdf.get(m.name, "")) for m in state.models}
+    bare = (replace(m, description=None, semantic=None) if found[m.name].urdf else m for m in state.models)
+    return replace(state, models=tuple(bare)), {name: texts for name, texts in found.items() if texts.urdf}
+
+
+def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
+    """Write a state, and its robots' descriptions beside it in files that are named by their digests.
+
+    Raises:
+        DescriptionError: the state cannot be written.
+        OSError: a file cannot be written.
+    """
+    named, files = described_beside(state, texts)
+    for name, content in files.items():
+        save_bytes(content, path.parent / name)
+    save_world(named, path)
+
+
+def _index(times_ns: IntArray, at: str) -> int:
+    if not len(times_ns):
+        raise RequestError("the series has no state")
+    time_ns = time_of(at, int(times_ns[0]), int(times_ns[-1]))
+    index = int(np.searchsorted(times_ns, time_ns))
+    if index < len(times_ns) and times_ns[index] == time_ns:
+        return index
+    nearest = [format_time(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
+    raise RequestError(f"the series has no state at {format_time(time_ns)} s; nearest: {', '.join(nearest)} s")
+
+
+def _without_names(state: WorldState, texts: Mapping[str, str]) -> tuple[WorldState, dict[str, Texts]]:
+    """Return a state that names no descriptions which are in the series, and these descriptions."""
+    found = {
+        model.name: Texts(texts[model.description], texts.get(model.semantic or "", ""))
+        for model in state.models
+        if model.description is not None and model.description in texts
+    }
+    bare = (replace(m, description=None, semantic=None) if m.name in found else m for m in state.models)
+    return replace(state, models=tuple(bare)), found

@@ -1,0 +1,176 @@
+"""A recording for notebooks and scripts: one call reads it, then states, tables and gaps are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.recording.gaps import GapSummary, count_gaps
+from robot_semantics.recording.recording import Recording, plan_recording
+from robot_semantics.recording.recording import read_recording as read_plan
+from robot_semantics.recording.robots import RequestError, RobotRequest
+from robot_semantics.recording.sampling import Sampling, WorldSampler
+from robot_semantics.recording.series import Series
+from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
+from robot_semantics.usdf.table import format_time
+from robot_semantics.usdf.world_state import WorldState
+
+Times = npt.NDArray[np.int64]
+Time = int | float | str
+"""Seconds as on the command line: from the start, ``"@1700000000.5"``, ``"end"``; or integer nanoseconds since 1970."""
+
+NANOSECONDS_FROM = 10**17
+"""An integer from here on, 1973, is nanoseconds; a smaller one seconds."""
+
+
+class RecordedWorld:
+    """A recording that was read, as a world at any time.
+
+    Attributes:
+        recording: what was read: transforms, joint states, robots.
+        problems: everything that was wrong with it.
+    """
+
+    def __init__(self, recording: Recording, sampling: Sampling, problems: Diagnostics) -> None:
+        self.recording, self.problems = recording, problems
+        self._sampler = WorldSampler(recording, sampling, problems)
+        self._max_gap_ns = sampling.max_gap_ns
+
+    @property
+    def start_ns(self) -> int:
+        """The first stamp [ns]."""
+        return self.recording.start_ns
+
+    @property
+    def end_ns(self) -> int:
+        """The last stamp [ns]."""
+        return self.recording.end_ns
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the robots."""
+        return tuple(robot.name for robot in self.recording.robots)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """The names of the frames."""
+        return self._sampler.frames
+
+    def at(self, time: Time) -> WorldState:
+        """Return the world at a time.
+
+        Raises:
+            RequestError: the time is none, or outside the recording.
+        """
+        (state,) = self.sample(np.array([self._time(time)])).states()
+        return state
+
+    def sample(self, times_ns: npt.ArrayLike) -> Series:
+        """Return the world at times (n,), integers [ns], as arrays."""
+        return self._sampler.sample(np.asarray(times_ns, dtype=np.int64))
+
+    def series(self, *, every: str | float | None = None, at_topic: str | None = None) -> Series:
+        """Return the world every so often [s], or whenever a topic has a message; without either, at every joint state.
+
+        Raises:
+            RequestError: the distance is none, or there are far too many times.
+        """
+        if every is None and at_topic is None:
+            stamps = [model.joints.stamps_ns() for model in self._sampler.models]
+            times = np.unique(np.concatenate([*stamps, np.array([self.end_ns])]))
+            return self.sample(times[(times >= self.start_ns) & (times <= self.end_ns)])
+        request = TimeRequest(every=None if every is None else str(every), at_topic=at_topic)
+        return self.sample(choose_times(request, self.recording, self.problems))
+
+    def table(self, *, every: str | float | None = None, at_topic: str | None = None) -> Any:
+        """Return `series` as a `pyarrow.Table` (``.to_pandas()``): a row a time, a column for every number.
+
+        Raises:
+            MissingExtraError: pyarrow is not installed.
+            RequestError: as `series`.
+        """
+        from robot_semantics.recording.parquet import series_table
+
+        return series_table(self.series(every=every, at_topic=at_topic))
+
+    @property
+    def gaps(self) -> Mapping[tuple[str, str], GapSummary]:
+        """What is old or unknown, looked at every tenth of a second, by kind (joint, base, frame) and name."""
+        found: dict[tuple[str, str], GapSummary] = {}
+        times = np.arange(self.start_ns, self.end_ns + 1, 10**8, dtype=np.int64)
+        for block in np.array_split(times, max(1, len(times) // 4096)):
+            count_gaps(found, self.sample(block), self._max_gap_ns)
+        return found
+
+    def __repr__(self) -> str:
+        recording = self.recording
+        bags = ", ".join(str(bag.path) for bag in recording.plan.bags)
+        lines = [
+            f"<recording {bags}: {format_time(self.end_ns - self.start_ns)[:-6]} s from {format_time(self.start_ns)} s",
+            *(
+                f"  robot {robot.name}: "
+                + ("no description" if robot.model is None else f"{len(robot.model.links)} links")
+                + f", joint states on {', '.join(robot.joint_topics) or 'no topic'}"
+                for robot in recording.robots
+            ),
+            f"  frames: {', '.join(self.frames) or 'none'}; {len(tuple(self.problems))} problems>",
+        ]
+        return "\n".join(lines)
+
+    def _time(self, time: Time) -> int:
+        if isinstance(time, int | np.integer) and time >= NANOSECONDS_FROM:
+            time_ns = int(time)
+        else:
+            time_ns = parse_time(str(time), self.recording)
+        if not self.start_ns <= time_ns <= self.end_ns:
+            span = f"{format_time(self.start_ns)} s to {format_time(self.end_ns)} s"
+            raise RequestError(f"{format_time(time_ns)} s is outside the recording, which goes from {span}")
+        return time_ns
+
+
+def read_recording(
+    *paths: str | Path,
+    models: Mapping[str, str] | None = None,
+    urdf: str | Path | None = None,
+    srdf: str | Path | None = None,
+    joint_states: Sequence[str] = (),
+    odometry: str | None = None,
+    sampling: Sampling | None = None,
+    run: int | None = None,
+) -> RecordedWorld:
+    """Read bags together as one recording.
+
+    Args:
+        paths: the bags.
+        models: namespaces by the robots' names, ``{"left": "/left"}``; None: every robot that the bags tell of.
+        urdf: the URDF of the one robot, where the bags do not have it.
+        srdf: its SRDF.
+        joint_states: the topics of its joint states.
+        odometry: the topic that says where it is.
+        sampling: how states are made; links, interpolation, what counts as old.
+        run: number of the run, from 1, if the clock was set back; None: the last.
+
+    Raises:
+        RobotSemanticsError: the request does not fit the recording, or nothing can be read.
+        OSError: a file cannot be read.
+    """
+    problems = Diagnostics()
+    everyone: Mapping[str | None, str] = {None: ""}
+    requests = [
+        RobotRequest(
+            name,
+            namespace,
+            None if urdf is None else Path(urdf),
+            None if srdf is None else Path(srdf),
+            tuple(joint_states),
+            odometry,
+        )
+        for name, namespace in (everyone if models is None else models).items()
+    ]
+    plan = plan_recording([Path(path) for path in paths], requests, problems)
+    return RecordedWorld(read_plan(plan, problems, run=run), sampling or Sampling(), problems)
