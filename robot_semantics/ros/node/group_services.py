@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -10,18 +9,17 @@ from itertools import combinations
 from threading import RLock
 from typing import Any
 
-from builtin_interfaces.msg import Time
 from robot_semantics_interfaces import srv
-from robot_semantics_interfaces.msg import CollisionPair, EndEffector, GroupState, VirtualJoint
+from robot_semantics_interfaces.msg import CollisionPair, EndEffector, VirtualJoint
 from robot_semantics_interfaces.msg import Group as GroupMessage
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.model.semantics import Group, NamedState
+from robot_semantics.model.semantics import Group
+from robot_semantics.ros.node.group_state_services import GroupStateServices
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.robot import Robot
-from robot_semantics.state.time_order import NEVER_NS
 
 NO_ROBOT = "there is no robot description yet"
 
@@ -33,19 +31,18 @@ class GroupServices:
 
     def __init__(self, slot: RobotSlot, lock: RLock, tolerance: Callable[[], float]) -> None:
         """`tolerance` gives the largest difference for a state to match where a request states none."""
-        self._slot, self._lock, self._tolerance = slot, lock, tolerance
+        self._slot = slot
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
         table: Mapping[str, tuple[Any, Answer]] = {
             "list_groups": (srv.ListGroups, self._list_groups),
             "get_group": (srv.GetGroup, self._get_group),
             "find_groups": (srv.FindGroups, _find_groups),
-            "get_group_states": (srv.GetGroupStates, _get_group_states),
-            "get_current_state": (srv.GetCurrentState, self._get_current_state),
             "list_end_effectors": (srv.ListEndEffectors, _list_end_effectors),
             "list_passive_joints": (srv.ListPassiveJoints, _list_passive_joints),
             "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
             "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
             "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
+            **GroupStateServices(slot, lock, tolerance).table,
         }
         self._services = [
             slot.node.create_service(kind, f"~/{slot.topic(name)}", self._of_robot(answer))
@@ -82,33 +79,6 @@ class GroupServices:
             message = made[request.name] = group_message(robot.model.semantics.group(request.name))
         response.group = message
 
-    def _get_current_state(self, robot: Robot, request: Any, response: Any) -> None:
-        group = robot.model.semantics.group(request.group)
-        moving, space = robot.moving, robot.space
-        with self._lock:
-            positions = robot.buffer.positions.tolist()
-            known = robot.buffer.known.tolist()
-            stamps = robot.buffer.stamps_ns.tolist()
-        numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
-        unseen = [moving.names[number] for number in numbers if not known[number]]
-        if unseen:
-            raise RobotSemanticsError(f"no position has come yet for: {', '.join(unseen)}")
-        values = {name: positions[space.index[name]] for name in group.variable_names}
-        response.state = GroupState(
-            group=group.name, variable_names=list(values), values=[float(value) for value in values.values()]
-        )
-        nearest = queries.matching_states(robot.model, group.name, values, math.inf)
-        tolerance = request.tolerance or self._tolerance()
-        response.distance = math.nan
-        if nearest and math.isfinite(nearest[0].difference):
-            response.distance = float(nearest[0].difference)
-            if nearest[0].difference <= tolerance:
-                response.matching_state = nearest[0].state
-        oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
-        if oldest != NEVER_NS:
-            seconds, nanoseconds = divmod(oldest, 1_000_000_000)
-            response.stamp = Time(sec=seconds, nanosec=nanoseconds)
-
 
 def _find_groups(robot: Robot, request: Any, response: Any) -> None:
     found = list(robot.model.semantics.groups)
@@ -119,14 +89,6 @@ def _find_groups(robot: Robot, request: Any, response: Any) -> None:
         having = queries.groups_with_joint(robot.model, request.joint)
         found = [name for name in found if name in having]
     response.groups = found
-
-
-def _get_group_states(robot: Robot, request: Any, response: Any) -> None:
-    if request.state:
-        states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
-    else:
-        states = queries.states_of(robot.model, request.group)
-    response.states = [_state_message(robot.model, state) for state in states]
 
 
 def _list_end_effectors(robot: Robot, request: Any, response: Any) -> None:
@@ -181,15 +143,6 @@ def _pair_message(model: RobotModel, link1: str, link2: str) -> CollisionPair:
     status = queries.collision_pair(model, link1, link2)
     reason = status.reason or ("" if status.checked else status.cause.value)
     return CollisionPair(link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason)
-
-
-def _state_message(model: RobotModel, state: NamedState) -> GroupState:
-    names: list[str] = []
-    values: list[float] = []
-    for joint, numbers in state.joints.items():
-        names += model.joint(joint).variable_names
-        values += numbers
-    return GroupState(name=state.name, group=state.group, variable_names=names, values=values)
 
 
 def group_message(group: Group) -> GroupMessage:

@@ -1,0 +1,159 @@
+"""Services about where a group is, or could be: its named states, where it is now, and a state made of that."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
+
+from robot_semantics_interfaces import srv
+from robot_semantics_interfaces.msg import GroupState
+from sensor_msgs.msg import JointState
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.model import queries
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.semantics import Group, NamedState
+from robot_semantics.ros.messages.world_messages import time_message
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.srdf.edit import SrdfText, checked_name
+from robot_semantics.srdf.new import group_state
+from robot_semantics.state.robot import Robot
+from robot_semantics.state.time_order import NEVER_NS
+
+Answer = Callable[[Robot, Any, Any], None]
+
+
+class _Measured(NamedTuple):
+    """Where a group is: a value for each of its variables, and the time of the oldest [ns], None if none has one."""
+
+    values: Mapping[str, float]
+    oldest_ns: int | None
+
+
+class GroupStateServices:
+    """Answers for one robot; `GroupServices` offers them with the others."""
+
+    def __init__(self, slot: RobotSlot, lock: RLock, tolerance: Callable[[], float]) -> None:
+        """`tolerance` gives the largest difference for a state to match where a request states none."""
+        self._slot, self._lock, self._tolerance = slot, lock, tolerance
+        self.table: Mapping[str, tuple[Any, Answer]] = {
+            "get_group_states": (srv.GetGroupStates, _get_group_states),
+            "get_group_state": (srv.GetGroupState, self._get_group_state),
+            "get_current_state": (srv.GetCurrentState, self._get_current_state),
+            "save_group_state": (srv.SaveGroupState, self._save_group_state),
+        }
+
+    def _measured(self, robot: Robot, group: Group) -> _Measured:
+        """Return where a group is.
+
+        Raises:
+            RobotSemanticsError: a joint of it has not reported.
+        """
+        moving, space = robot.moving, robot.space
+        with self._lock:
+            positions = robot.buffer.positions.tolist()
+            known = robot.buffer.known.tolist()
+            stamps = robot.buffer.stamps_ns.tolist()
+        numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
+        unseen = [moving.names[number] for number in numbers if not known[number]]
+        if unseen:
+            raise RobotSemanticsError(f"no position has come yet for: {', '.join(unseen)}")
+        oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
+        values = {name: float(positions[space.index[name]]) for name in group.variable_names}
+        return _Measured(values, None if oldest == NEVER_NS else oldest)
+
+    def _get_current_state(self, robot: Robot, request: Any, response: Any) -> None:
+        group = robot.model.semantics.group(request.group)
+        measured = self._measured(robot, group)
+        response.state = _message(group.name, measured.values)
+        nearest = queries.matching_states(robot.model, group.name, measured.values, math.inf)
+        tolerance = request.tolerance or self._tolerance()
+        response.distance = math.nan
+        if nearest and math.isfinite(nearest[0].difference):
+            response.distance = float(nearest[0].difference)
+            if nearest[0].difference <= tolerance:
+                response.matching_state = nearest[0].state
+        if measured.oldest_ns is not None:
+            response.stamp = time_message(measured.oldest_ns)
+
+    def _get_group_state(self, robot: Robot, request: Any, response: Any) -> None:
+        group = robot.model.semantics.group(request.group)
+        if request.state:
+            state = robot.model.semantics.state(request.group, request.state)
+            values, stamp_ns = _Measured(_values(robot.model, state), None)
+        else:
+            values, stamp_ns = self._measured(robot, group)
+        response.joint_state = JointState(name=list(values), position=list(values.values()))
+        now_ns = int(self._slot.node.get_clock().now().nanoseconds)
+        response.joint_state.header.stamp = time_message(now_ns if stamp_ns is None else stamp_ns)
+
+    def _save_group_state(self, robot: Robot, request: Any, response: Any) -> None:
+        group = robot.model.semantics.group(request.group)
+        values = self._measured(robot, group).values
+        path = self._writable(request.path) if request.path else None
+        text = self._srdf(robot) if path is None else SrdfText.from_file(path)
+        element = group_state(
+            checked_name(request.state),
+            group.name,
+            {
+                joint: [values[name] for name in robot.model.joint(joint).variable_names]
+                for joint in group.active_joints
+            },
+        )
+        if group.name not in {stated.name for stated in text.semantic.groups}:
+            raise RobotSemanticsError(f"{path} has no group '{group.name}'")
+        if (group.name, request.state) in {(state.group, state.name) for state in text.semantic.states}:
+            if not request.overwrite:
+                raise RobotSemanticsError(f"group '{group.name}' has a state '{request.state}' already")
+            text = text.remove("state", group.name, request.state)
+        text = text.add([element])
+        if path is not None:
+            save_bytes(bytes(text), path)
+        response.text = str(text)
+        active = {
+            name: values[name] for joint in group.active_joints for name in robot.model.joint(joint).variable_names
+        }
+        response.group_state = _message(group.name, active, request.state)
+
+    def _srdf(self, robot: Robot) -> SrdfText:
+        description = self._slot.description
+        text = "" if description is None else description.srdf
+        return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
+
+    def _writable(self, path: str) -> Path:
+        """Return the file that a request names, where requests may name files.
+
+        Raises:
+            RobotSemanticsError: they may not, or it is no SRDF file.
+        """
+        if not self._slot.node.get_parameter("snapshots.allow_paths").value:
+            raise RobotSemanticsError("a path needs the parameter snapshots.allow_paths; without one the text is given")
+        file = Path(path).expanduser()
+        if file.suffix != ".srdf" or not file.is_file():
+            raise RobotSemanticsError(f"'{path}' is no file that ends in .srdf")
+        return file
+
+
+def _get_group_states(robot: Robot, request: Any, response: Any) -> None:
+    if request.state:
+        states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
+    else:
+        states = queries.states_of(robot.model, request.group)
+    response.states = [_message(state.group, _values(robot.model, state), state.name) for state in states]
+
+
+def _values(model: RobotModel, state: NamedState) -> dict[str, float]:
+    """Return a named state's values by variable."""
+    return {
+        name: value
+        for joint, numbers in state.joints.items()
+        for name, value in zip(model.joint(joint).variable_names, numbers, strict=True)
+    }
+
+
+def _message(group: str, values: Mapping[str, float], name: str = "") -> GroupState:
+    return GroupState(name=name, group=group, variable_names=list(values), values=list(values.values()))
