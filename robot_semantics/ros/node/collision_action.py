@@ -41,7 +41,7 @@ class CollisionAction:
             GenerateCollisionMatrix,
             f"~/{slot.topic('generate_collision_matrix')}",
             self._execute,
-            goal=lambda _goal: GoalResponse.REJECT if self._busy.locked() else GoalResponse.ACCEPT,
+            goal=self._admit,
             cancel=lambda _handle: CancelResponse.ACCEPT,
         )
 
@@ -51,6 +51,13 @@ class CollisionAction:
         if self._worker is not None:
             self._worker.join(LONGEST_END_S)
         self._server.destroy()
+
+    def _admit(self, _goal: Any) -> GoalResponse:
+        if not self._busy.locked():
+            return GoalResponse.ACCEPT
+        # The client learns only that it is rejected.
+        self._slot.node.get_logger().warning("a goal is rejected: another collision matrix is being generated")
+        return GoalResponse.REJECT
 
     async def _execute(self, handle: Any) -> Any:
         work = _Work(self._slot.description, handle, self._stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
@@ -28,6 +29,14 @@ class Description(NamedTuple):
 
 class DescriptionRefusedError(RobotSemanticsError):
     """The texts give no robot; the message has every error with its place, one a line."""
+
+
+def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
+    """Return problems in words, those of one kind as the first of them and how many more there are."""
+    kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
+    for problem in problems:
+        kinds.setdefault((problem.severity, problem.code), []).append(problem)
+    return [str(same[0]) + (f" (and {len(same) - 1} more of this kind)" if same[1:] else "") for same in kinds.values()]
 
 
 def read_description(

@@ -16,6 +16,7 @@ from robot_semantics.ros.node.looks import PERIOD_S
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.health import Health
 from robot_semantics.state.joint_input import Reason
+from robot_semantics.state.robot import Robot
 
 if TYPE_CHECKING:
     from robot_semantics.ros.node.core import Core
@@ -35,6 +36,7 @@ class Monitor:
         self._period_s = 0.0
         self._timer: Any = None
         self._last: dict[str, tuple[float, int, int]] = {}
+        self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
         core.looks.add(self._look)
 
@@ -56,6 +58,7 @@ class Monitor:
             core.inputs.refresh()
             for slot in core.slots:
                 if slot.robot is not None:
+                    self._say_first(slot, slot.robot)
                     with core.lock:
                         self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
             if core.settings.check_tf_authority:
@@ -67,6 +70,12 @@ class Monitor:
         elif self._timer is None:
             self._publish()
             self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
+
+    def _say_first(self, slot: RobotSlot, robot: Robot) -> None:
+        if robot.heard and slot.prefix not in self._heard:
+            self._heard.add(slot.prefix)
+            senders = ", ".join(slot.publishers_of(slot.topic("joint_states"))) or "another topic"
+            self._core.node.get_logger().info(f"robot '{robot.name}': the first joint values have come, from {senders}")
 
     def _stop_publishing(self) -> None:
         if self._timer is not None:

@@ -12,7 +12,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
-from robot_semantics.ros.node.description import Description, read_description
+from robot_semantics.ros.node.description import Description, one_line_a_kind, read_description
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.state.robot import Robot
@@ -150,10 +150,11 @@ class RobotSlot:
         return robot
 
     def put(self, description: Description, robot: Robot, changed: Mapping[str, Any]) -> None:
-        """Make a description and its robot the present ones, and log the description's problems if it is new."""
+        """Make a description and its robot the present ones, and log what is new of it."""
         if description is not self.description:
-            for problem in description.problems:
-                self.node.get_logger().warning(str(problem))
+            for line in one_line_a_kind(description.problems):
+                self.node.get_logger().warning(line)
+            self.node.get_logger().info(shown(_summary(robot), LONGEST_LINE))
         self.values.update(changed)
         self.description, self.robot = description, robot
 
@@ -191,3 +192,20 @@ class RobotSlot:
         below = self.parameter(f"virtual_joints.{name}")
         declared = parameters.declare(self.node, parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}
+
+
+def _summary(robot: Robot) -> str:
+    """Return a robot in one line: its links, joints, groups, and who moves its root link."""
+    model, root = robot.model, robot.model.root_joint
+    parts = [
+        f"{len(model.links)} links",
+        f"{len(model.joints) - 1} joints, {sum(not joint.virtual for joint in robot.space.joints)} of which move",
+        f"{len(model.semantics.groups)} groups",
+    ]
+    if model.has_virtual_joint:
+        parts.append(
+            f"{root.type.value} virtual joint '{root.name}' in '{robot.parent_frame}' by {robot.root_source.value}"
+        )
+    else:
+        parts.append("no virtual joint")
+    return f"robot '{robot.name}': {'; '.join(parts)}"

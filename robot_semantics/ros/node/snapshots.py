@@ -77,7 +77,7 @@ class Snapshots:
         node = self._node = core.node
         values = declare(node, TABLE)
         self._store = SnapshotStore(
-            Path(values["snapshots.directory"] or DEFAULT_FOLDER).expanduser(),
+            _folder(values["snapshots.directory"] or DEFAULT_FOLDER),
             allow_paths=values["snapshots.allow_paths"],
             max_bytes=int(values["snapshots.max_bytes"]),
         )
@@ -174,6 +174,13 @@ class Snapshots:
             if slot is not None and slot.description is not None:
                 texts[model] = Texts(slot.description.model.urdf_text, slot.description.srdf)
         return texts
+
+
+def _folder(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ParameterError(f"parameter 'snapshots.directory' must be a folder, not '{name}': {error}") from None
 
 
 def _stamp(time_ns: int | None) -> Time | None:

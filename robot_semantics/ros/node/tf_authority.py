@@ -95,11 +95,15 @@ class TfAuthority:
         def handle(data: bytes) -> None:
             if data in self._own or data == self._own_static:
                 return
-            for frame in child_frames(data):
-                if frame in self._own_frames() and frame not in self.conflicts:
-                    others = " or ".join(sorted(self._others.get(topic, ()))) or "another node"
-                    self.conflicts[frame] = others
-                    self._report(f"'{frame}' is published on {topic} by {others} too: its transform will jump")
+            own = self._own_frames()
+            contested = [frame for frame in dict.fromkeys(child_frames(data)) if frame in own - set(self.conflicts)]
+            if not contested:
+                return
+            others = " or ".join(sorted(self._others.get(topic, ()))) or "another node"
+            self.conflicts.update(dict.fromkeys(contested, others))
+            more = f" and {len(contested) - 1} more frames" if contested[1:] else ""
+            verb, end = ("are", "their transforms") if more else ("is", "its transform")
+            self._report(f"'{contested[0]}'{more} {verb} published on {topic} by {others} too: {end} will jump")
 
         return handle
 
