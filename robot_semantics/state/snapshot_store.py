@@ -8,7 +8,7 @@ import re
 import stat
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -106,7 +106,7 @@ class SnapshotStore:
             text = write_world(with_comment(described, comment)).encode()
             if len(text) > self.max_bytes:
                 raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
-            before = _texts_named_in(path) if path.exists() else set()
+            before = self._texts_named_in(path)
             for file, content in files.items():
                 if not (path.parent / file).is_file():
                     save_bytes(content, path.parent / file)
@@ -156,17 +156,14 @@ class SnapshotStore:
             # What only a path leads to must be a snapshot by what is in it.
             self.load(name)
         with self._reported_as_unknown(name), self._lock:
-            texts = _texts_named_in(path)
+            texts = self._texts_named_in(path)
             path.unlink()
             self._forget_texts(path.parent, texts)
 
     def _forget_texts(self, folder: Path, names: set[str]) -> None:
         """Delete those of some descriptions that no snapshot in a folder names."""
         for path in folder.glob(f"*{SUFFIX}") if names else ():
-            if not names:
-                return
-            with suppress(OSError):
-                names = names - _texts_named_in(path)
+            names = names - self._texts_named_in(path)
         for name in names:
             (folder / name).unlink(missing_ok=True)
 
@@ -184,6 +181,14 @@ class SnapshotStore:
             except RobotSemanticsError as error:
                 found.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
         return found
+
+    def _texts_named_in(self, path: Path) -> set[str]:
+        """Return the names of those descriptions in a file that stand beside it and are named by their digest."""
+        try:
+            return {name.decode() for name in _TEXT.findall(self._read(path))}
+        except (OSError, SnapshotError):
+            # Nobody can restore what is no snapshot: a pipe, a link, a folder.
+            return set()
 
     def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> Path:
         """Save a state under the next automatic name, and delete the oldest automatic ones beyond `keep`."""
@@ -279,11 +284,6 @@ def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[Wor
 def digest_name(text: str, suffix: str) -> str:
     """Return the name of the file that a description stands in beside the states that name it."""
     return f"{hashlib.sha256(declared_utf8(text).encode()).hexdigest()[:_DIGITS]}{suffix}"
-
-
-def _texts_named_in(path: Path) -> set[str]:
-    """Return the names of those descriptions in a file that stand beside it and are named by their digest."""
-    return {name.decode() for name in _TEXT.findall(path.read_bytes())}
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:

@@ -278,3 +278,12 @@ def test_automatic_snapshots_take_their_descriptions_with_them(store: SnapshotSt
     for number in range(4):
         store.autosave(state(number), 2, texts={"m": Texts(f"<robot name='r{number}'/>", "")})
     assert sorted(path.suffix for path in store.folder.iterdir()) == [".urdf", ".urdf", ".usdf", ".usdf"]
+
+
+def test_a_pipe_that_is_called_like_a_snapshot_is_not_waited_for(store: SnapshotStore) -> None:
+    store.folder.mkdir()
+    os.mkfifo(store.folder / "pipe.usdf")
+    store.save("a", state(), texts={"m": Texts("<robot name='a'/>", "")})
+    store.save("a", state(), overwrite=True, texts={"m": Texts("<robot name='b'/>", "")})
+    store.delete("a")
+    assert [path.name for path in store.folder.iterdir()] == ["pipe.usdf"]
