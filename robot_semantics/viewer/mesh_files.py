@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lxml import etree
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.viewer.triangles import Bytes, Surface
+from robot_semantics.xml.reader import read_xml
 
 
 class MeshError(RobotSemanticsError):
@@ -40,11 +43,10 @@ def _load(path: str, modified_ns: int) -> Surface:
     except ImportError as error:
         raise MissingExtraError("trimesh", "view", "reading meshes") from error
     try:
-        pieces: list[Any] = [
-            piece
-            for piece in trimesh.load_scene(path).dump()
-            if isinstance(piece, trimesh.Trimesh) and len(piece.faces)
-        ]
+        pieces = _pieces(trimesh.load_scene(path))
+        if not pieces and Path(path).suffix.lower() == ".dae":
+            # A material that leads nowhere makes the reader leave out the geometry too: without materials it is there.
+            pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(Path(path))), file_type="dae"))
         surface = _joined(pieces)
     except Exception as error:
         raise MeshError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
@@ -52,6 +54,19 @@ def _load(path: str, modified_ns: int) -> Surface:
         raise MeshError(f"{path} has no triangles with finite vertices")
     unit = unit_of(Path(path))
     return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
+
+
+def _pieces(scene: Any) -> list[Any]:
+    return [piece for piece in scene.dump() if hasattr(piece, "faces") and len(piece.faces)]
+
+
+def _without_materials(path: Path) -> bytes:
+    root = read_xml(path, forgiving=True).root
+    for bound in root.findall(".//{*}bind_material"):
+        above = bound.getparent()
+        if above is not None:
+            above.remove(bound)
+    return etree.tostring(root)
 
 
 def _joined(pieces: list[Any]) -> Surface | None:

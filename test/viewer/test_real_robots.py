@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.viewer.mesh_files import load_surface
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.stage import link_poses
 
@@ -16,6 +17,7 @@ pytest.importorskip("trimesh")
 
 SHARE = Path(pin.__file__).parents[4] / "share"
 ROBOTS = (
+    "anymal_b_simple_description",
     "alex_description",
     "allegro_hand_description",
     "bolt_description",
@@ -87,3 +89,13 @@ def test_meshes_stand_where_pinocchio_puts_them(name: str) -> None:
             np.testing.assert_allclose(ours, expected[link.name], atol=1e-6)
             checked += len(ours)
     assert checked > 5
+
+
+def test_a_mesh_whose_materials_lead_nowhere_is_shown_without_them() -> None:
+    path = SHARE / "example-robot-data/robots/anymal_b_simple_description/meshes/foot/anymal_foot.dae"
+    if not path.is_file():
+        pytest.skip("the robot is not installed")
+    surface = load_surface(path)
+    # As many as its three lists of triangles say.
+    assert len(surface.faces) == 81 + 4484 + 39
+    assert 0.02 < np.ptp(surface.vertices, axis=0).max() < 0.5
