@@ -95,11 +95,10 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed
 def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | None:
     """Return the poses for a robot as a world state has it; None where it cannot be so, which is printed."""
     # Imported here: most uses need no state.
-    from robot_semantics.cli.usdf_files import read_states
-    from robot_semantics.state.apply import Base, apply_model_state
+    from robot_semantics.cli.usdf_files import finder, read_states
+    from robot_semantics.state.apply import Base, apply_model_state, resolve_with
     from robot_semantics.transforms import matrix_from_pose
     from robot_semantics.usdf.descriptions import robots_of
-    from robot_semantics.usdf.frames import resolve
 
     (state,) = read_states([arguments.world])
     if arguments.model is None:
@@ -110,7 +109,14 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | N
         if len(names) != 1:
             raise UsageError(f"--model: {len(names)} models of {arguments.world} can be this robot: choose one")
     name = names[0] if arguments.model is None else arguments.model
-    kinematics, base, world = ForwardKinematics(model).measured, Base.of(model), resolve(state)
+    kinematics, base = ForwardKinematics(model).measured, Base.of(model)
+    # What it is held by may be a robot that the world names.
+    others = (
+        robots_of(state, find=finder(arguments, arguments.world))
+        if any(body.parent_link for body in state.bodies)
+        else {}
+    )
+    world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(
         state.model(name), world, kinematics, base=base, positions=zero_positions(kinematics.space, model)
     )

@@ -20,10 +20,10 @@ from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of, engi
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.apply import Base, apply_model_state
+from robot_semantics.state.apply import Base, apply_model_state, resolve_with
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.transforms.arrays import checked
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_quaternions, six
 from robot_semantics.usdf.table import format_time
@@ -84,7 +84,7 @@ class _Export:
     def __init__(self, state: WorldState, model: Any, robots: Mapping[str, RobotModel]) -> None:
         self._model = model
         self._robots = robots
-        self._resolved: ResolvedWorld = resolve(state)
+        self._resolved: ResolvedWorld = resolve_with(state, robots=robots)
         others = tuple(engine for engine in state.engines if engine.name not in (KEYFRAME, COMMANDS))
         self._lost = beyond_motion(replace(state, engines=others))
         self._state = replace(state, models=tuple(self._with_joints(model) for model in state.models))

@@ -10,7 +10,7 @@ from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
-from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
@@ -71,12 +71,15 @@ def plan_restore(
     chosen = _chosen(state, robots, names, plan.log)
     there = tuple(present)
     try:
-        world = resolve_with(state, there)
+        world = resolve_with(state, there, {name: robot.kinematics for name, robot in robots.items()})
         plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
         # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
         plan.now = resolve_with(WorldState(frames=tuple(all_frames(plan.frames, robots).values())), there)
     except DescriptionError as error:
         plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
+        return plan
+    except NotStatedError as error:
+        plan.log.failed("frames", "", str(error))
         return plan
     for model in chosen:
         robot = robots[model.name]
@@ -159,7 +162,7 @@ def _restored_frames(
             frame = replace(frame, twist=_AT_REST)
         else:
             log.done("frame", name, "set")
-        if name in bases and models & set(world.path(name)):
+        if frame.parent_link is not None or (name in bases and models & set(world.path(name))):
             log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
             frame = Frame(name, WORLD, pose_from_matrix(world.pose(name)), _AT_REST)
         frames[name] = frame

@@ -8,7 +8,7 @@ it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +29,7 @@ from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
 from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
@@ -98,15 +99,30 @@ class AppliedState:
         return tuple(item for item in self.items if not item.done)
 
 
-def resolve_with(state: WorldState, standing: Sequence[Frame] = ()) -> ResolvedWorld:
-    """Return `state` resolved, with those of the frames `standing` that it does not name, which are there anyway.
+def resolve_with(
+    state: WorldState,
+    standing: Sequence[Frame] = (),
+    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+) -> ResolvedWorld:
+    """Return `state` resolved with what is known besides.
+
+    Args:
+        state: the state.
+        standing: frames that are there anyway; one that the state names is where the state has it.
+        robots: robots by their models' names: a link that carries something is where their joints put it, unless its
+            pose is stated.
 
     Raises:
         DescriptionError: unknown parents, cycles, or names of two things.
+        NotStatedError: where a link is that carries something is neither stated nor follows.
     """
     named = {body.name for body in state.bodies}
     others = tuple(frame for frame in standing if frame.name not in named)
-    return resolve(WorldState(models=state.models, frames=(*state.frames, *others)))
+    carriers = {body.parent for body in state.bodies if body.parent_link is not None} & (robots or {}).keys()
+    models = tuple(
+        complete(model, robots[model.name]) if robots and model.name in carriers else model for model in state.models
+    )
+    return resolve(WorldState(models=models, frames=(*state.frames, *others)))
 
 
 def apply_model_state(

@@ -95,7 +95,7 @@ def check_world(
     for name in robots or {}:
         state.model(name)
     if robots:
-        world = resolve_with(state)
+        world = resolve_with(state, robots=robots)
         for model in state.models:
             if model.name in robots:
                 _ModelCheck(model, robots[model.name], diagnostics, places).run(world)

@@ -19,7 +19,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import SEPARATOR, resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
@@ -123,7 +123,7 @@ def set_named_state(
 
 def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray) -> WorldState:
     """Return `state` with a model's root link at a pose in a frame of the world, whatever it stands in."""
-    if model.parent != frame:
+    if model.parent != frame or model.parent_link is not None:
         world = resolve(state)
         if frame not in world.index:
             raise ArrayError(
@@ -131,7 +131,8 @@ def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: Fl
             )
         if model.name in world.path(frame):
             raise ArrayError(model.name, f"'{frame}', in which it moves, stands on the model itself")
-        T_frame_root = invert(world.pose(model.parent, frame)) @ T_frame_root
+        carrier = model.parent if model.parent_link is None else f"{model.parent}{SEPARATOR}{model.parent_link}"
+        T_frame_root = invert(world.pose(carrier, frame)) @ T_frame_root
     return set_pose(state, model.name, pose_from_matrix(T_frame_root))
 
 

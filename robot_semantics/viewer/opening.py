@@ -14,12 +14,12 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.series_input import load_states
-from robot_semantics.state.apply import AppliedState, Base, apply_model_state
+from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.state.root_motion import JointMotion, joint_motion
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.descriptions import robots_of
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
@@ -210,7 +210,7 @@ def _moment(
     path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
 ) -> Moment:
     """Return one moment; what is not shown as it is stated is said once for all moments, and noted in `said`."""
-    world = resolve(state)
+    world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}
     for model in state.models:

@@ -153,3 +153,45 @@ def test_sim_run_takes_joints_from_links_and_never_starts_in_silence_elsewhere(
     assert "not restored: model 'cart': joint 'slide': cannot be derived" in refused.err
     assert not out.exists()
     assert run("sim", "run", bent, "--steps", "0", "-o", out, "--partial").code == 0
+
+
+HELD = """<world_state xmlns:rs="urn:robot-semantics:usdf:1">
+<model_state name="cart" rs:description="cart.urdf" rs:semantic="cart.srdf">
+ <parent>odom</parent><pose>1 2 0 0 0 0.5</pose>
+ <joint_state name="turn"><positions>0.25</positions></joint_state>
+ <joint_state name="slide"><positions>0.5</positions></joint_state></model_state>
+<model_state name="cup" rs:description="cup.urdf" rs:semantic="cup.srdf" rs:parent_link="hand"><parent>cart</parent>
+ <pose>0.1 0 0.2 0 0 0.3</pose></model_state>
+<frame name="odom"><pose>5 0 0 0 0 1</pose></frame></world_state>"""
+CUP = '<robot name="cup"><link name="cup"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" {}/></inertial>'
+NO_PRODUCTS = 'ixy="0" ixz="0" iyz="0"'
+
+
+def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_stated(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "cup.urdf").write_text(CUP.format(NO_PRODUCTS) + "</link></robot>")
+    virtual = '<virtual_joint name="free" type="floating" parent_frame="world" child_link="cup"/>'
+    (tmp_path / "cup.srdf").write_text(f'<robot name="cup">{virtual}</robot>')
+    path = tmp_path / "held.usdf"
+    path.write_text(HELD)
+    T_world_hand = planar(5.0, 0.0, 1.0) @ planar(1.0, 2.0, 0.5) @ planar(0.0, 0.0, 0.25, 1.0) @ planar(1.5, 0.0, 0.0)
+    expected = T_world_hand @ planar(0.1, 0.0, 0.3, 0.2)
+    bodies = json.loads(run("usdf", "resolve", path, "cup", "--json").out)["bodies"]
+    np.testing.assert_allclose(matrix([*bodies[0]["xyz"], *bodies[0]["quat_xyzw"]]), expected, atol=1e-12)
+    cup = (str(tmp_path / "cup.urdf"), "--srdf", str(tmp_path / "cup.srdf"))
+    found = run("fk", *cup, "--world", path, "--json")
+    assert found.code == 0, found.err
+    np.testing.assert_allclose(matrix(json.loads(found.out)["poses"]["cup"]), expected, atol=1e-12)
+    assert "error" not in run("usdf", "check", path).out
+    pytest.importorskip("mujoco")
+    out = tmp_path / "out.usdf"
+    simulated = run("sim", "run", path, "--steps", "0", "-o", out)
+    assert simulated.code == 0, simulated.err
+    (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
+    np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), expected, atol=1e-12)
+    # Where one joint on the way to the hand is not stated nobody can say where the cup is.
+    path.write_text(HELD.replace('<joint_state name="slide"><positions>0.5</positions></joint_state>', ""))
+    refused = run("sim", "run", path, "--steps", "0")
+    assert (refused.code, refused.out) == (1, "")
+    assert "the state does not say the pose of 'cart::hand'" in refused.err
