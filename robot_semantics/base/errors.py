@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import nearest_names
-
-if TYPE_CHECKING:
-    from robot_semantics.base.diagnostics import Diagnostic
 
 
 class RobotSemanticsError(Exception):

@@ -12,6 +12,7 @@ import yaml
 pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 
 from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.node.parameter_table import ParameterError
 
 FILE = Path(__file__).parents[2] / "config" / "robot_semantics.yaml"
 TABLES = {
@@ -74,7 +75,7 @@ def test_every_default_passes_its_own_check() -> None:
     ],
 )
 def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any, message: str) -> None:
-    with pytest.raises(parameters.ParameterError, match=re.escape(message)) as raised:
+    with pytest.raises(ParameterError, match=re.escape(message)) as raised:
         parameters.check(name, value, ("left",))
     assert name in str(raised.value)
 

@@ -335,7 +335,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
 def test_a_bad_parameter_is_one_error_at_the_start(start: Callable[..., NodeProcess]) -> None:
     process = start(robot_description=URDF, snapshots__max_age=-1.0, ros_args=("-r", "__ns:=/bad"))
     assert process.wait() == 1
-    assert "parameter 'snapshots.max_age' must be a number, at least 0, not -1.0" in process.output
+    assert "parameter 'snapshots.max_age' must not be negative, not -1.0" in process.output
 
 
 def test_nothing_is_left_in_the_folder_but_snapshots(world: World) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.subscription import Subscription
@@ -12,8 +12,11 @@ from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.feeds import Feeds, Read
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.root_statements import HeardOdometry, own_statement
 from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
 from robot_semantics.state.cdr import stamp_ns as stamp_of
 from robot_semantics.state.joint_input import Reason, Refusal
@@ -21,17 +24,16 @@ from robot_semantics.state.robot import Messages, Robot
 from robot_semantics.state.samples import RootStatement
 from robot_semantics.state.settings import Source
 
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
-
 NO_ROBOT = Refusal(Reason.NO_MODEL, "there is no robot description yet")
 
 
 class Inputs:
     """The subscriptions of all robots, which come and go together."""
 
-    def __init__(self, core: Core) -> None:
-        self._core, self._node = core, core.node
+    def __init__(self, robots: Robots, outputs: Outputs, frames: WorldFrames, *, raw: bool) -> None:
+        """With `raw` joint states are taken as bytes."""
+        self._robots, self._outputs, self._frames, self._raw = robots, outputs, frames, raw
+        self._node = robots.node
         self._loops: list[MessageLoop] = []
         self._set_aside = SetAside()
         self._subscriptions: list[Subscription] = []
@@ -40,14 +42,14 @@ class Inputs:
 
     def start(self) -> None:
         """Listen, from now on, to what the present robots are fed from."""
-        frequent = [self._joint_states(slot) for slot in self._core.slots]
+        frequent = [self._joint_states(slot) for slot in self._robots.slots]
         others: list[Subscription] = []
-        for slot in self._core.slots:
-            others += Feeds(slot, self._set_aside, self._core.now_ns, self._deliver).subscriptions()
+        for slot in self._robots.slots:
+            others += Feeds(slot, self._set_aside, self._robots.now_ns, self._deliver).subscriptions()
             odometry = self._odometry[slot.prefix] = HeardOdometry(slot, self._set_aside)
             others += odometry.subscriptions()
             if slot.robot is not None and slot.robot.root_source is Source.TF:
-                self._core.frames.listen_to_all()
+                self._frames.listen_to_all()
         self._heard = self._root_sources()
         self._subscriptions = [*frequent, *others]
         # To wait for one subscription alone costs the least.
@@ -80,27 +82,26 @@ class Inputs:
 
     def refresh(self) -> None:
         """Look up where the root links of those robots are now that follow TF."""
-        for slot in self._core.slots:
+        for slot in self._robots.slots:
             robot = slot.robot
             if robot is None or robot.root_source is not Source.TF or not robot.model.root_joint.position_count:
                 continue
-            found = self._core.frames.pose(robot.parent_frame, robot.frame(robot.model.root_link))
+            found = self._frames.pose(robot.parent_frame, robot.frame(robot.model.root_link))
             if found is not None:
-                stamp_ns = self._core.now_ns() if found.stamp_ns is None else found.stamp_ns
-                with self._core.lock:
+                stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
+                with self._robots.lock:
                     robot.motion(robot.model.root_joint.name, found.xyz_quat, None, stamp_ns)
 
     def _root_sources(self) -> list[tuple[Source, str]]:
         return [
             (robot.root_source, robot.settings.virtual_joint(robot.model.root_joint.name).topic)
-            for robot in (slot.robot for slot in self._core.slots)
-            if robot is not None
+            for robot in self._robots.present
         ]
 
     def _joint_states(self, slot: RobotSlot) -> Subscription:
         reader = JointStateReader()
         topic = slot.topic("joint_states")
-        traffic, lock, now_ns, outputs = slot.traffic, self._core.lock, self._core.now_ns, self._core.outputs
+        traffic, lock, now_ns, outputs = slot.traffic, self._robots.lock, self._robots.now_ns, self._outputs
 
         def handle(message: bytes | JointState) -> None:
             # Not a call more than needed before the message is sent: see `kinematics.in_place` for why.
@@ -133,13 +134,13 @@ class Inputs:
             handle,
             qos.fresh(qos.SENSOR),
             callback_group=self._set_aside,
-            raw=self._core.raw,
+            raw=self._raw,
             qos_overriding_options=qos.overridable(),
         )
 
     def _deliver(self, slot: RobotSlot, topic: str, read: Read, message: Any) -> None:
         """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
-        with self._core.lock:
+        with self._robots.lock:
             robot = slot.robot
             if robot is None:
                 return
@@ -147,7 +148,7 @@ class Inputs:
                 if isinstance(outcome, Refusal):
                     slot.refusals.add(topic, outcome)
                 else:
-                    self._core.outputs.send(slot, outcome)
+                    self._outputs.send(slot, outcome)
             if robot.notices:
                 self._log_notices(slot, robot)
 

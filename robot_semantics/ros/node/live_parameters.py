@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter
@@ -11,11 +11,10 @@ from rclpy.parameter import Parameter
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.description import Description
+from robot_semantics.ros.node.parameter_table import ParameterError
+from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.robot import Robot
-
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
 
 Pending = tuple[RobotSlot, Description, Robot, dict[str, Any]]
 
@@ -23,17 +22,23 @@ Pending = tuple[RobotSlot, Description, Robot, dict[str, Any]]
 class LiveParameters:
     """Watches the node's parameters; a value that is turned away leaves everything as it was."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(
+        self,
+        robots: Robots,
+        replace: Callable[[RobotSlot, Description, Robot, dict[str, Any]], None],
+        read_settings: Callable[[], None],
+    ) -> None:
+        """`replace` puts another robot into a slot, `read_settings` brings the node's own parameters into force."""
+        self._robots, self._replace, self._read_settings = robots, replace, read_settings
         self._busy = False
         self._pending: list[Pending] = []
-        core.node.add_on_set_parameters_callback(self._check)
-        core.node.add_post_set_parameters_callback(self._take_effect)
+        robots.node.add_on_set_parameters_callback(self._check)
+        robots.node.add_post_set_parameters_callback(self._take_effect)
 
     def destroy(self) -> None:
         """Watch no more."""
-        self._core.node.remove_on_set_parameters_callback(self._check)
-        self._core.node.remove_post_set_parameters_callback(self._take_effect)
+        self._robots.node.remove_on_set_parameters_callback(self._check)
+        self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
     def describe(self, slot: RobotSlot, text: dict[str, Any]) -> None:
         """Take over a description that came on a topic; a bad one is logged and the last good one stays."""
@@ -46,11 +51,11 @@ class LiveParameters:
             description = slot.read(text)
             robot = slot.make_robot(description, text)
         except RobotSemanticsError as error:
-            self._core.node.get_logger().error(f"a description from a topic is not used: {error}")
+            self._robots.node.get_logger().error(f"a description from a topic is not used: {error}")
             return
         finally:
             self._busy = False
-        self._core.replace(slot, description, robot, text)
+        self._replace(slot, description, robot, text)
 
     def _check(self, changes: Sequence[Parameter]) -> SetParametersResult:
         # A new description declares the parameters of its virtual joints, which calls this again.
@@ -61,9 +66,9 @@ class LiveParameters:
         self._busy = True
         try:
             for name, value in changed.items():
-                parameters.check(name, value, self._core.settings.models)
+                parameters.check(name, value, self._robots.settings.models)
                 self._check_is_used(name)
-            for slot in self._core.slots:
+            for slot in self._robots.slots:
                 own = slot.concerned(changed)
                 if own and not slot.urdf_is_missing(own):
                     description = slot.read(own)
@@ -71,17 +76,17 @@ class LiveParameters:
                 elif own and slot.robot is not None:
                     slot.read(own)
         except RobotSemanticsError as error:
-            self._core.node.get_logger().error(f"parameters are not changed: {error}")
+            self._robots.node.get_logger().error(f"parameters are not changed: {error}")
             return SetParametersResult(successful=False, reason=str(error))
         finally:
             self._busy = False
         return SetParametersResult(successful=True)
 
     def _check_is_used(self, name: str) -> None:
-        models = self._core.settings.models
+        models = self._robots.settings.models
         if models and name in {parameter.name for parameter in parameters.ROBOT}:
             own = ", ".join(f"'{model}.{name}'" for model in models)
-            raise parameters.ParameterError(
+            raise ParameterError(
                 f"parameter '{name}' was the robots' default at the start and has no effect any more: set {own}"
             )
 
@@ -90,6 +95,6 @@ class LiveParameters:
             return
         pending, self._pending = self._pending, []
         for slot, description, robot, own in pending:
-            self._core.replace(slot, description, robot, own)
+            self._replace(slot, description, robot, own)
         if any(change.name in {parameter.name for parameter in parameters.NODE} for change in changes):
-            self._core.read_settings()
+            self._read_settings()

@@ -43,7 +43,6 @@ class MessageLoop:
         self._context = context
         self._wake = rclpy_implementation.GuardCondition(context.handle)
         self._pace_s = pace_s
-        self._stopping = False
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -52,7 +51,6 @@ class MessageLoop:
         self.stop()
         if not subscriptions:
             return
-        self._stopping = False
         self._stopped.clear()
         self._thread = threading.Thread(target=self._run, args=(tuple(subscriptions),), name="messages", daemon=True)
         self._thread.start()
@@ -62,7 +60,6 @@ class MessageLoop:
         thread, self._thread = self._thread, None
         if thread is None or thread is threading.current_thread():
             return
-        self._stopping = True
         self._stopped.set()
         self._wake.trigger_guard_condition()
         thread.join()
@@ -91,7 +88,8 @@ class MessageLoop:
             self._take(wait_set, takers)
 
     def _take(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
-        while not self._stopping:
+        stopped = self._stopped.is_set
+        while not stopped():
             if self._pace_s and self._stopped.wait(self._pace_s):
                 return
             wait_set.clear_entities()
@@ -102,7 +100,7 @@ class MessageLoop:
             came = False
             for handle, message_type, raw, deliver in takers:
                 # What is ready is not asked for: to take nothing costs no more.
-                while not self._stopping and (taken := handle.take_message(message_type, raw)) is not None:
+                while not stopped() and (taken := handle.take_message(message_type, raw)) is not None:
                     came = True
                     deliver(taken[0])
             if not came and not self._context.ok():

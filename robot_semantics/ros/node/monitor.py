@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
@@ -12,24 +12,24 @@ from robot_semantics_interfaces.msg import JointAge, RefusalCount
 from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.looks import PERIOD_S
+from robot_semantics.ros.node.inputs import Inputs
+from robot_semantics.ros.node.looks import PERIOD_S, Looks
+from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.slot import RobotSlot
 from robot_semantics.state.health import Health
 from robot_semantics.state.joint_input import Reason
 from robot_semantics.state.robot import Robot
 
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
-
 
 class Monitor:
     """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        node = core.node
+    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, looks: Looks) -> None:
+        self._robots, self._inputs, self._outputs, self._looks = robots, inputs, outputs, looks
+        node = robots.node
         logger = node.get_logger()
-        self._health = {slot.prefix: Health(slot.report, logger.info) for slot in core.slots}
+        self._health = {slot.prefix: Health(slot.report, logger.info) for slot in robots.slots}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
@@ -38,54 +38,54 @@ class Monitor:
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
-        core.looks.add(self._look)
+        looks.add(self._look)
 
     def set_period(self, period_s: float) -> None:
         """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
         self._stop_publishing()
         self._period_s = period_s
-        self._core.looks.set_period(min(period_s or PERIOD_S, PERIOD_S))
+        self._looks.set_period(min(period_s or PERIOD_S, PERIOD_S))
 
     def destroy(self) -> None:
         """Take topic, service and timer away."""
         self._stop_publishing()
-        self._core.node.destroy_publisher(self._publisher)
-        self._core.node.destroy_service(self._service)
+        self._robots.node.destroy_publisher(self._publisher)
+        self._robots.node.destroy_service(self._service)
 
     def _look(self) -> None:
-        core = self._core
-        if core.active:
-            core.inputs.refresh()
-            for slot in core.slots:
+        robots = self._robots
+        if robots.active:
+            self._inputs.refresh()
+            for slot in robots.slots:
                 if slot.robot is not None:
                     self._say_first(slot, slot.robot)
-                    with core.lock:
+                    with robots.lock:
                         self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
-            if core.settings.check_tf_authority:
-                core.outputs.authority.tick(core.outputs.static_message)
-        self._rates = {slot.prefix: self._rates_of(slot) for slot in core.slots}
+            if robots.settings.check_tf_authority:
+                self._outputs.authority.tick(self._outputs.static_message)
+        self._rates = {slot.prefix: self._rates_of(slot) for slot in robots.slots}
         # Nobody would keep what is published for nobody, and making it costs more than all the rest.
         if not self._period_s or not self._publisher.get_subscription_count():
             self._stop_publishing()
         elif self._timer is None:
             self._publish()
-            self._timer = core.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
+            self._timer = robots.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
     def _say_first(self, slot: RobotSlot, robot: Robot) -> None:
         if robot.heard and slot.prefix not in self._heard:
             self._heard.add(slot.prefix)
             senders = ", ".join(slot.publishers_of(slot.topic("joint_states"))) or "another topic"
-            self._core.node.get_logger().info(f"robot '{robot.name}': the first joint values have come, from {senders}")
+            self._robots.node.get_logger().info(f"robot '{robot.name}': the first joint values have come, from {senders}")
 
     def _stop_publishing(self) -> None:
         if self._timer is not None:
-            self._core.node.destroy_timer(self._timer)
+            self._robots.node.destroy_timer(self._timer)
             self._timer = None
 
     def _publish(self) -> None:
-        core = self._core
-        message = DiagnosticArray(status=[self._status_of(slot, *self._rates[slot.prefix]) for slot in core.slots])
-        message.header.stamp = core.node.get_clock().now().to_msg()
+        robots = self._robots
+        message = DiagnosticArray(status=[self._status_of(slot, *self._rates[slot.prefix]) for slot in robots.slots])
+        message.header.stamp = robots.node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
     def _rates_of(self, slot: RobotSlot) -> tuple[float, float]:
@@ -98,7 +98,7 @@ class Monitor:
 
     def _status_of(self, slot: RobotSlot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
         health, traffic = self._health[slot.prefix], slot.traffic
-        conflicts = self._core.outputs.authority.conflicts
+        conflicts = self._outputs.authority.conflicts
         complaints = [
             *([] if slot.robot is not None else ["no robot description"]),
             *([f"{len(health.stale)} joints without new values"] if health.stale else []),
@@ -106,7 +106,7 @@ class Monitor:
             *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
         ]
         values: dict[str, object] = {
-            "state": self._core.state,
+            "state": self._robots.state,
             "joint states received": traffic.received,
             "joint states used": traffic.used,
             "joint states per second": f"{received_hz:.1f}",
@@ -120,20 +120,20 @@ class Monitor:
         }
         return DiagnosticStatus(
             level=DiagnosticStatus.WARN if complaints else DiagnosticStatus.OK,
-            name=f"{self._core.node.get_name()}: {slot.name or 'robot'}",
+            name=f"{self._robots.node.get_name()}: {slot.name or 'robot'}",
             message="; ".join(complaints) or "ok",
             hardware_id=slot.name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
 
     def _get_status(self, _request: Any, response: Any) -> Any:
-        core = self._core
+        robots = self._robots
         response.success = True
-        response.state = core.state
+        response.state = robots.state
         refused: dict[Reason, int] = {}
         joints: list[JointAge] = []
-        with core.lock:
-            for slot in core.slots:
+        with robots.lock:
+            for slot in robots.slots:
                 traffic = slot.traffic
                 response.joint_states_received += traffic.received
                 response.joint_states_used += traffic.used

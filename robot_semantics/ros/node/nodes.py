@@ -38,7 +38,7 @@ class RobotSemanticsNode(GuardedNode):
 
     def destroy_node(self) -> None:
         """Stop all threads, then take the node away."""
-        self.core.shutdown()
+        self.core.cleanup()
         super().destroy_node()
 
 
@@ -72,7 +72,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
 
     def destroy_node(self) -> None:
         """Stop all threads, then take the node away."""
-        self.core.shutdown()
+        self.core.cleanup()
         super().destroy_node()
 
     def _do(self, step: Callable[[], None]) -> TransitionCallbackReturn:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,10 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.node.robot_states import RobotStates
+from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.world import World
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
 from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
 from robot_semantics.state.live_world import LiveWorld
@@ -26,16 +29,16 @@ from robot_semantics.usdf.identity import is_of, looks_digest
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
-
 
 class Restore:
     """Puts a world state into simulators and the node's robots, or says what would come of it."""
 
     def __init__(
         self,
-        core: Core,
+        robots: Robots,
+        states: RobotStates,
+        world: World,
+        frames: WorldFrames,
         state: WorldState,
         models: Sequence[str] = (),
         *,
@@ -44,7 +47,8 @@ class Restore:
         find: FileFinder | None = None,
     ) -> None:
         """`models` are those that are wanted, by default all; `find` gives the files that the state names."""
-        self.core, self.state, self.find = core, state, find
+        self.robots, self.states, self.world, self.frames = robots, states, world, frames
+        self.state, self.find = state, find
         self.partial, self.dry_run = partial, dry_run
         self.wanted = tuple(models) or tuple(model.name for model in state.models)
         self.chosen = tuple(models)
@@ -57,10 +61,10 @@ class Restore:
             DescriptionError: the state's frames, with those of TF, do not lead to the world.
 
         """
-        sample = self.core.coherent_state()
-        live = self.core.world.own(sample)
+        sample = self.states.sample()
+        live = self.world.own(sample)
         applied = self._apply(sample.robots, live)
-        clients = self.core.world.simulators()
+        clients = self.world.simulators()
         # Every simulator is asked before any is changed: what one of several cannot do, none does.
         reports = await self._push(clients, dry_run=True)
         report = self._report(applied, reports, live)
@@ -70,12 +74,12 @@ class Restore:
         report = self._report(applied, reports, live)
         if not (report.complete or self.partial):
             return report
-        stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.core.now_ns()
+        stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.robots.now_ns()
         for robot, (_, state) in applied.items():
-            self.core.restore(robot, state, stamp_ns)
+            self.states.restore(robot, state, stamp_ns)
         if clients:
             # Time has been set back, perhaps.
-            self.core.frames.forget()
+            self.frames.forget()
         return replace(report, applied=bool(report.restored) or report.complete)
 
     # --- the node's robots
@@ -126,10 +130,10 @@ class Restore:
 
     async def _push(self, clients: Sequence[RemoteSimulator], *, dry_run: bool) -> dict[str, RemoteReport | None]:
         """Return each simulator's report; None of one that is not there, which is logged."""
-        world = self.core.world
+        world = self.world
         reports: dict[str, RemoteReport | None] = {}
         state = world.as_entities(self.state)
-        entity_of = {robot: entity for entity, robot in self.core.settings.simulated_entities.items()}
+        entity_of = {robot: entity for entity, robot in self.robots.settings.simulated_entities.items()}
         models = [entity_of.get(name, name) for name in self.chosen]
         self.log.items.clear()
         for client in clients:
@@ -139,7 +143,7 @@ class Restore:
                 self.log.failed("simulator", client.name, str(error), "unreachable")
                 reports[client.name] = None
                 continue
-            robot_of = self.core.settings.simulated_entities
+            robot_of = self.robots.settings.simulated_entities
             items = tuple(replace(item, model=robot_of.get(item.model, item.model)) for item in report.items)
             reports[client.name] = report._replace(items=items)
         return reports

@@ -15,6 +15,7 @@ from robot_semantics.ros.node import parameters, qos
 from robot_semantics.ros.node.description import Description, one_line_a_kind, read_description
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.node.parameter_table import ParameterError, declare
 from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 from robot_semantics.state.status import RefusalLog, Traffic
@@ -49,7 +50,7 @@ class RobotSlot:
         """
         self.node, self.prefix, self._raw = node, prefix, raw
         own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
-        self.values = parameters.declare(node, parameters.ROBOT, prefix, own)
+        self.values = declare(node, parameters.ROBOT, prefix, own)
         self.description: Description | None = None
         self.robot: Robot | None = None
         self.traffic = Traffic()
@@ -144,7 +145,7 @@ class RobotSlot:
         try:
             robot = Robot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
-            raise parameters.ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
+            raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
         if self.robot is not None and self.robot.model is description.model:
             robot.adopt(self.robot)
         return robot
@@ -190,7 +191,7 @@ class RobotSlot:
 
     def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
         below = self.parameter(f"virtual_joints.{name}")
-        declared = parameters.declare(self.node, parameters.VIRTUAL_JOINT, below)
+        declared = declare(self.node, parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
@@ -13,68 +12,51 @@ from robot_semantics_interfaces.msg import SnapshotInfo
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages, time_message
-from robot_semantics.ros.node.parameters import Parameter, ParameterError, declare
+from robot_semantics.ros.node import parameter_table as checks
+from robot_semantics.ros.node.parameter_table import Parameter, ParameterError, declare
 from robot_semantics.ros.node.restore import Restore
-from robot_semantics.ros.node.world import Taken
+from robot_semantics.ros.node.robot_states import RobotStates
+from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.world import Taken, World
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.simulation.magnitudes import check_sizes
 from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, Texts
 from robot_semantics.usdf.descriptions import beside
 from robot_semantics.usdf.world_state import WorldState
 
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
-
 DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
 
 
-def _text(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise ParameterError(f"parameter '{name}' must be a text, not {value!r}")
-
-
-def _flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise ParameterError(f"parameter '{name}' must be true or false, not {value!r}")
-
-
-def _at_least(least: float) -> Callable[[str, Any], None]:
-    def check(name: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < float("inf"):
-            raise ParameterError(f"parameter '{name}' must be a number, at least {least:g}, not {value!r}")
-
-    return check
-
-
 TABLE: tuple[Parameter, ...] = (
-    Parameter("snapshots.directory", DEFAULT_FOLDER, "Folder of the snapshots.", _text, True),
+    Parameter("snapshots.directory", DEFAULT_FOLDER, "Folder of the snapshots.", checks.text, True),
     Parameter(
-        "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", _flag, True
+        "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", checks.flag, True
     ),
-    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", _at_least(1), True),
+    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", checks.at_least(1), True),
     Parameter(
         "snapshots.max_age",
         0.0,
         "Refuse to save where a value is older than this against the newest one [s]; 0: any age.",
-        _at_least(0.0),
+        checks.not_negative,
         True,
     ),
-    Parameter("snapshots.frames", True, "Save the TF frames outside the robots, too.", _flag, True),
-    Parameter("snapshots.autosave_period", 0.0, "Save by itself so often [s]; 0: never.", _at_least(0.0), True),
-    Parameter("snapshots.autosave_keep", 10, "Number of automatic snapshots that are kept.", _at_least(1), True),
+    Parameter("snapshots.frames", True, "Save the TF frames outside the robots, too.", checks.flag, True),
+    Parameter("snapshots.autosave_period", 0.0, "Save by itself so often [s]; 0: never.", checks.not_negative, True),
+    Parameter("snapshots.autosave_keep", 10, "Number of automatic snapshots that are kept.", checks.at_least(1), True),
 )
 
 
 class Snapshots:
     """Offers ``~/save_snapshot``, ``~/restore_snapshot``, ``~/list_snapshots`` and ``~/delete_snapshot``."""
 
-    def __init__(self, core: Core) -> None:
-        """Declare the parameters and offer the services of a `Core`.
+    def __init__(self, robots: Robots, states: RobotStates, world: World, frames: WorldFrames) -> None:
+        """Declare the parameters and offer the services.
 
         Raises:
             ParameterError: a parameter means nothing.
         """
-        self._core = core
-        node = self._node = core.node
+        self._robots, self._states, self._world, self._frames = robots, states, world, frames
+        node = self._node = robots.node
         values = declare(node, TABLE)
         self._store = SnapshotStore(
             _folder(values["snapshots.directory"] or DEFAULT_FOLDER),
@@ -90,14 +72,14 @@ class Snapshots:
             (srv.DeleteSnapshot, "delete_snapshot", self._delete),
         )
         self._services = [
-            node.create_service(kind, f"~/{name}", answer, callback_group=core.world.group)
+            node.create_service(kind, f"~/{name}", answer, callback_group=world.group)
             for kind, name, answer in services
         ]
         period = float(values["snapshots.autosave_period"])
         self._timer = None
         if period > 0.0:
             clock, what = Clock(clock_type=ClockType.STEADY_TIME), "not saved automatically"
-            self._timer = node.create_timer(period, self._autosave, core.world.group, clock, what=what)
+            self._timer = node.create_timer(period, self._autosave, world.group, clock, what=what)
 
     def destroy(self) -> None:
         """Take everything away again."""
@@ -107,7 +89,7 @@ class Snapshots:
             self._node.destroy_timer(self._timer)
 
     async def _save(self, request: Any, response: Any) -> Any:
-        taken = await self._core.world.take(max_age_ns=self._max_age_ns)
+        taken = await self._world.take(max_age_ns=self._max_age_ns)
         name = request.name or _name_by_time(taken.state)
         path = self._store.save(
             name, taken.state, request.comment, overwrite=request.overwrite, texts=self._texts(taken)
@@ -131,7 +113,17 @@ class Snapshots:
         for model in models:
             if model not in {stated.name for stated in state.models}:
                 raise UnknownNameError("model of the snapshot", model, [stated.name for stated in state.models])
-        restore = Restore(self._core, state, models, partial=request.partial, dry_run=request.dry_run, find=find)
+        restore = Restore(
+            self._robots,
+            self._states,
+            self._world,
+            self._frames,
+            state,
+            models,
+            partial=request.partial,
+            dry_run=request.dry_run,
+            find=find,
+        )
         report = await restore.carry_out()
         response.success = report.complete or (request.partial and bool(report.restored))
         response.message = report.message
@@ -162,12 +154,12 @@ class Snapshots:
         return response
 
     async def _autosave(self) -> None:
-        taken = await self._core.world.take(max_age_ns=self._max_age_ns)
+        taken = await self._world.take(max_age_ns=self._max_age_ns)
         self._store.autosave(taken.state, self._keep, texts=self._texts(taken))
 
     def _texts(self, taken: Taken) -> dict[str, Texts]:
         """Return the descriptions of those models that are the node's robots."""
-        slots = {slot.name: slot for slot in self._core.slots}
+        slots = {slot.name: slot for slot in self._robots.slots}
         texts = {}
         for model, robot in taken.robots.items():
             slot = slots.get(robot)
@@ -194,3 +186,10 @@ def _stamp(time_ns: int | None) -> Time | None:
 def _name_by_time(state: WorldState) -> str:
     seconds, nanoseconds = divmod(state.time_ns or 0, 1_000_000_000)
     return f"snapshot-{seconds}.{nanoseconds:09}"
+
+
+def _folder(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ParameterError(f"parameter 'snapshots.directory' must be a folder, not '{name}': {error}") from None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.slot import RobotSlot
-
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
 
 PERIOD_S = 0.1
 """Time between two looks; a joint's transform is still sent at most at its robot's `publish_frequency`."""
@@ -19,17 +18,17 @@ class UnheardRobots:
     By the node's clock: where simulated time stands still, there is no later time to send anything for.
     """
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, robots: Robots, outputs: Outputs) -> None:
+        self._robots, self._outputs = robots, outputs
         self._sent_ns: dict[str, int] = {}
-        self._timer: Any = core.node.create_timer(PERIOD_S, self.send, what="robots without messages")
+        self._timer: Any = robots.node.create_timer(PERIOD_S, self.send, what="robots without messages")
         self._timer.cancel()
 
     def start(self) -> None:
         """Begin to send; it ends by itself when every robot has been heard of."""
         self._sent_ns.clear()
         self.send()
-        if any(self._waits(slot) for slot in self._core.slots):
+        if any(self._waits(slot) for slot in self._robots.slots):
             self._timer.reset()
 
     def stop(self) -> None:
@@ -38,16 +37,16 @@ class UnheardRobots:
 
     def destroy(self) -> None:
         """Take the timer away."""
-        self._core.node.destroy_timer(self._timer)
+        self._robots.node.destroy_timer(self._timer)
 
     def send(self) -> None:
         """Send the transforms of the robots whose turn it is."""
-        core = self._core
-        with core.lock:
-            waiting = [slot for slot in core.slots if self._waits(slot)]
-            if not waiting or not core.active:
+        robots = self._robots
+        with robots.lock:
+            waiting = [slot for slot in robots.slots if self._waits(slot)]
+            if not waiting or not robots.active:
                 self._timer.cancel()
-            now_ns = core.now_ns()
+            now_ns = robots.now_ns()
             for slot in waiting:
                 robot = slot.robot
                 assert robot is not None
@@ -55,7 +54,7 @@ class UnheardRobots:
                 # Less than nothing: the clock was set back.
                 if since_ns < 0 or since_ns >= robot.settings.publish_interval_ns:
                     self._sent_ns[slot.prefix] = now_ns
-                    core.outputs.send(slot, robot.unheard(now_ns))
+                    self._outputs.send(slot, robot.unheard(now_ns))
 
     @staticmethod
     def _waits(slot: RobotSlot) -> bool:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.ros.node.robot_states import RobotStates
+from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteSimulator, SimulatorClient, SimulatorError
 from robot_semantics.simulation.magnitudes import check_sizes
 from robot_semantics.state.live_world import LiveWorld, live_world
@@ -21,9 +23,6 @@ from robot_semantics.state.samples import WorldSample
 from robot_semantics.usdf.ages import with_ages
 from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
-
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
 
 ENTITIES = "simulation_interfaces:"
 """What stands before the name of a simulator that has the services of simulation_interfaces."""
@@ -48,8 +47,8 @@ class Taken:
 class World:
     """Takes the state of the whole world, and knows its simulators."""
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, robots: Robots, states: RobotStates, frames: WorldFrames) -> None:
+        self._robots, self._states, self._frames = robots, states, frames
         # A callback waits here for simulators, whose answers come by callbacks of the same node.
         self.group = ReentrantCallbackGroup()
         self._clients: dict[str, RemoteSimulator] = {}
@@ -61,7 +60,7 @@ class World:
 
     def simulators(self) -> list[RemoteSimulator]:
         """Return the simulators that the parameters name now."""
-        names = self._core.settings.simulators
+        names = self._robots.settings.simulators
         for name in set(self._clients) - set(names):
             self._clients.pop(name).destroy()
         for name in names:
@@ -77,12 +76,12 @@ class World:
 
         """
         if not name.startswith(ENTITIES):
-            return SimulatorClient(self._core.node, name, self.group)
+            return SimulatorClient(self._robots.node, name, self.group)
         try:
             from robot_semantics.ros.simulators.entity_simulator import EntitySimulator
         except ImportError as error:
             raise SimulatorError(f"simulator '{name}' needs the ROS package '{error.name}'") from error
-        return EntitySimulator(self._core.node, name.removeprefix(ENTITIES), self.group)
+        return EntitySimulator(self._robots.node, name.removeprefix(ENTITIES), self.group)
 
     def own(
         self,
@@ -93,8 +92,8 @@ class World:
         max_age_ns: int = 0,
     ) -> LiveWorld:
         """Return what the node itself knows, of its robots and of TF; arguments and errors as `live_world` has them."""
-        all_frames = bool(self._core.node.get_parameter("snapshots.frames").value)
-        heard = self._core.frames.heard()
+        all_frames = bool(self._robots.node.get_parameter("snapshots.frames").value)
+        heard = self._frames.heard()
         return live_world(sample, heard, elsewhere=elsewhere, given=given, all_frames=all_frames, max_age_ns=max_age_ns)
 
     async def take(self, names: Sequence[str] = (), *, max_age_ns: int = 0, hold: bool = True) -> Taken:
@@ -120,7 +119,7 @@ class World:
             except RobotSemanticsError as error:
                 reason = f"{error}; its robots are as the node sees them, without the simulator's own state"
                 missing.append(RestoreItem("simulator", "", client.name, False, reason, code="unreachable"))
-        sample = self._core.coherent_state()
+        sample = self._states.sample()
         elsewhere = {body.name for state in simulated.values() for body in state.bodies}
         robots = {robot.name: robot.model for robot in sample.robots}
         found = [match_models(state.models, robots) for state in simulated.values()]
@@ -143,13 +142,13 @@ class World:
 
     def as_robots(self, state: WorldState) -> WorldState:
         """Return a simulator's state with the robots' names in place of those of its entities."""
-        entities = self._core.settings.simulated_entities
+        entities = self._robots.settings.simulated_entities
         present = {body.name for body in state.bodies}
         return renamed(state, {entity: robot for entity, robot in entities.items() if entity in present})
 
     def as_entities(self, state: WorldState) -> WorldState:
         """Return a state with the entities' names in place of those of the robots."""
-        entities = self._core.settings.simulated_entities
+        entities = self._robots.settings.simulated_entities
         present = {body.name for body in state.bodies}
         return renamed(state, {robot: entity for entity, robot in entities.items() if robot in present})
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics_interfaces.srv import GetWorldState
 
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.world import Taken
+from robot_semantics.ros.node.robot_states import RobotStates
+from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.usdf.writer import write_world
-
-if TYPE_CHECKING:
-    from robot_semantics.ros.node.core import Core
 
 
 class WorldServices:
@@ -22,12 +21,12 @@ class WorldServices:
     While simulators are to be asked for it, it is made only for listeners.
     """
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
-        node = core.node
+    def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
+        self._robots, self._states, self._world = robots, states, world
+        node = robots.node
         self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
         self._service = node.create_service(
-            GetWorldState, "~/get_world_state", self._get_world_state, callback_group=core.world.group
+            GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group
         )
         self._timer: Any = None
         self._busy = False
@@ -37,32 +36,32 @@ class WorldServices:
     def set_rate(self, frequency_hz: float) -> None:
         """Publish at most so often from now on; 0: not at all."""
         if self._timer is not None:
-            self._core.node.destroy_timer(self._timer)
+            self._robots.node.destroy_timer(self._timer)
             self._timer = None
         if frequency_hz > 0.0:
-            self._timer = self._core.node.create_timer(
-                1.0 / frequency_hz, self._publish, self._core.world.group, what="world state"
+            self._timer = self._robots.node.create_timer(
+                1.0 / frequency_hz, self._publish, self._world.group, what="world state"
             )
 
     def destroy(self) -> None:
         """Take topic and service away."""
         self.set_rate(0.0)
-        self._core.node.destroy_publisher(self._publisher)
-        self._core.node.destroy_service(self._service)
+        self._robots.node.destroy_publisher(self._publisher)
+        self._robots.node.destroy_service(self._service)
 
     async def _publish(self) -> None:
-        if not self._core.active or self._busy:
+        if not self._robots.active or self._busy:
             return
-        simulated = bool(self._core.settings.simulators)
+        simulated = bool(self._robots.settings.simulators)
         if simulated and not self._publisher.get_subscription_count():
             return
-        seen = self._core.fingerprint()
+        seen = self._states.fingerprint()
         # Made anew only when something has come in: a standing node costs nothing.
-        if not simulated and (seen == self._seen or not self._core.knows_anything):
+        if not simulated and (seen == self._seen or not self._states.knows_anything):
             return
         self._seen, self._busy = seen, True
         try:
-            taken = await self._core.world.take(hold=False)
+            taken = await self._world.take(hold=False)
         finally:
             self._busy = False
         if taken != self._last:
@@ -70,7 +69,7 @@ class WorldServices:
             self._publisher.publish(world_to_message(taken.state, taken.missing))
 
     async def _get_world_state(self, request: Any, response: Any) -> Any:
-        taken = await self._core.world.take(request.models)
+        taken = await self._world.take(request.models)
         response.state = world_to_message(taken.state, taken.missing)
         if request.with_text:
             response.text = write_world(taken.state)

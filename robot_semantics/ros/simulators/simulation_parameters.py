@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from rclpy.node import Node
 
-from robot_semantics.ros.node.parameters import Parameter, ParameterError, declare
+from robot_semantics.ros.node import parameter_table as checks
+from robot_semantics.ros.node.parameter_table import Parameter, declare
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +44,29 @@ class SimulationSettings:
     max_text_bytes: int
 
 
-def _is(kind: type | tuple[type, ...], words: str) -> Callable[[str, Any], None]:
-    def check(name: str, value: Any) -> None:
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise ParameterError(f"parameter '{name}' must be {words}, not {value!r}")
-
-    return check
-
-
-def _above(least: float, words: str, *, inclusive: bool = False) -> Callable[[str, Any], None]:
-    def check(name: str, value: Any) -> None:
-        _is((int, float), words)(name, value)
-        if not math.isfinite(value) or value < least or (value == least and not inclusive):
-            raise ParameterError(f"parameter '{name}' must be {words}, not {value!r}")
-
-    return check
-
-
-def _texts(name: str, value: Any) -> None:
-    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
-        raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
-
-
-_TEXT, _FLAG = _is(str, "a text"), _is(bool, "true or false")
-
 TABLE: tuple[Parameter, ...] = (
-    Parameter("world", "", "USDF file of the world's robots, objects and initial state; empty: none.", _TEXT, True),
-    Parameter("models", [""], "NAME=URDF[,SRDF]: more models, or other files for the world's.", _texts, True),
-    Parameter("package_paths", [""], "Folders in which the packages of package:// URIs lie.", _texts, True),
-    Parameter("timestep", 0.002, "Time step [s].", _above(0.0, "greater than 0"), True),
+    Parameter(
+        "world", "", "USDF file of the world's robots, objects and initial state; empty: none.", checks.text, True
+    ),
+    Parameter("models", [""], "NAME=URDF[,SRDF]: more models, or other files for the world's.", checks.texts, True),
+    Parameter("package_paths", [""], "Folders in which the packages of package:// URIs lie.", checks.texts, True),
+    Parameter("timestep", 0.002, "Time step [s].", checks.positive, True),
     Parameter(
         "real_time_factor",
         1.0,
         "Simulated seconds in a second; 0: as fast as possible.",
-        _above(0.0, "0 or greater", inclusive=True),
+        checks.not_negative,
         True,
     ),
+    Parameter("publish_frequency", 50.0, "Rate of states, in simulated time [Hz].", checks.positive, True),
+    Parameter("start_paused", False, "Wait for ~/pause or ~/step.", checks.flag, True),
+    Parameter("ground", True, "Whether there is a floor at z = 0.", checks.flag, True),
+    Parameter("strict", False, "Refuse robots with any error.", checks.flag, True),
+    Parameter("implicit_links", False, "Let joints name links that no <link> declares.", checks.flag, True),
     Parameter(
-        "publish_frequency", 50.0, "Rate of states, in simulated time [Hz].", _above(0.0, "greater than 0"), True
+        "main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", checks.text, True
     ),
-    Parameter("start_paused", False, "Wait for ~/pause or ~/step.", _FLAG, True),
-    Parameter("ground", True, "Whether there is a floor at z = 0.", _FLAG, True),
-    Parameter("strict", False, "Refuse robots with any error.", _FLAG, True),
-    Parameter("implicit_links", False, "Let joints name links that no <link> declares.", _FLAG, True),
-    Parameter("main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", _TEXT, True),
-    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", _above(0, "greater than 0"), True),
+    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.positive, True),
 )
 
 

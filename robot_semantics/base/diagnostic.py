@@ -1,0 +1,72 @@
+"""A problem in a document as a value: what, how bad, and exactly where."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+from robot_semantics.base.foreign_text import shown
+
+
+class Severity(enum.Enum):
+    """How bad a diagnostic is: an error has no meaning as written, a warning probably another than was meant."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+_LONGEST = 500
+"""Characters of a message or a path that are printed at most."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A position in a source text; `line` and `column` count from 1, 0 means not known.
+
+    `path` names the element, for example ``/robot/joint[@name='elbow']/limit/@lower``.
+    """
+
+    source: str
+    line: int = 0
+    column: int = 0
+    path: str = ""
+
+    def __str__(self) -> str:
+        source = shown(self.source, _LONGEST)
+        return f"{source}:{self.line}:{self.column}" if self.line else source
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
+
+    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any; `count` how
+    many problems it stands for: one, but where a collection has had too many to keep.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    place: Place
+    suggestion: str | None = None
+    count: int = 1
+
+    def __str__(self) -> str:
+        hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""
+        path = f" [{shown(self.place.path, _LONGEST)}]" if self.place.path else ""
+        return f"{self.place}: {self.severity.value}: {shown(self.message, _LONGEST)}{hint}{path}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as JSON-ready values."""
+        return {
+            "severity": self.severity.value,
+            "code": self.code,
+            "message": self.message,
+            "suggestion": self.suggestion,
+            "file": self.place.source,
+            "line": self.place.line,
+            "column": self.place.column,
+            "path": self.place.path,
+        }

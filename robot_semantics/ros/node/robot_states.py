@@ -1,0 +1,110 @@
+"""The newest states of the node's robots, read off as of one moment and put on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.ros.node.inputs import Inputs
+from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.robots import Robots
+from robot_semantics.ros.node.unheard_robots import UnheardRobots
+from robot_semantics.ros.node.world_frames import WorldFrames
+from robot_semantics.state.apply import AppliedState
+from robot_semantics.state.robot import Robot
+from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.state.time_order import NEVER_NS
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+class RobotStates:
+    """Samples the robots for whoever tells of them, and takes over what a snapshot says."""
+
+    def __init__(
+        self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unheard: UnheardRobots
+    ) -> None:
+        self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
+        self._unheard = unheard
+
+    def sample(self, names: Iterable[str] = ()) -> WorldSample:
+        """Return the newest state of the named robots, by default of all, as frozen values of one moment.
+
+        Raises:
+            UnknownNameError: the node has no such robot.
+
+        """
+        robots = self._robots
+        chosen = robots.named(names)
+        self._refresh()
+        with robots.lock:
+            now_ns = robots.now_ns()
+            samples = tuple(
+                _sample(slot.robot, self._inputs.root_statements(slot)) for slot in chosen if slot.robot is not None
+            )
+        stamps = [stamp for sample in samples for stamp in sample.stamps_ns.tolist() if stamp != NEVER_NS]
+        stamps += [said.stamp_ns for sample in samples for said in sample.said if said.stamp_ns is not None]
+        return WorldSample(max(stamps, default=now_ns), now_ns, samples)
+
+    def restore(self, name: str, state: AppliedState, stamp_ns: int) -> None:
+        """Take over what a state says of a robot, leave the rest as it is, and publish it.
+
+        Raises:
+            UnknownNameError: the node has no such robot.
+
+        """
+        (slot,) = self._robots.named([name])
+        assert slot.robot is not None
+        with self._robots.lock:
+            root = slot.robot.model.root_joint.name
+            positions_of = state.positions_of | ({root} if state.base_positions is not None else set())
+            velocities_of = state.velocities_of | ({root} if state.base_velocities is not None else set())
+            restored = slot.robot.restore(state.positions, state.velocities, positions_of, velocities_of, stamp_ns)
+            self._outputs.send(slot, restored)
+            self._unheard.start()
+
+    @property
+    def knows_anything(self) -> bool:
+        """Whether any robot has a value, or has no joints that could have one."""
+        return any(robot.buffer.known.any() or not robot.buffer.known.size for robot in self._robots.present)
+
+    def fingerprint(self) -> tuple[object, ...]:
+        """Return what differs whenever a robot has got new values or is another one, or TF has said something new."""
+        self._refresh()
+        with self._robots.lock:
+            robots = [
+                (id(robot), robot.buffer.stamps_ns.tobytes(), robot.buffer.positions.tobytes())
+                for robot in self._robots.present
+            ]
+        return (self._frames.news, *robots)
+
+    def _refresh(self) -> None:
+        if self._robots.active:
+            self._inputs.refresh()
+
+
+def _sample(robot: Robot, said: tuple[RootStatement, ...]) -> RobotSample:
+    buffer = robot.buffer
+    return RobotSample(
+        name=robot.name,
+        model=robot.model,
+        space=robot.space,
+        positions=_frozen(buffer.positions),
+        velocities=_frozen(buffer.velocities),
+        efforts=_frozen(buffer.efforts),
+        known=_frozen(buffer.known),
+        stamps_ns=_frozen(buffer.stamps_ns),
+        parent_frame=robot.parent_frame,
+        frame_prefix=robot.settings.frame_prefix,
+        source=robot.root_source,
+        said=said,
+    )
+
+
+def _frozen(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    copy: npt.NDArray[Scalar] = array.copy()
+    copy.setflags(write=False)
+    return copy

@@ -1,0 +1,59 @@
+"""The robots of a node, and what every part of it must know of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.ros.node.guarded_node import GuardedNode
+from robot_semantics.ros.node.parameters import NodeSettings
+from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.state.robot import Robot
+
+
+class Robots:
+    """The robots by their places in the node, some of which may have no description yet.
+
+    Attributes:
+        lock: held while a robot's state is read or changed; messages come in on a thread of their own.
+        settings: the parameters of the node as a whole.
+        slots: one for each robot, in the order of the `models` parameter.
+        state: of the node, in words, as `~/get_status` and `/diagnostics` tell it.
+
+    """
+
+    def __init__(self, node: GuardedNode) -> None:
+        self.node = node
+        self.lock = threading.RLock()
+        self.slots: list[RobotSlot] = []
+        self.state = "unconfigured"
+        self.settings: NodeSettings
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is published."""
+        return self.state == "active"
+
+    @property
+    def present(self) -> list[Robot]:
+        """The robots that have a description."""
+        return [slot.robot for slot in self.slots if slot.robot is not None]
+
+    def now_ns(self) -> int:
+        """Return the node's time."""
+        return int(self.node.get_clock().now().nanoseconds)
+
+    def named(self, names: Iterable[str] = ()) -> list[RobotSlot]:
+        """Return the slots of the named robots, by default all that have one.
+
+        Raises:
+            UnknownNameError: the node has no such robot.
+
+        """
+        present = {slot.name: slot for slot in self.slots if slot.robot is not None}
+        chosen = list(names) or list(present)
+        for name in chosen:
+            if name not in present:
+                raise UnknownNameError("model", name, present)
+        return [present[name] for name in chosen]
