@@ -14,13 +14,15 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.convert.conversion import Converted
+from robot_semantics.convert.messages import Transform
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.raw import deserialized
-from robot_semantics.ros.messages.state_messages import matrix_of, transform_message
+from robot_semantics.ros.messages.state_messages import matrix_of
 from robot_semantics.ros.messages.world_messages import time_message
 from robot_semantics.state.cdr import CdrError, TransformMessage
 from robot_semantics.state.transform_block import TransformRows
-from robot_semantics.transforms import invert
+from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.joint_values import FloatArray
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
@@ -51,13 +53,11 @@ def to_transforms(
         for name in (model.name for model in state.models)
     }
     lost: list[str] = []
-    found: list[TransformStamped] = []
+    time_message(state.time_ns or 0)  # refuses what ROS cannot say
+    found: list[Transform] = []
 
     def add(parent: str, child: str, T: FloatArray) -> None:
-        message = TransformStamped(child_frame_id=child, transform=transform_message(T))
-        message.header.frame_id = parent
-        message.header.stamp = time_message(state.time_ns or 0)
-        found.append(message)
+        found.append(Transform(parent, child, xyz_quat_from_matrix(T).tolist()))
 
     for body in state.bodies:
         if body.pose is None:
@@ -82,13 +82,13 @@ def to_transforms(
                     add(root, prefix + name, T)
         if any(link.twist is not None or link.wrench is not None for link in model.links):
             lost.append(f"the twists and wrenches of the links of '{model.name}'")
-    children = [message.child_frame_id for message in found]
+    children = [row.child for row in found]
     twice = (
         sorted({child for child in children if children.count(child) > 1}) if len(set(children)) < len(children) else []
     )
     if twice:
         raise ArrayError("prefixes", f"more than one transform has the child frame {', '.join(twice)}")
-    return Converted(TFMessage(transforms=found), tuple(lost))
+    return Converted(MAKER.transforms(state.time_ns or 0, found), tuple(lost))
 
 
 def from_transforms(
@@ -192,16 +192,8 @@ class _Graph:
 
 def rows_message(rows: TransformRows) -> TFMessage:
     """Return the message of transforms that are rows of numbers."""
-    message = TFMessage()
-    stamp = time_message(rows.stamp_ns)
-    for (frame_id, child_frame_id), row in zip(rows.frames, rows.values.tolist(), strict=True):
-        stamped = TransformStamped(child_frame_id=child_frame_id)
-        stamped.header.stamp, stamped.header.frame_id = stamp, frame_id
-        translation, rotation = stamped.transform.translation, stamped.transform.rotation
-        translation.x, translation.y, translation.z = row[:3]
-        rotation.x, rotation.y, rotation.z, rotation.w = row[3:]
-        message.transforms.append(stamped)
-    return message
+    named = zip(rows.frames, rows.values.tolist(), strict=True)
+    return MAKER.transforms(rows.stamp_ns, [Transform(parent, child, row) for (parent, child), row in named])
 
 
 def raw_transforms_agree() -> bool:
