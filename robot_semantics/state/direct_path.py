@@ -19,7 +19,7 @@ from robot_semantics.state.cdr import (
 )
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan
-from robot_semantics.state.schedule import Together
+from robot_semantics.state.schedule import SenderJoints
 from robot_semantics.state.time_order import NEVER_NS, TimeOrder
 
 _TOP, _NEGATIVE_TOP = 0x7F, 0xFF
@@ -62,7 +62,7 @@ class DirectPath:
         first: JointStateData,
         buffer: JointBuffer,
         order: TimeOrder,
-        group: Together,
+        group: SenderJoints,
         joints: Sequence[int],
         frames: Sequence[tuple[str, str]],
         publish_interval_ns: int,

@@ -20,7 +20,7 @@ from robot_semantics.state.direct_path import DirectPath
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
 from robot_semantics.state.root_motion import joint_motion
-from robot_semantics.state.schedule import Schedule, Together
+from robot_semantics.state.schedule import Schedule, SenderJoints
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
 from robot_semantics.state.transform_block import TransformBlock, TransformBlocks, TransformRows
@@ -54,7 +54,7 @@ class StaticTransform(NamedTuple):
 class _Sender:
     """What is remembered of those messages that have the same list of names."""
 
-    def __init__(self, plan: InputPlan, group: Together) -> None:
+    def __init__(self, plan: InputPlan, group: SenderJoints) -> None:
         self.plan, self.group = plan, group
         self.order = TimeOrder()
         self.known = False
@@ -205,7 +205,7 @@ class Robot:
         if not sender.known:
             self.buffer.mark_known(plan)
             sender.known = self.heard = True
-            self._schedule.part()
+            self._schedule.separate()
         messages = self._publish(plan.joints, plan.complete, stamp_ns)
         self._go_direct(sender, data)
         return messages
@@ -215,7 +215,7 @@ class Robot:
         message, at = data.data, data.position_at
         if not 0 < len(message) <= _MAX_DIRECT_BYTES or sender.plan.floating or not self.settings.raw:
             return
-        self._schedule.join(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
+        self._schedule.unite(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
         if sender.group.stamp_ns == NEVER_NS:
             return
         path = sender.paths.get((at, len(message)))
@@ -266,7 +266,7 @@ class Robot:
         known = self.buffer.known[number]
         self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
         if not known:
-            self._schedule.part()
+            self._schedule.separate()
         chosen = np.zeros(len(self.moving), np.bool_)
         chosen[number] = True
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
@@ -328,7 +328,7 @@ class Robot:
         newest_ns = int(self.buffer.stamps_ns.max(initial=NEVER_NS))
         return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
 
-    def unheard(self, now_ns: int) -> Messages:
+    def unmoved(self, now_ns: int) -> Messages:
         """Return the transforms of a robot that no message has moved yet: where default or restored positions put it.
 
         They are stamped a little before `now_ns`, as silent joints are, and hold up nothing that comes later.
@@ -376,7 +376,7 @@ class Robot:
         sender = self._senders.get(names)
         if sender is None:
             plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
-            sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.group(plan.joints))
+            sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.joints_of_sender(plan.joints))
             self._senders.put(names, sender, sum(map(len, names)))
             if isinstance(plan, InputPlan):
                 for name in plan.unknown:
@@ -390,7 +390,7 @@ class Robot:
 
     def _close(self, sender: _Sender | Refusal) -> None:
         if isinstance(sender, _Sender):
-            self._schedule.close(sender.group)
+            self._schedule.forget_sender(sender.group)
 
     def say_once(self, sentence: str) -> None:
         """Put a sentence into `notices`, but not again while it is remembered that it was said."""

@@ -13,7 +13,7 @@ IntArray = npt.NDArray[np.int64]
 _FAR_NS = 1 << 62
 
 
-class Together:
+class SenderJoints:
     """Joints that one sender's messages give: while nothing else happens to them, one number says when all were sent.
 
     Attributes:
@@ -38,15 +38,15 @@ class Schedule:
         """`interval_ns` is the least time between two transforms of one joint, `complete_after_ns` that of silence."""
         self._interval_ns, self._complete_after_ns = interval_ns, complete_after_ns
         self._published_ns = np.full(count, NEVER_NS, np.int64)
-        self._groups: list[Together] = []
+        self._groups: list[SenderJoints] = []
 
-    def group(self, joints: BoolArray) -> Together:
-        """Return a new group of joints, which `close` takes away again."""
-        group = Together(joints)
+    def joints_of_sender(self, joints: BoolArray) -> SenderJoints:
+        """Return a new group of joints, which `forget_sender` takes away again."""
+        group = SenderJoints(joints)
         self._groups.append(group)
         return group
 
-    def close(self, group: Together) -> None:
+    def forget_sender(self, group: SenderJoints) -> None:
         """Take a group away; it says nothing any more."""
         self._spread()
         self._groups.remove(group)
@@ -58,7 +58,7 @@ class Schedule:
         for group in self._groups:
             group.stamp_ns = NEVER_NS
 
-    def part(self) -> None:
+    def separate(self) -> None:
         """Look at every joint by itself next time: others can be published than before."""
         self._spread()
         for group in self._groups:
@@ -69,22 +69,22 @@ class Schedule:
         self._spread()
         joints = joints & (stamp_ns - self._published_ns >= self._interval_ns)
         self._published_ns[joints] = stamp_ns
-        self._part_those_with(joints)
+        self._separate_those_with(joints)
         return joints
 
-    def join(self, group: Together, able: BoolArray, stamps_ns: IntArray) -> None:
+    def unite(self, group: SenderJoints, able: BoolArray, stamps_ns: IntArray) -> None:
         """Find out what holds for a group as a whole; `able` joints can be published, `stamps_ns` are their values'."""
         self._spread()
         published_ns = self._published_ns[group.joints]
         same = len(published_ns) and (published_ns == published_ns[0]).all() and able[group.joints].all()
         # The same joint must not be in two groups that go their own ways.
-        self._part_those_with(group.joints)
+        self._separate_those_with(group.joints)
         group.stamp_ns = int(published_ns[0]) if same else NEVER_NS
         others = able & ~group.joints
         silent_ns = np.maximum(stamps_ns, self._published_ns + self._interval_ns)[others].min(initial=_FAR_NS)
         group.quiet_until_ns = int(silent_ns) + self._complete_after_ns
 
-    def _part_those_with(self, joints: BoolArray) -> None:
+    def _separate_those_with(self, joints: BoolArray) -> None:
         for group in self._groups:
             if (group.joints & joints).any():
                 group.stamp_ns = NEVER_NS

@@ -14,9 +14,9 @@ from robot_semantics_interfaces.msg import CollisionPair
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.ros.node.description import Description
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.state.description import Description
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix, Settings
@@ -31,15 +31,15 @@ PAUSE = 0.01
 class CollisionAction:
     """Offers the action for one robot; one matrix at a time."""
 
-    def __init__(self, slot: RobotSlot) -> None:
+    def __init__(self, served: ServedRobot) -> None:
         """Offer ``~/generate_collision_matrix``, or ``~/MODEL/generate_collision_matrix``."""
-        self._slot = slot
+        self._served = served
         self._busy = threading.Lock()
         self._stop = threading.Event()
         self._worker: threading.Thread | None = None
-        self._server = slot.node.create_action_server(
+        self._server = served.node.create_action_server(
             GenerateCollisionMatrix,
-            f"~/{slot.topic('generate_collision_matrix')}",
+            f"~/{served.topic('generate_collision_matrix')}",
             self._execute,
             goal=self._admit,
             cancel=lambda _handle: CancelResponse.ACCEPT,
@@ -56,11 +56,11 @@ class CollisionAction:
         if not self._busy.locked():
             return GoalResponse.ACCEPT
         # The client learns only that it is rejected.
-        self._slot.node.get_logger().warning("a goal is rejected: another collision matrix is being generated")
+        self._served.node.get_logger().warning("a goal is rejected: another collision matrix is being generated")
         return GoalResponse.REJECT
 
     async def _execute(self, handle: Any) -> Any:
-        work = _Work(self._slot.description, handle, self._stop)
+        work = _Work(self._served.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
             worker = self._worker = threading.Thread(target=work.run, name="collision matrix", daemon=True)

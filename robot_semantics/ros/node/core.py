@@ -10,23 +10,23 @@ from rclpy.duration import Duration
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.collision_action import CollisionAction
-from robot_semantics.ros.node.description import Description
 from robot_semantics.ros.node.group_services import GroupServices
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
-from robot_semantics.ros.node.looks import Looks
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.parameter_table import declare
+from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.snapshots import Snapshots
-from robot_semantics.ros.node.unheard_robots import UnheardRobots
+from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
 from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.node.world_services import WorldServices
+from robot_semantics.state.description import Description
 from robot_semantics.state.robot import Robot
 
 
@@ -65,31 +65,31 @@ class Core:
                 "this middleware's messages are not laid out as CDR: raw messages are switched off"
             )
         self._make_robots(raw)
-        looks = Looks(node)
+        checks = PeriodicChecks(node)
         self._outputs = outputs = Outputs(node)
-        self._frames = frames = WorldFrames(node, self._sent_frames, looks)
+        self._frames = frames = WorldFrames(node, self._sent_frames, checks)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
-        self._unheard = unheard = UnheardRobots(robots, outputs)
-        states = RobotStates(robots, inputs, outputs, frames, unheard)
+        self._unmoved = unmoved = UnmovedRobots(robots, outputs)
+        states = RobotStates(robots, inputs, outputs, frames, unmoved)
         world = World(robots, states, frames)
         self._live = LiveParameters(robots, self._replace, self._read_settings)
         self._world = WorldServices(robots, states, world)
-        self._monitor = Monitor(robots, inputs, outputs, looks)
+        self._monitor = Monitor(robots, inputs, outputs, checks)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         self._jumps = node.get_clock().create_jump_callback(
             jump, post_callback=node.guarded(self._on_clock_jump, "clock")
         )
         self._parts = [
-            *(GroupServices(slot, robots.lock, lambda: robots.settings.state_tolerance) for slot in robots.slots),
-            *(CollisionAction(slot) for slot in robots.slots),
+            *(GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance) for served in robots.served),
+            *(CollisionAction(served) for served in robots.served),
             Snapshots(robots, states, world, frames),
             self._world,
             self._monitor,
-            unheard,
+            unmoved,
             self._live,
             world,
             frames,
-            looks,
+            checks,
             outputs,
         ]
         self._read_settings()
@@ -99,17 +99,17 @@ class Core:
         """Publish, and listen."""
         self.robots.state = "active"
         self._outputs.active = True
-        for slot in self.robots.slots:
-            slot.publish_description()
+        for served in self.robots.served:
+            served.publish_description()
         self._send_static()
         self._inputs.start()
-        self._unheard.start()
+        self._unmoved.start()
 
     def deactivate(self) -> None:
         """Publish nothing any more, and listen to nothing."""
         self.robots.state = "inactive"
         self._inputs.stop()
-        self._unheard.stop()
+        self._unmoved.stop()
         self._outputs.active = False
 
     def cleanup(self) -> None:
@@ -118,38 +118,38 @@ class Core:
             self.deactivate()
         if self._parts:
             self._jumps.unregister()
-        for part in (*self._parts, *self.robots.slots):
+        for part in (*self._parts, *self.robots.served):
             part.destroy()
-        self._parts, self.robots.slots = [], []
+        self._parts, self.robots.served = [], []
         self.robots.state = "unconfigured"
 
     def _make_robots(self, raw: bool) -> None:
         node, robots = self._node, self.robots
         shared = declare(node, parameters.ROBOT) if robots.settings.models else None
-        robots.slots = []
+        robots.served = []
         try:
             for prefix in robots.settings.models or ("",):
-                slot = RobotSlot(node, prefix, raw, shared, self._on_description)
-                robots.slots.append(slot)
-                if not slot.values[slot.parameter("robot_description_topic")]:
-                    description = slot.read({})
-                    slot.put(description, slot.make_robot(description, {}), {})
+                served = ServedRobot(node, prefix, raw, shared, self._on_description)
+                robots.served.append(served)
+                if not served.values[served.parameter("robot_description_topic")]:
+                    description = served.read({})
+                    served.put(description, served.make_robot(description, {}), {})
         except Exception:
             self.cleanup()
             raise
 
-    def _replace(self, slot: RobotSlot, description: Description, robot: Robot, changed: dict[str, Any]) -> None:
-        """Put another robot into a slot and publish all that depends on it."""
-        is_new = description is not slot.description
+    def _replace(self, served: ServedRobot, description: Description, robot: Robot, changed: dict[str, Any]) -> None:
+        """Put another robot in a robot's place and publish all that depends on it."""
+        is_new = description is not served.description
         with self.robots.lock:
-            slot.put(description, robot, changed)
+            served.put(description, robot, changed)
             if not self.robots.active:
                 return
             if is_new:
-                slot.publish_description()
+                served.publish_description()
             self._send_static()
-            self._outputs.send(slot, robot.renewed())
-            self._unheard.start()
+            self._outputs.send(served, robot.renewed())
+            self._unmoved.start()
         self._inputs.robots_changed()
 
     def _read_settings(self) -> None:
@@ -159,8 +159,8 @@ class Core:
         self._world.set_rate(settings.world_state_frequency_hz)
         self._monitor.set_period(settings.diagnostics_period_s)
 
-    def _on_description(self, slot: RobotSlot, text: dict[str, Any]) -> None:
-        self._live.describe(slot, text)
+    def _on_description(self, served: ServedRobot, text: dict[str, Any]) -> None:
+        self._live.describe(served, text)
 
     def _on_clock_jump(self, _jump: TimeJump) -> None:
         with self.robots.lock:

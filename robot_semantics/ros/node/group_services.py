@@ -18,7 +18,7 @@ from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group
 from robot_semantics.ros.node.group_state_services import GroupStateServices
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.robot import Robot
 
 NO_ROBOT = "there is no robot description yet"
@@ -29,9 +29,9 @@ Answer = Callable[[Robot, Any, Any], None]
 class GroupServices:
     """Offers the services of one robot below the node's name: ``~/get_group``, or ``~/MODEL/get_group``."""
 
-    def __init__(self, slot: RobotSlot, lock: RLock, tolerance: Callable[[], float]) -> None:
+    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
         """`tolerance` gives the largest difference for a state to match where a request states none."""
-        self._slot = slot
+        self._served = served
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
         table: Mapping[str, tuple[Any, Answer]] = {
             "list_groups": (srv.ListGroups, self._list_groups),
@@ -42,24 +42,24 @@ class GroupServices:
             "get_virtual_joints": (srv.GetVirtualJoints, _get_virtual_joints),
             "get_collision_pair": (srv.GetCollisionPair, _get_collision_pair),
             "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
-            **GroupStateServices(slot, lock, tolerance).table,
+            **GroupStateServices(served, lock, tolerance).table,
         }
         self._services = [
-            slot.node.create_service(kind, f"~/{slot.topic(name)}", self._of_robot(answer))
+            served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
             for name, (kind, answer) in table.items()
         ]
 
     def destroy(self) -> None:
         """Take the services away."""
         for service in self._services:
-            self._slot.node.destroy_service(service)
+            self._served.node.destroy_service(service)
 
     def _of_robot(self, answer: Answer) -> Callable[[Any, Any], Any]:
         """Return a service callback that answers for the present robot."""
 
         @wraps(answer)
         def callback(request: Any, response: Any) -> Any:
-            robot = self._slot.robot
+            robot = self._served.robot
             if robot is None:
                 raise RobotSemanticsError(NO_ROBOT)
             answer(robot, request, response)

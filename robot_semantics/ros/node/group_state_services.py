@@ -18,7 +18,7 @@ from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.ros.messages.world_messages import time_message
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
 from robot_semantics.state.robot import Robot
@@ -37,9 +37,9 @@ class _Measured(NamedTuple):
 class GroupStateServices:
     """Answers for one robot; `GroupServices` offers them with the others."""
 
-    def __init__(self, slot: RobotSlot, lock: RLock, tolerance: Callable[[], float]) -> None:
+    def __init__(self, served: ServedRobot, lock: RLock, tolerance: Callable[[], float]) -> None:
         """`tolerance` gives the largest difference for a state to match where a request states none."""
-        self._slot, self._lock, self._tolerance = slot, lock, tolerance
+        self._served, self._lock, self._tolerance = served, lock, tolerance
         self.table: Mapping[str, tuple[Any, Answer]] = {
             "get_group_states": (srv.GetGroupStates, _get_group_states),
             "get_group_state": (srv.GetGroupState, self._get_group_state),
@@ -88,7 +88,7 @@ class GroupStateServices:
         else:
             values, stamp_ns = self._measured(robot, group)
         response.joint_state = JointState(name=list(values), position=list(values.values()))
-        now_ns = int(self._slot.node.get_clock().now().nanoseconds)
+        now_ns = int(self._served.node.get_clock().now().nanoseconds)
         response.joint_state.header.stamp = time_message(now_ns if stamp_ns is None else stamp_ns)
 
     def _save_group_state(self, robot: Robot, request: Any, response: Any) -> None:
@@ -120,7 +120,7 @@ class GroupStateServices:
         response.group_state = _message(group.name, active, request.state)
 
     def _srdf(self, robot: Robot) -> SrdfText:
-        description = self._slot.description
+        description = self._served.description
         text = "" if description is None else description.srdf
         return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
 
@@ -130,7 +130,7 @@ class GroupStateServices:
         Raises:
             RobotSemanticsError: they may not, or it is no SRDF file.
         """
-        if not self._slot.node.get_parameter("snapshots.allow_paths").value:
+        if not self._served.node.get_parameter("snapshots.allow_paths").value:
             raise RobotSemanticsError("a path needs the parameter snapshots.allow_paths; without one the text is given")
         file = Path(path).expanduser()
         if file.suffix != ".srdf" or not file.is_file():

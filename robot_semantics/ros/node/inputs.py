@@ -10,12 +10,12 @@ from sensor_msgs.msg import JointState
 
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.feeds import Feeds, Read
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.motion_topics import MotionTopics, Read
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.root_statements import HeardOdometry, own_statement
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
 from robot_semantics.state.cdr import stamp_ns as stamp_of
@@ -42,13 +42,13 @@ class Inputs:
 
     def start(self) -> None:
         """Listen, from now on, to what the present robots are fed from."""
-        frequent = [self._joint_states(slot) for slot in self._robots.slots]
+        frequent = [self._joint_states(served) for served in self._robots.served]
         others: list[Subscription] = []
-        for slot in self._robots.slots:
-            others += Feeds(slot, self._set_aside, self._robots.now_ns, self._deliver).subscriptions()
-            odometry = self._odometry[slot.prefix] = HeardOdometry(slot, self._set_aside)
+        for served in self._robots.served:
+            others += MotionTopics(served, self._set_aside, self._robots.now_ns, self._deliver).subscriptions()
+            odometry = self._odometry[served.prefix] = HeardOdometry(served, self._set_aside)
             others += odometry.subscriptions()
-            if slot.robot is not None and slot.robot.root_source is Source.TF:
+            if served.robot is not None and served.robot.root_source is Source.TF:
                 self._frames.listen_to_all()
         self._heard = self._root_sources()
         self._subscriptions = [*frequent, *others]
@@ -72,9 +72,9 @@ class Inputs:
             self.stop()
             self.start()
 
-    def root_statements(self, slot: RobotSlot) -> tuple[RootStatement, ...]:
+    def root_statements(self, served: ServedRobot) -> tuple[RootStatement, ...]:
         """Return what the virtual joint's source, and odometry, say of a robot's root link."""
-        robot, odometry = slot.robot, self._odometry.get(slot.prefix)
+        robot, odometry = served.robot, self._odometry.get(served.prefix)
         if robot is None:
             return ()
         said = (own_statement(robot), None if odometry is None else odometry.statement(robot))
@@ -82,8 +82,8 @@ class Inputs:
 
     def refresh(self) -> None:
         """Look up where the root links of those robots are now that follow TF."""
-        for slot in self._robots.slots:
-            robot = slot.robot
+        for served in self._robots.served:
+            robot = served.robot
             if robot is None or robot.root_source is not Source.TF or not robot.model.root_joint.position_count:
                 continue
             found = self._frames.pose(robot.parent_frame, robot.frame(robot.model.root_link))
@@ -98,16 +98,16 @@ class Inputs:
             for robot in self._robots.present
         ]
 
-    def _joint_states(self, slot: RobotSlot) -> Subscription:
+    def _joint_states(self, served: ServedRobot) -> Subscription:
         reader = JointStateReader()
-        topic = slot.topic("joint_states")
-        traffic, lock, now_ns, outputs = slot.traffic, self._robots.lock, self._robots.now_ns, self._outputs
+        topic = served.topic("joint_states")
+        traffic, lock, now_ns, outputs = served.traffic, self._robots.lock, self._robots.now_ns, self._outputs
 
         def handle(message: bytes | JointState) -> None:
             # Not a call more than needed before the message is sent: see `kinematics.in_place` for why.
             with lock:
                 traffic.received += 1
-                robot = slot.robot
+                robot = served.robot
                 if robot is not None and isinstance(message, bytes):
                     for path in robot.direct:
                         transforms = path.take(message, now_ns)
@@ -122,11 +122,11 @@ class Inputs:
                     result = data if isinstance(data, Refusal) else robot.joint_state(data, now_ns)
                 if isinstance(result, Refusal):
                     traffic.refused_joint_states += 1
-                    slot.refusals.add(topic, result)
+                    served.refusals.add(topic, result)
                 elif result:
-                    outputs.send(slot, result)
+                    outputs.send(served, result)
                 if robot is not None and robot.notices:
-                    self._log_notices(slot, robot)
+                    self._log_notices(served, robot)
 
         return self._node.create_subscription(
             JointState,
@@ -138,22 +138,22 @@ class Inputs:
             qos_overriding_options=qos.overridable(),
         )
 
-    def _deliver(self, slot: RobotSlot, topic: str, read: Read, message: Any) -> None:
+    def _deliver(self, served: ServedRobot, topic: str, read: Read, message: Any) -> None:
         """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""
         with self._robots.lock:
-            robot = slot.robot
+            robot = served.robot
             if robot is None:
                 return
             for outcome in read(robot, message):
                 if isinstance(outcome, Refusal):
-                    slot.refusals.add(topic, outcome)
+                    served.refusals.add(topic, outcome)
                 else:
-                    self._outputs.send(slot, outcome)
+                    self._outputs.send(served, outcome)
             if robot.notices:
-                self._log_notices(slot, robot)
+                self._log_notices(served, robot)
 
-    def _log_notices(self, slot: RobotSlot, robot: Robot) -> None:
-        slot.report_notices(robot.notices)
+    def _log_notices(self, served: ServedRobot, robot: Robot) -> None:
+        served.report_notices(robot.notices)
         robot.notices.clear()
 
 

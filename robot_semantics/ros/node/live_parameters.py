@@ -10,13 +10,13 @@ from rclpy.parameter import Parameter
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.description import Description
 from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.state.description import Description
 from robot_semantics.state.robot import Robot
 
-Pending = tuple[RobotSlot, Description, Robot, dict[str, Any]]
+Pending = tuple[ServedRobot, Description, Robot, dict[str, Any]]
 
 
 class LiveParameters:
@@ -25,10 +25,10 @@ class LiveParameters:
     def __init__(
         self,
         robots: Robots,
-        replace: Callable[[RobotSlot, Description, Robot, dict[str, Any]], None],
+        replace: Callable[[ServedRobot, Description, Robot, dict[str, Any]], None],
         read_settings: Callable[[], None],
     ) -> None:
-        """`replace` puts another robot into a slot, `read_settings` brings the node's own parameters into force."""
+        """`replace` puts another robot in its place, `read_settings` brings the node's own parameters into force."""
         self._robots, self._replace, self._read_settings = robots, replace, read_settings
         self._busy = False
         self._pending: list[Pending] = []
@@ -40,22 +40,22 @@ class LiveParameters:
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)
 
-    def describe(self, slot: RobotSlot, text: dict[str, Any]) -> None:
+    def describe(self, served: ServedRobot, text: dict[str, Any]) -> None:
         """Take over a description that came on a topic; a bad one is logged and the last good one stays."""
-        if slot.urdf_is_missing(text):
+        if served.urdf_is_missing(text):
             # The semantic description came before the robot's own; it is read together with that one.
-            slot.values.update(text)
+            served.values.update(text)
             return
         self._busy = True
         try:
-            description = slot.read(text)
-            robot = slot.make_robot(description, text)
+            description = served.read(text)
+            robot = served.make_robot(description, text)
         except RobotSemanticsError as error:
             self._robots.node.get_logger().error(f"a description from a topic is not used: {error}")
             return
         finally:
             self._busy = False
-        self._replace(slot, description, robot, text)
+        self._replace(served, description, robot, text)
 
     def _check(self, changes: Sequence[Parameter]) -> SetParametersResult:
         # A new description declares the parameters of its virtual joints, which calls this again.
@@ -68,13 +68,13 @@ class LiveParameters:
             for name, value in changed.items():
                 parameters.check(name, value, self._robots.settings.models)
                 self._check_is_used(name)
-            for slot in self._robots.slots:
-                own = slot.concerned(changed)
-                if own and not slot.urdf_is_missing(own):
-                    description = slot.read(own)
-                    self._pending.append((slot, description, slot.make_robot(description, own), own))
-                elif own and slot.robot is not None:
-                    slot.read(own)
+            for served in self._robots.served:
+                own = served.concerned(changed)
+                if own and not served.urdf_is_missing(own):
+                    description = served.read(own)
+                    self._pending.append((served, description, served.make_robot(description, own), own))
+                elif own and served.robot is not None:
+                    served.read(own)
         except RobotSemanticsError as error:
             self._robots.node.get_logger().error(f"parameters are not changed: {error}")
             return SetParametersResult(successful=False, reason=str(error))
@@ -94,7 +94,7 @@ class LiveParameters:
         if self._busy:
             return
         pending, self._pending = self._pending, []
-        for slot, description, robot, own in pending:
-            self._replace(slot, description, robot, own)
+        for served, description, robot, own in pending:
+            self._replace(served, description, robot, own)
         if any(change.name in {parameter.name for parameter in parameters.NODE} for change in changes):
             self._read_settings()

@@ -13,10 +13,10 @@ from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.inputs import Inputs
-from robot_semantics.ros.node.looks import PERIOD_S, Looks
 from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.periodic_checks import PERIOD_S, PeriodicChecks
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.health import Health
 from robot_semantics.state.joint_input import Reason
 from robot_semantics.state.robot import Robot
@@ -25,11 +25,11 @@ from robot_semantics.state.robot import Robot
 class Monitor:
     """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
 
-    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, looks: Looks) -> None:
-        self._robots, self._inputs, self._outputs, self._looks = robots, inputs, outputs, looks
+    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, checks: PeriodicChecks) -> None:
+        self._robots, self._inputs, self._outputs, self._checks = robots, inputs, outputs, checks
         node = robots.node
         logger = node.get_logger()
-        self._health = {slot.prefix: Health(slot.report, logger.info) for slot in robots.slots}
+        self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
@@ -38,13 +38,13 @@ class Monitor:
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
-        looks.add(self._look)
+        checks.add(self._look)
 
     def set_period(self, period_s: float) -> None:
         """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
         self._stop_publishing()
         self._period_s = period_s
-        self._looks.set_period(min(period_s or PERIOD_S, PERIOD_S))
+        self._checks.set_period(min(period_s or PERIOD_S, PERIOD_S))
 
     def destroy(self) -> None:
         """Take topic, service and timer away."""
@@ -56,14 +56,14 @@ class Monitor:
         robots = self._robots
         if robots.active:
             self._inputs.refresh()
-            for slot in robots.slots:
-                if slot.robot is not None:
-                    self._say_first(slot, slot.robot)
+            for served in robots.served:
+                if served.robot is not None:
+                    self._say_first(served, served.robot)
                     with robots.lock:
-                        self._health[slot.prefix].look(slot.robot, time.monotonic_ns())
+                        self._health[served.prefix].look(served.robot, time.monotonic_ns())
             if robots.settings.check_tf_authority:
                 self._outputs.authority.tick(self._outputs.static_message)
-        self._rates = {slot.prefix: self._rates_of(slot) for slot in robots.slots}
+        self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
         # Nobody would keep what is published for nobody, and making it costs more than all the rest.
         if not self._period_s or not self._publisher.get_subscription_count():
             self._stop_publishing()
@@ -71,11 +71,13 @@ class Monitor:
             self._publish()
             self._timer = robots.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
-    def _say_first(self, slot: RobotSlot, robot: Robot) -> None:
-        if robot.heard and slot.prefix not in self._heard:
-            self._heard.add(slot.prefix)
-            senders = ", ".join(slot.publishers_of(slot.topic("joint_states"))) or "another topic"
-            self._robots.node.get_logger().info(f"robot '{robot.name}': the first joint values have come, from {senders}")
+    def _say_first(self, served: ServedRobot, robot: Robot) -> None:
+        if robot.heard and served.prefix not in self._heard:
+            self._heard.add(served.prefix)
+            senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"
+            self._robots.node.get_logger().info(
+                f"robot '{robot.name}': the first joint values have come, from {senders}"
+            )
 
     def _stop_publishing(self) -> None:
         if self._timer is not None:
@@ -84,23 +86,25 @@ class Monitor:
 
     def _publish(self) -> None:
         robots = self._robots
-        message = DiagnosticArray(status=[self._status_of(slot, *self._rates[slot.prefix]) for slot in robots.slots])
+        message = DiagnosticArray(
+            status=[self._status_of(served, *self._rates[served.prefix]) for served in robots.served]
+        )
         message.header.stamp = robots.node.get_clock().now().to_msg()
         self._publisher.publish(message)
 
-    def _rates_of(self, slot: RobotSlot) -> tuple[float, float]:
+    def _rates_of(self, served: ServedRobot) -> tuple[float, float]:
         """Return joint states received and transforms sent [1/s] since the last look."""
-        traffic, now_s = slot.traffic, time.monotonic()
-        before_s, received, transforms = self._last.get(slot.prefix, (now_s, traffic.received, traffic.transforms))
-        self._last[slot.prefix] = (now_s, traffic.received, traffic.transforms)
+        traffic, now_s = served.traffic, time.monotonic()
+        before_s, received, transforms = self._last.get(served.prefix, (now_s, traffic.received, traffic.transforms))
+        self._last[served.prefix] = (now_s, traffic.received, traffic.transforms)
         passed_s = now_s - before_s or math.inf
         return (traffic.received - received) / passed_s, (traffic.transforms - transforms) / passed_s
 
-    def _status_of(self, slot: RobotSlot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
-        health, traffic = self._health[slot.prefix], slot.traffic
+    def _status_of(self, served: ServedRobot, received_hz: float, sent_hz: float) -> DiagnosticStatus:
+        health, traffic = self._health[served.prefix], served.traffic
         conflicts = self._outputs.authority.conflicts
         complaints = [
-            *([] if slot.robot is not None else ["no robot description"]),
+            *([] if served.robot is not None else ["no robot description"]),
             *([f"{len(health.stale)} joints without new values"] if health.stale else []),
             *([f"{len(health.beyond)} positions outside the limits"] if health.beyond else []),
             *([f"{len(conflicts)} frames published by others too"] if conflicts else []),
@@ -120,9 +124,9 @@ class Monitor:
         }
         return DiagnosticStatus(
             level=DiagnosticStatus.WARN if complaints else DiagnosticStatus.OK,
-            name=f"{self._robots.node.get_name()}: {slot.name or 'robot'}",
+            name=f"{self._robots.node.get_name()}: {served.name or 'robot'}",
             message="; ".join(complaints) or "ok",
-            hardware_id=slot.name,
+            hardware_id=served.name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
 
@@ -133,8 +137,8 @@ class Monitor:
         refused: dict[Reason, int] = {}
         joints: list[JointAge] = []
         with robots.lock:
-            for slot in robots.slots:
-                traffic = slot.traffic
+            for served in robots.served:
+                traffic = served.traffic
                 response.joint_states_received += traffic.received
                 response.joint_states_used += traffic.used
                 response.joint_states_refused += traffic.refused_joint_states
@@ -142,11 +146,11 @@ class Monitor:
                 for reason, count in traffic.refused.items():
                     refused[reason] = refused.get(reason, 0) + count
                 response.last_errors = [*response.last_errors, *traffic.last_errors]
-                if slot.robot is None:
+                if served.robot is None:
                     continue
-                response.models = [*response.models, slot.name]
-                ages = self._health[slot.prefix].ages(slot.robot, time.monotonic_ns())
-                joints += [JointAge(model=slot.name, joint=name, age=age) for name, age in ages.items()]
+                response.models = [*response.models, served.name]
+                ages = self._health[served.prefix].ages(served.robot, time.monotonic_ns())
+                joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
         response.joints = joints
         response.refusals = [RefusalCount(reason=reason.value, count=count) for reason, count in refused.items()]
         return response

@@ -11,7 +11,7 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.ros.messages.tf_messages import rows_message
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.tf_authority import TfAuthority
 from robot_semantics.state.robot import Messages, Robot
 from robot_semantics.state.transform_block import TransformRows
@@ -41,8 +41,8 @@ class Outputs:
         self._twins: set[tuple[str, str]] = set()
         self.authority = TfAuthority(node, lambda: self.frames, lambda text: self._node.get_logger().warning(text))
 
-    def send(self, slot: RobotSlot, messages: Messages) -> None:
-        """Publish transforms of a slot's robot."""
+    def send(self, served: ServedRobot, messages: Messages) -> None:
+        """Publish transforms of a robot."""
         if not messages or not self.active:
             return
         for item in messages:
@@ -51,7 +51,7 @@ class Outputs:
                 self.authority.note(item if isinstance(item, bytes) else serialize_message(message))
             # rclpy takes bytes for a message of the type.
             self._moving.publish(message)
-        slot.traffic.transforms += slot.robot.sent if slot.robot is not None else 0
+        served.traffic.transforms += served.robot.sent if served.robot is not None else 0
 
     def send_now(self, message: bytes | bytearray) -> None:
         """Publish the bytes of one message from a topic that is only listened to while the node is active."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.unheard_robots import UnheardRobots
+from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.apply import AppliedState
 from robot_semantics.state.robot import Robot
@@ -25,10 +25,10 @@ class RobotStates:
     """Samples the robots for whoever tells of them, and takes over what a snapshot says."""
 
     def __init__(
-        self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unheard: UnheardRobots
+        self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unmoved: UnmovedRobots
     ) -> None:
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
-        self._unheard = unheard
+        self._unmoved = unmoved
 
     def sample(self, names: Iterable[str] = ()) -> WorldSample:
         """Return the newest state of the named robots, by default of all, as frozen values of one moment.
@@ -43,7 +43,9 @@ class RobotStates:
         with robots.lock:
             now_ns = robots.now_ns()
             samples = tuple(
-                _sample(slot.robot, self._inputs.root_statements(slot)) for slot in chosen if slot.robot is not None
+                _sample(served.robot, self._inputs.root_statements(served))
+                for served in chosen
+                if served.robot is not None
             )
         stamps = [stamp for sample in samples for stamp in sample.stamps_ns.tolist() if stamp != NEVER_NS]
         stamps += [said.stamp_ns for sample in samples for said in sample.said if said.stamp_ns is not None]
@@ -56,15 +58,15 @@ class RobotStates:
             UnknownNameError: the node has no such robot.
 
         """
-        (slot,) = self._robots.named([name])
-        assert slot.robot is not None
+        (served,) = self._robots.named([name])
+        assert served.robot is not None
         with self._robots.lock:
-            root = slot.robot.model.root_joint.name
+            root = served.robot.model.root_joint.name
             positions_of = state.positions_of | ({root} if state.base_positions is not None else set())
             velocities_of = state.velocities_of | ({root} if state.base_velocities is not None else set())
-            restored = slot.robot.restore(state.positions, state.velocities, positions_of, velocities_of, stamp_ns)
-            self._outputs.send(slot, restored)
-            self._unheard.start()
+            restored = served.robot.restore(state.positions, state.velocities, positions_of, velocities_of, stamp_ns)
+            self._outputs.send(served, restored)
+            self._unmoved.start()
 
     @property
     def knows_anything(self) -> bool:

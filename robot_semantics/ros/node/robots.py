@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.parameters import NodeSettings
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.robot import Robot
 
 
@@ -18,7 +18,7 @@ class Robots:
     Attributes:
         lock: held while a robot's state is read or changed; messages come in on a thread of their own.
         settings: the parameters of the node as a whole.
-        slots: one for each robot, in the order of the `models` parameter.
+        served: the robots, in the order of the `models` parameter.
         state: of the node, in words, as `~/get_status` and `/diagnostics` tell it.
 
     """
@@ -26,7 +26,7 @@ class Robots:
     def __init__(self, node: GuardedNode) -> None:
         self.node = node
         self.lock = threading.RLock()
-        self.slots: list[RobotSlot] = []
+        self.served: list[ServedRobot] = []
         self.state = "unconfigured"
         self.settings: NodeSettings
 
@@ -38,20 +38,20 @@ class Robots:
     @property
     def present(self) -> list[Robot]:
         """The robots that have a description."""
-        return [slot.robot for slot in self.slots if slot.robot is not None]
+        return [served.robot for served in self.served if served.robot is not None]
 
     def now_ns(self) -> int:
         """Return the node's time."""
         return int(self.node.get_clock().now().nanoseconds)
 
-    def named(self, names: Iterable[str] = ()) -> list[RobotSlot]:
-        """Return the slots of the named robots, by default all that have one.
+    def named(self, names: Iterable[str] = ()) -> list[ServedRobot]:
+        """Return the named robots, by default all that have a description.
 
         Raises:
             UnknownNameError: the node has no such robot.
 
         """
-        present = {slot.name: slot for slot in self.slots if slot.robot is not None}
+        present = {served.name: served for served in self.served if served.robot is not None}
         chosen = list(names) or list(present)
         for name in chosen:
             if name not in present:

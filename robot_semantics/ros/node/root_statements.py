@@ -13,7 +13,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.robot import Robot
 from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
@@ -49,20 +49,20 @@ def own_statement(robot: Robot) -> RootStatement | None:
 class HeardOdometry:
     """Keeps the last odometry of each child frame on one topic, unread until it is asked for."""
 
-    def __init__(self, slot: RobotSlot, group: CallbackGroup) -> None:
-        self._slot, self._group, self._topic = slot, group, ""
+    def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:
+        self._served, self._group, self._topic = served, group, ""
         self._last: dict[str, bytes] = {}
 
     def subscriptions(self) -> list[Subscription]:
-        """Return what to listen to for the slot's present robot: nothing where it is told where it is."""
-        robot = self._slot.robot
+        """Return what to listen to for the present robot: nothing where it is told where it is."""
+        robot = self._served.robot
         self._last.clear()
         if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
             return []
         self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
         profile = qos.fresh(qos.SENSOR)
         options = {"callback_group": self._group, "raw": True, "qos_overriding_options": qos.overridable()}
-        return [self._slot.node.create_subscription(Odometry, self._topic, self._take, profile, **options)]
+        return [self._served.node.create_subscription(Odometry, self._topic, self._take, profile, **options)]
 
     def _take(self, data: bytes) -> None:
         if len(self._last) < _MOST:

@@ -159,12 +159,12 @@ class Snapshots:
 
     def _texts(self, taken: Taken) -> dict[str, Texts]:
         """Return the descriptions of those models that are the node's robots."""
-        slots = {slot.name: slot for slot in self._robots.slots}
+        by_name = {served.name: served for served in self._robots.served}
         texts = {}
         for model, robot in taken.robots.items():
-            slot = slots.get(robot)
-            if slot is not None and slot.description is not None:
-                texts[model] = Texts(slot.description.model.urdf_text, slot.description.srdf)
+            served = by_name.get(robot)
+            if served is not None and served.description is not None:
+                texts[model] = Texts(served.description.model.urdf_text, served.description.srdf)
         return texts
 
 
@@ -186,10 +186,3 @@ def _stamp(time_ns: int | None) -> Time | None:
 def _name_by_time(state: WorldState) -> str:
     seconds, nanoseconds = divmod(state.time_ns or 0, 1_000_000_000)
     return f"snapshot-{seconds}.{nanoseconds:09}"
-
-
-def _folder(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise ParameterError(f"parameter 'snapshots.directory' must be a folder, not '{name}': {error}") from None

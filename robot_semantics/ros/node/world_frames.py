@@ -17,8 +17,8 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
-from robot_semantics.ros.node.looks import Looks
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
+from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.live_world import Heard, HeardTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
@@ -38,7 +38,7 @@ class WorldFrames:
 
     """
 
-    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], looks: Looks) -> None:
+    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], checks: PeriodicChecks) -> None:
         """`own_frames` gives the child frames that the node itself publishes."""
         self.news = 0
         self._node = node
@@ -51,13 +51,13 @@ class WorldFrames:
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
         self._loop.start(self._subscriptions)
         # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
-        self._looks, self._alone = looks, True
-        looks.add(self._look_for_others)
+        self._checks, self._alone = checks, True
+        checks.add(self._look_for_others)
 
     def destroy(self) -> None:
         """Stop listening."""
         if self._alone:
-            self._looks.remove(self._look_for_others)
+            self._checks.remove(self._look_for_others)
         self._loop.stop()
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
@@ -76,7 +76,7 @@ class WorldFrames:
         """Listen to /tf from now on, whether others are there already or not."""
         if not self._alone:
             return
-        self._looks.remove(self._look_for_others)
+        self._checks.remove(self._look_for_others)
         self._alone = False
         self._loop.stop()
         self._subscriptions.append(self._listen("/tf", qos.TF, static=False))

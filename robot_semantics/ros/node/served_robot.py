@@ -12,10 +12,10 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
-from robot_semantics.ros.node.description import Description, one_line_a_kind, read_description
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.node.parameter_table import ParameterError, declare
+from robot_semantics.state.description import Description, one_line_a_kind, read_description
 from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings
 from robot_semantics.state.status import RefusalLog, Traffic
@@ -23,10 +23,10 @@ from robot_semantics.state.status import RefusalLog, Traffic
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""
 DESCRIPTIONS = ("robot_description", "robot_description_semantic")
-OnDescription = Callable[["RobotSlot", dict[str, Any]], None]
+OnDescription = Callable[["ServedRobot", dict[str, Any]], None]
 
 
-class RobotSlot:
+class ServedRobot:
     """A robot by its place among the node's parameters and topics; the robot itself may change, or be missing yet.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What the node looks at from time to time, all of it when the executor wakes anyway."""
+"""What the node checks from time to time, all of it when the executor wakes anyway."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from rclpy.clock import Clock, ClockType
 from robot_semantics.ros.node.guarded_node import GuardedNode
 
 PERIOD_S = 1.0
-"""The longest time between two looks."""
+"""The longest time between two checks."""
 
 
-class Looks:
+class PeriodicChecks:
     """Calls functions once a period: on one timer, because a wake of the executor costs more than all of them."""
 
     def __init__(self, node: GuardedNode) -> None:
         self._node = node
-        self._looks: list[Callable[[], None]] = []
+        self._checks: list[Callable[[], None]] = []
         # By the wall clock: what is wrong must be said above all when simulated time stands still.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer: Any = None
 
     def set_period(self, period_s: float) -> None:
-        """Look so often from now on; before that, never."""
+        """Check so often from now on; before that, never."""
         self._stop()
-        self._timer = self._node.create_timer(period_s, self._look, clock=self._clock, what="look")
+        self._timer = self._node.create_timer(period_s, self._check_all, clock=self._clock, what="periodic checks")
 
-    def add(self, look: Callable[[], None]) -> None:
-        """Call a function at every look, from the executor's thread."""
-        self._looks.append(look)
+    def add(self, check: Callable[[], None]) -> None:
+        """Call a function at every check, from the executor's thread."""
+        self._checks.append(check)
 
-    def remove(self, look: Callable[[], None]) -> None:
+    def remove(self, check: Callable[[], None]) -> None:
         """Do not call it any more."""
-        self._looks.remove(look)
+        self._checks.remove(check)
 
     def destroy(self) -> None:
         """Take the timer away."""
         self._stop()
-        self._looks.clear()
+        self._checks.clear()
 
     def _stop(self) -> None:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
             self._timer = None
 
-    def _look(self) -> None:
-        for look in tuple(self._looks):
-            look()
+    def _check_all(self) -> None:
+        for check in tuple(self._checks):
+            check()

@@ -14,7 +14,7 @@ from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, Robot
@@ -24,21 +24,21 @@ from robot_semantics.state.settings import Source
 FloatArray = npt.NDArray[np.float64]
 Outcome = Messages | Refusal
 Read = Callable[[Robot, Any], list[Outcome]]
-Deliver = Callable[[RobotSlot, str, Read, Any], None]
+Deliver = Callable[[ServedRobot, str, Read, Any], None]
 
 _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
 
 
-class Feeds:
+class MotionTopics:
     """Makes the subscriptions of one robot; `deliver` publishes, or logs as refused, what came of each message."""
 
-    def __init__(self, slot: RobotSlot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
-        self._slot, self._group, self._now_ns, self._deliver = slot, group, now_ns, deliver
+    def __init__(self, served: ServedRobot, group: CallbackGroup, now_ns: Callable[[], int], deliver: Deliver) -> None:
+        self._served, self._group, self._now_ns, self._deliver = served, group, now_ns, deliver
 
     def subscriptions(self) -> list[Subscription]:
-        """Return what to listen to for the slot's present robot."""
-        result = [self._listen(MultiDOFJointState, self._slot.topic("multi_dof_joint_states"), self._multi_dof)]
-        robot = self._slot.robot
+        """Return what to listen to for the present robot."""
+        result = [self._listen(MultiDOFJointState, self._served.topic("multi_dof_joint_states"), self._multi_dof)]
+        robot = self._served.robot
         if robot is not None and robot.root_source is Source.ODOMETRY:
             settings = robot.settings.virtual_joint(robot.model.root_joint.name)
             result.append(self._listen(Odometry, settings.topic, self._odometry))
@@ -46,9 +46,9 @@ class Feeds:
 
     def _listen(self, message_type: Any, topic: str, read: Read) -> Subscription:
         def handle(message: Any) -> None:
-            self._deliver(self._slot, topic, read, message)
+            self._deliver(self._served, topic, read, message)
 
-        return self._slot.node.create_subscription(
+        return self._served.node.create_subscription(
             message_type,
             topic,
             handle,

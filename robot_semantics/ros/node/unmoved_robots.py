@@ -6,13 +6,13 @@ from typing import Any
 
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.slot import RobotSlot
+from robot_semantics.ros.node.served_robot import ServedRobot
 
 PERIOD_S = 0.1
 """Time between two looks; a joint's transform is still sent at most at its robot's `publish_frequency`."""
 
 
-class UnheardRobots:
+class UnmovedRobots:
     """Sends what is known of such robots again and again, because nobody who comes later would see one message.
 
     By the node's clock: where simulated time stands still, there is no later time to send anything for.
@@ -28,7 +28,7 @@ class UnheardRobots:
         """Begin to send; it ends by itself when every robot has been heard of."""
         self._sent_ns.clear()
         self.send()
-        if any(self._waits(slot) for slot in self._robots.slots):
+        if any(self._waits(served) for served in self._robots.served):
             self._timer.reset()
 
     def stop(self) -> None:
@@ -43,20 +43,20 @@ class UnheardRobots:
         """Send the transforms of the robots whose turn it is."""
         robots = self._robots
         with robots.lock:
-            waiting = [slot for slot in robots.slots if self._waits(slot)]
+            waiting = [served for served in robots.served if self._waits(served)]
             if not waiting or not robots.active:
                 self._timer.cancel()
             now_ns = robots.now_ns()
-            for slot in waiting:
-                robot = slot.robot
+            for served in waiting:
+                robot = served.robot
                 assert robot is not None
-                since_ns = now_ns - self._sent_ns.get(slot.prefix, now_ns - robot.settings.publish_interval_ns)
+                since_ns = now_ns - self._sent_ns.get(served.prefix, now_ns - robot.settings.publish_interval_ns)
                 # Less than nothing: the clock was set back.
                 if since_ns < 0 or since_ns >= robot.settings.publish_interval_ns:
-                    self._sent_ns[slot.prefix] = now_ns
-                    self._outputs.send(slot, robot.unheard(now_ns))
+                    self._sent_ns[served.prefix] = now_ns
+                    self._outputs.send(served, robot.unmoved(now_ns))
 
     @staticmethod
-    def _waits(slot: RobotSlot) -> bool:
-        robot = slot.robot
+    def _waits(served: ServedRobot) -> bool:
+        robot = served.robot
         return robot is not None and not robot.heard and bool((robot.buffer.known & robot.publishable).any())
