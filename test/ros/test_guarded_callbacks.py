@@ -218,7 +218,7 @@ def test_a_refusal_carries_the_nearest_names_and_leaves_out_what_was_half_writte
 
 def test_parameter_services_are_seen_only_when_the_node_is_active(domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
-    monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.active))
+    monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.robots.active))
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=domain, args=[])
     overrides = [Parameter("robot_description", value=ROBOT["robot_description"])]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from rclpy.clock import JumpThreshold, TimeJump
+from rclpy.clock import JumpHandle, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
@@ -37,6 +37,9 @@ class Part(Protocol):
         """Take topics, services and timers away."""
 
 
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
 class Core:
     """Makes the parts of the node, each with what it needs, and takes them through the node's life.
 
@@ -49,6 +52,7 @@ class Core:
         self._node = node
         self.robots = Robots(node)
         self._parts: list[Part] = []
+        self._jumps: JumpHandle | None = None
 
     def configure(self) -> None:
         """Read the parameters and parse the descriptions.
@@ -64,34 +68,12 @@ class Core:
             node.get_logger().warning(
                 "this middleware's messages are not laid out as CDR: raw messages are switched off"
             )
-        self._make_robots(raw)
-        checks = PeriodicChecks(node)
-        self._outputs = outputs = Outputs(node)
-        self._frames = frames = WorldFrames(node, self._sent_frames, checks)
-        self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
-        self._unmoved = unmoved = UnmovedRobots(robots, outputs)
-        states = RobotStates(robots, inputs, outputs, frames, unmoved)
-        world = World(robots, states, frames)
-        self._live = LiveParameters(robots, self._replace, self._read_settings)
-        self._world = WorldServices(robots, states, world)
-        self._monitor = Monitor(robots, inputs, outputs, checks)
-        jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
-        self._jumps = node.get_clock().create_jump_callback(
-            jump, post_callback=node.guarded(self._on_clock_jump, "clock")
-        )
-        self._parts = [
-            *(GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance) for served in robots.served),
-            *(CollisionAction(served) for served in robots.served),
-            Snapshots(robots, states, world, frames),
-            self._world,
-            self._monitor,
-            unmoved,
-            self._live,
-            world,
-            frames,
-            checks,
-            outputs,
-        ]
+        try:
+            self._make_robots(raw)
+            self._make_parts(raw)
+        except Exception:
+            self.cleanup()
+            raise
         self._read_settings()
         robots.state = "inactive"
 
@@ -116,8 +98,9 @@ class Core:
         """Forget the robots, stop all threads and take the topics away; parameters stay declared."""
         if self.robots.active:
             self.deactivate()
-        if self._parts:
+        if self._jumps is not None:
             self._jumps.unregister()
+            self._jumps = None
         for part in (*self._parts, *self.robots.served):
             part.destroy()
         self._parts, self.robots.served = [], []
@@ -127,16 +110,38 @@ class Core:
         node, robots = self._node, self.robots
         shared = declare(node, parameters.ROBOT) if robots.settings.models else None
         robots.served = []
-        try:
-            for prefix in robots.settings.models or ("",):
-                served = ServedRobot(node, prefix, raw, shared, self._on_description)
-                robots.served.append(served)
-                if not served.values[served.parameter("robot_description_topic")]:
-                    description = served.read({})
-                    served.put(description, served.make_robot(description, {}), {})
-        except Exception:
-            self.cleanup()
-            raise
+        for prefix in robots.settings.models or ("",):
+            served = ServedRobot(node, prefix, raw, shared, self._on_description)
+            robots.served.append(served)
+            if not served.values[served.parameter("robot_description_topic")]:
+                description = served.read({})
+                served.put(description, served.make_robot(description, {}), {})
+
+    def _make_parts(self, raw: bool) -> None:
+        node, robots = self._node, self.robots
+        checks = self._keep(PeriodicChecks(node))
+        self._outputs = outputs = self._keep(Outputs(node))
+        self._frames = frames = self._keep(WorldFrames(node, self._sent_frames, checks))
+        self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
+        self._unmoved = unmoved = self._keep(UnmovedRobots(robots, outputs))
+        states = RobotStates(robots, inputs, outputs, frames, unmoved)
+        world = self._keep(World(robots, states, frames))
+        self._live = self._keep(LiveParameters(robots, self._replace, self._read_settings))
+        self._monitor = self._keep(Monitor(robots, inputs, outputs, checks))
+        self._world = self._keep(WorldServices(robots, states, world))
+        self._keep(Snapshots(robots, states, world, frames))
+        for served in robots.served:
+            self._keep(CollisionAction(served))
+            self._keep(GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance))
+        jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
+        self._jumps = node.get_clock().create_jump_callback(
+            jump, post_callback=node.guarded(self._on_clock_jump, "clock")
+        )
+
+    def _keep(self, part: AnyPart) -> AnyPart:
+        """Remember to take a part away, before those that it was made with."""
+        self._parts.insert(0, part)
+        return part
 
     def _replace(self, served: ServedRobot, description: Description, robot: Robot, changed: dict[str, Any]) -> None:
         """Put another robot in a robot's place and publish all that depends on it."""
