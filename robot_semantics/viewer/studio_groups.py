@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.studio_parts import choice, heading, messages, remove_button
+from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
 from robot_semantics.xml.edit import NewElement
-
-if TYPE_CHECKING:
-    from robot_semantics.viewer.studio import Studio
 
 KINDS = ("chain", "joints", "links", "sub-groups")
 HINTS = {
@@ -28,7 +24,7 @@ HINTS = {
 class GroupsTab:
     """Lists the groups, and makes new ones or longer ones."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
         self._studio = studio
         self._kind = "chain"

@@ -10,11 +10,10 @@ from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
-from robot_semantics.viewer.studio_parts import heading
+from robot_semantics.viewer.studio_parts import Panel, heading
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
-    from robot_semantics.viewer.studio import Studio
 
 RED = [0.83, 0.2, 0.25]
 COLUMNS = (
@@ -30,7 +29,7 @@ RISKY = 0.5
 class PairsTab:
     """Shows all pairs of links that are known, and changes what the SRDF says of them."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: Panel) -> None:
         """Begin without evidence."""
         self._studio = studio
         self._matrix: CollisionMatrix | None = None

@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from nicegui import ui
 
 from robot_semantics.base.diagnostics import Diagnostic, Severity
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.edit_session import EditSession
+from robot_semantics.viewer.element import ViewerElement
 
 if TYPE_CHECKING:
-    from robot_semantics.viewer.studio import Studio
+    from robot_semantics.collision.shapes import Piece
 
 COLOURS = {Severity.ERROR: "red-8", Severity.WARNING: "orange-9", Severity.NOTE: "blue-grey"}
+
+
+class Panel(Protocol):
+    """What a page of the studio has from the panel that it is in."""
+
+    session: EditSession
+    viewer: ViewerElement
+    kinematics: ForwardKinematics
+    pieces: Callable[[], tuple[Piece, ...]]
+    actor: str
+    q: FloatArray
+
+    def do(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
+        """Make a change and show it; tell whether there was one."""
+
+    def renew(self) -> None:
+        """Show what the session has now."""
+
+    def pose(self, q: FloatArray) -> None:
+        """Put the robot into a pose."""
 
 
 def heading(text: str) -> None:
@@ -29,14 +54,14 @@ def choice(
     found.on_value_change(lambda event: changed(event.value))
 
 
-def remove_button(studio: Studio, kind: str, *name: str) -> None:
+def remove_button(studio: Panel, kind: str, *name: str) -> None:
     """Show a button that removes a part: a kind of `robot_semantics.srdf.edit.PARTS`, and its name."""
     title = f"remove {kind} {'/'.join(name)}"
     button = ui.button(icon="delete", on_click=lambda: studio.do(title, lambda text: text.remove(kind, *name)))
     button.props("flat dense round size=sm").props["aria-label"] = title
 
 
-def messages(studio: Studio, *names: str) -> None:
+def messages(studio: Panel, *names: str) -> None:
     """Show what the check says about the things of these names."""
     for problem in studio.session.about(*names)[:5]:
         problem_line(problem)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.studio_parts import choice, heading, messages, remove_button
-
-if TYPE_CHECKING:
-    from robot_semantics.viewer.studio import Studio
+from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
 
 FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
 """The frame that a virtual joint of a type stands in, unless another is named."""
@@ -21,7 +17,7 @@ FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
 class RobotTab:
     """Edits what belongs to no group."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
         self._studio = studio
         self._values: dict[str, str | None] = {"type": "fixed", "frame": "world", "link": None, "joint": None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from nicegui import events, ui
@@ -14,10 +13,7 @@ from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.srdf import new
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.studio_parts import choice, heading, messages, remove_button
-
-if TYPE_CHECKING:
-    from robot_semantics.viewer.studio import Studio
+from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
 
 STEPS = 25
 """Of inverse kinematics while a hand is dragged."""
@@ -26,7 +22,7 @@ STEPS = 25
 class StatesTab:
     """Records, takes up and removes named states; a hand is dragged by a gizmo."""
 
-    def __init__(self, studio: Studio) -> None:
+    def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
         self._studio = studio
         self._group: str | None = None
