@@ -56,7 +56,9 @@ def test_a_state_of_a_series_is_the_state_that_export_writes_then(tools: Any, dr
         assert a.description is not None
         assert (out.parent / a.description).read_text() == example("rover_arm.urdf").read_text()
         assert tools.run("usdf", "check", out)[0] == 0
-    code, _, stderr = tools.run("usdf", "from-series", tools.folder / name, "--at", "1.3", "-o", out)
+    code, _, stderr = tools.run(
+        "usdf", "from-series", tools.folder / name, "--at", "1.3", "-o", tools.folder / "no.usdf"
+    )
     assert code == 1
     assert "no state at 1700000001.300000000 s; nearest: 1700000001.250000000, 1700000001.500000000 s" in stderr
 
