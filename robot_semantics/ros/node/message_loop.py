@@ -88,8 +88,7 @@ class MessageLoop:
             self._take(wait_set, takers)
 
     def _take(self, wait_set: Any, takers: list[tuple[Any, type, bool, Callable[[Any], None]]]) -> None:
-        stopped = self._stopped.is_set
-        while not stopped():
+        while not self._stopped.is_set():
             if self._pace_s and self._stopped.wait(self._pace_s):
                 return
             wait_set.clear_entities()
@@ -100,7 +99,10 @@ class MessageLoop:
             came = False
             for handle, message_type, raw, deliver in takers:
                 # What is ready is not asked for: to take nothing costs no more.
-                while not stopped() and (taken := handle.take_message(message_type, raw)) is not None:
+                while not self._stopped.is_set():
+                    taken = handle.take_message(message_type, raw)
+                    if taken is None:
+                        break
                     came = True
                     deliver(taken[0])
             if not came and not self._context.ok():
