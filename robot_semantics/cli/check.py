@@ -109,7 +109,7 @@ class _Check:
         kind = kind_of(document.root, file)
         if kind is None:
             self.diagnostics.error(
-                "unknown-root",
+                "wrong-root",
                 f"the root element is <{document.root.tag}>; a URDF or SRDF has <robot>, a USDF <world_state>",
                 document.places.place(0),
             )

@@ -94,7 +94,7 @@ def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
         if material.name in first:
             line = robot.places.place(first[material.name].at).line
             message = f"material '{material.name}' is declared twice, first on line {line}"
-            diagnostics.error("duplicate-material", message, robot.places.place(material.at, "name"))
+            diagnostics.error("duplicate-name", message, robot.places.place(material.at, "name"))
             continue
         first[material.name] = material
         if not _defines(material):

@@ -46,7 +46,7 @@ def load_robot(
         return lambda name: str(packages.package(name, asked_by))
 
     how = Xacro.of(xacro, xacro_arguments)
-    document = read_document(urdf_path, how, find_package(urdf_path), as_tree=False)
+    document = read_document(urdf_path, how, find_package(urdf_path))
     robot = read_robot(document, own)
 
     def semantic() -> Semantic | None:

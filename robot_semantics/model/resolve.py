@@ -23,9 +23,6 @@ from robot_semantics.model.robot_model import (
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
 from robot_semantics.urdf.tree import Joint, Link, Robot
-from robot_semantics.xml.fast_values import fast
-
-_new_joint, _new_link, _new_limits = fast(JointModel), fast(LinkModel), fast(JointLimits)
 
 
 def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
@@ -67,7 +64,7 @@ def _joints(tree: Tree, types: dict[str, JointType], mimics: dict[str, MimicSour
     return (
         root,
         *(
-            _new_joint(
+            JointModel(
                 index,
                 joint.name,
                 types[joint.name],
@@ -88,7 +85,7 @@ def _links(tree: Tree, bad_inertials: frozenset[str]) -> tuple[LinkModel, ...]:
     index = {tree.root: 0, **{joint.child: at for at, joint in enumerate(tree.joints, 1)}}
     parents = [-1, *(index[joint.parent] for joint in tree.joints)]
     return tuple(
-        _new_link(
+        LinkModel(
             at,
             name,
             parents[at],
@@ -143,4 +140,4 @@ def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
             values["soft_lower"] = safety.soft_lower_limit
         if safety is not None and safety.soft_upper_limit is not None:
             values["soft_upper"] = safety.soft_upper_limit
-    return _new_limits(**values)
+    return JointLimits(**values)

@@ -84,7 +84,7 @@ def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagno
             fine = False
             line = robot.places.place(first.at).line
             message = f"{kind} '{item.name}' is declared twice, first on line {line}"
-            diagnostics.error(f"duplicate-{kind}", message, robot.places.place(item.at, "name"))
+            diagnostics.error("duplicate-name", message, robot.places.place(item.at, "name"))
     return found, fine
 
 

@@ -94,7 +94,7 @@ class _Reader:
         self._report_oddities()
         if root.prefix or etree.QName(root).localname != "robot":
             self._diagnostics.error(
-                "not-an-srdf", f"the root element is <{_tag_text(root)}>, not <robot>", self._document.place(root)
+                "wrong-root", f"the root element is <{_tag_text(root)}>, not <robot>", self._document.place(root)
             )
             self._diagnostics.raise_if_failed()
         self._namespace = etree.QName(root).namespace
@@ -213,7 +213,7 @@ class _Reader:
 
     def _not_numbers(self, element: etree._Element, attribute: str, expected: str) -> None:
         self._diagnostics.error(
-            "not-a-number",
+            "bad-number",
             f"'{element.get(attribute)}' is not {expected}",
             self._document.place(element, attribute),
         )

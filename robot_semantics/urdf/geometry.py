@@ -19,7 +19,6 @@ from robot_semantics.urdf.tree import (
     Sphere,
     Visual,
 )
-from robot_semantics.xml.fast_values import fast
 
 _NAME: Attributes = {"name": str}
 _RGBA: Attributes = {"rgba": vec4}
@@ -27,8 +26,6 @@ _FILENAME: Attributes = {"filename": str}
 _ORIGIN: Attributes = {"xyz": vec3, "rpy": vec3}
 _ORIGIN_1_1: Attributes = {**_ORIGIN, "quat_xyzw": quaternion}
 _ZERO = (0.0, 0.0, 0.0)
-_new_origin, _new_material = fast(Origin), fast(Material)
-_new_visual, _new_collision = fast(Visual), fast(Collision)
 ORIGIN: dict[Version, Attributes] = {(1, 0): _ORIGIN, (1, 1): _ORIGIN_1_1, (1, 2): _ORIGIN_1_1}
 
 
@@ -42,11 +39,11 @@ class Shape(NamedTuple):
 
 
 SHAPES: dict[str, Shape] = {
-    "box": Shape(fast(Box), {"size": vec3}, ("size",)),
-    "cylinder": Shape(fast(Cylinder), {"radius": number, "length": number}, ("radius", "length")),
-    "capsule": Shape(fast(Capsule), {"radius": positive, "length": positive}, ("radius", "length"), "1.1"),
-    "sphere": Shape(fast(Sphere), {"radius": number}, ("radius",)),
-    "mesh": Shape(fast(Mesh), {"filename": str, "scale": vec3}, ("filename",)),
+    "box": Shape(Box, {"size": vec3}, ("size",)),
+    "cylinder": Shape(Cylinder, {"radius": number, "length": number}, ("radius", "length")),
+    "capsule": Shape(Capsule, {"radius": positive, "length": positive}, ("radius", "length"), "1.1"),
+    "sphere": Shape(Sphere, {"radius": number}, ("radius",)),
+    "mesh": Shape(Mesh, {"filename": str, "scale": vec3}, ("filename",)),
 }
 
 
@@ -58,7 +55,7 @@ def read_origin(scanner: Scanner, part: Part, within: str = "origin") -> Origin 
             "two-orientations", "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go", at, "quat_xyzw"
         )
         return None
-    return _new_origin(values.get("xyz", _ZERO), values.get("rpy"), values.get("quat_xyzw"), at) if good else None
+    return Origin(values.get("xyz", _ZERO), values.get("rpy"), values.get("quat_xyzw"), at) if good else None
 
 
 def origin_child(scanner: Scanner, part: Part) -> bool:
@@ -78,7 +75,7 @@ def read_material(scanner: Scanner) -> Material:
         message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
         scanner.warning("unnamed-material", message, part.at)
     get = part.values.get
-    return _new_material(get("name"), get("rgba"), get("texture"), tuple(part.extras), tuple(part.order), part.at)
+    return Material(get("name"), get("rgba"), get("texture"), tuple(part.extras), tuple(part.order), part.at)
 
 
 def _color(scanner: Scanner, part: Part) -> bool:
@@ -179,7 +176,7 @@ def read_visual(scanner: Scanner) -> Visual | None:
         return None
     get = part.values.get
     extras, order = tuple(part.extras), tuple(part.order)
-    return _new_visual(part.values["geometry"], get("origin"), get("material"), get("name"), extras, order, part.at)
+    return Visual(part.values["geometry"], get("origin"), get("material"), get("name"), extras, order, part.at)
 
 
 def read_collision(scanner: Scanner) -> Collision | None:
@@ -188,7 +185,7 @@ def read_collision(scanner: Scanner) -> Collision | None:
     if not _has_geometry(scanner, part):
         return None
     get = part.values.get
-    return _new_collision(
+    return Collision(
         part.values["geometry"], get("origin"), get("name"), tuple(part.extras), tuple(part.order), part.at
     )
 

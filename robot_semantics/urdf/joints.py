@@ -23,9 +23,6 @@ from robot_semantics.urdf.tree import (
     Origin,
     SafetyController,
 )
-from robot_semantics.xml.fast_values import fast
-
-_new_joint, _new_limit = fast(Joint), fast(Limit)
 
 
 class LinkEnd(NamedTuple):
@@ -46,14 +43,14 @@ class Leaf(NamedTuple):
 
 
 LEAVES: dict[str, Leaf] = {
-    "dynamics": Leaf(fast(Dynamics), {"damping": number, "friction": number}),
+    "dynamics": Leaf(Dynamics, {"damping": number, "friction": number}),
     "safety_controller": Leaf(
-        fast(SafetyController),
+        SafetyController,
         dict.fromkeys(("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit"), number),
         ("k_velocity",),
     ),
-    "calibration": Leaf(fast(Calibration), dict.fromkeys(("rising", "falling", "reference_position"), number)),
-    "mimic": Leaf(fast(Mimic), {"joint": str, "multiplier": number, "offset": number}, ("joint",)),
+    "calibration": Leaf(Calibration, dict.fromkeys(("rising", "falling", "reference_position"), number)),
+    "mimic": Leaf(Mimic, {"joint": str, "multiplier": number, "offset": number}, ("joint",)),
 }
 
 _LIMIT: Attributes = dict.fromkeys(("lower", "upper", "effort", "velocity"), number)
@@ -178,7 +175,7 @@ def _make(scanner: Scanner, part: Part, parent: LinkEnd | None, child: str | Non
     if parent.origin is not None or "parent" not in part.order or "child" not in part.order:
         _put_in_order(part)
     get = values.get
-    return _new_joint(
+    return Joint(
         values["name"],
         values["type"],
         parent.link,
@@ -251,7 +248,7 @@ def _limit(scanner: Scanner, part: Part) -> bool:
         table, required = _LIMIT, ("effort", "velocity")
     values, at, _ = scanner.leaf(part, table, "limit", required)
     get = values.get
-    part.values["limit"] = _new_limit(
+    part.values["limit"] = Limit(
         get("lower"),
         get("upper"),
         get("effort"),

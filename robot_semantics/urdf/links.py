@@ -15,9 +15,7 @@ from robot_semantics.urdf.joints import (
 from robot_semantics.urdf.numbers import number
 from robot_semantics.urdf.scanner import Attributes, Child, Part, Scanner
 from robot_semantics.urdf.tree import Extra, Inertial, Joint, Link
-from robot_semantics.xml.fast_values import fast
 
-_new_link, _new_inertial = fast(Link), fast(Inertial)
 _NAME: Attributes = {"name": str}
 _MASS: Attributes = {"value": number}
 _INERTIA: Attributes = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), number)
@@ -47,7 +45,7 @@ def read_link(scanner: Scanner) -> tuple[Link | None, list[Joint]]:
     if name is None:
         return None, nested
     return (
-        _new_link(
+        Link(
             name,
             part.values.get("inertial"),
             tuple(part.values.get("visual", ())),
@@ -88,7 +86,7 @@ def _inertial(scanner: Scanner, part: Part) -> bool:
     if not inner.good or "mass" not in inner.values or "inertia" not in inner.values:
         return False
     values = inner.values
-    part.values["inertial"] = _new_inertial(
+    part.values["inertial"] = Inertial(
         values["mass"],
         values["inertia"],
         values.get("origin"),

@@ -12,12 +12,10 @@ from robot_semantics.urdf.joints import read_joint
 from robot_semantics.urdf.links import read_link
 from robot_semantics.urdf.scanner import VERSIONS, Part, Scanner
 from robot_semantics.urdf.tree import Joint, Link, Material, Robot
-from robot_semantics.xml.no_collection import no_collection
-from robot_semantics.xml.reader import XmlDocument, read_text, scan_xml
+from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
 from robot_semantics.xml.xacro import report_expressions
 
 
-@no_collection()
 def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
     """Read a URDF text, called `source` in every message.
 
@@ -27,20 +25,18 @@ def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnosti
     Raises:
         DescriptionError: the text is no XML or no robot; or, without `diagnostics`, there is any error.
     """
-    return read_robot(scan_xml(text, source), diagnostics)
+    return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
 
 
-@no_collection()
 def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Robot:
     """Read a URDF file.
 
     Raises:
         DescriptionError: as `parse_urdf`, and when the file cannot be read.
     """
-    return read_robot(scan_xml(read_text(path), str(path)), diagnostics)
+    return read_robot(read_xml(path, forgiving=True), diagnostics)
 
 
-@no_collection()
 def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> Robot:
     """Read the robot of a document that has been parsed; otherwise as `parse_urdf`.
 
@@ -58,7 +54,7 @@ def _read(scanner: Scanner) -> Robot:
     document, marks = scanner.document, scanner.marks
     if marks[0] != "robot":
         own = Diagnostics()
-        own.error("no-robot", f"the root element should be <robot>, not <{marks[0]}>", document.places.place(0))
+        own.error("wrong-root", f"the root element should be <robot>, not <{marks[0]}>", document.places.place(0))
         raise DescriptionError(own)
     if document.odd_declaration is not None:
         message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
@@ -97,8 +93,8 @@ def _read(scanner: Scanner) -> Robot:
         tuple(sorted(scanner.namespaces.items())),
         scanner.complete,
         scanner.older,
-        document.events.prolog,
-        document.events.epilog,
+        scanner.outline.prolog,
+        scanner.outline.epilog,
         document.places,
         0,
     )

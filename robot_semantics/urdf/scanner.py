@@ -9,8 +9,8 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.numbers import shown
+from robot_semantics.urdf.outline import Remark, Stray, outline_of
 from robot_semantics.urdf.tree import Extra, Origin
-from robot_semantics.xml.events import SAFE_DEPTH, Remark, Stray
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument, is_macro
 
 Result = TypeVar("Result")
@@ -45,7 +45,7 @@ SUGGESTED_TAGS = ("gazebo", "ros2_control", "sensor", "transmission")
 
 
 class Later(NamedTuple):
-    """Where an element stands that is read when its parent has been: in the events, and in what the parent keeps."""
+    """Where an element stands that is read when its parent has been: in the outline, and in what the parent keeps."""
 
     here: int
     next: int
@@ -93,7 +93,7 @@ Child = Callable[["Scanner", Part], bool]
 
 
 class Scanner:
-    """One reading of a document's events: how far it has come, the diagnostics, the version.
+    """One reading of a document's outline: how far it has come, the diagnostics, the version.
 
     Whoever reads an element finds `marks[here]` at its beginning, and leaves `here` behind its end.
 
@@ -112,16 +112,17 @@ class Scanner:
         self.document = document
         self.diagnostics = diagnostics
         self.version: Version = (1, 0)
-        events = document.events
+        self.outline = outline_of(document.root)
         # Which kind of mark is next is looked at where it matters; elsewhere it is a tag.
-        self.marks: list[Any] = events.marks
-        self.texts = events.attributes
+        self.marks: list[Any] = self.outline.marks
+        self.texts = self.outline.attributes
         self.here = 0
         self.next = 0
         self.complete = True
         self.child_origins: dict[str, Origin] = {}
         self.older = False
-        own = {prefix: uri for prefix, uri in events.namespaces.items() if not uri.startswith(UNDECLARED_NAMESPACE)}
+        declared = self.outline.namespaces.items()
+        own = {prefix: uri for prefix, uri in declared if not uri.startswith(UNDECLARED_NAMESPACE)}
         self.namespaces: dict[str, str] = own
         self._declared_below = document.places.text.count(b"xmlns") > len(own)
 
@@ -286,7 +287,7 @@ class Scanner:
     def warn_of_unknown(self, tag: str, at: int, holder: str, valid: Iterable[str]) -> None:
         """Warn of an element that `holder` does not have."""
         message = f"<{tag}> is not known in <{holder}>; it is kept but not used"
-        self.warning("unknown-tag", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
+        self.warning("unknown-element", message, at, name=tag, valid=(*valid, *SUGGESTED_TAGS))
 
     def keep_duplicate(self, part: Part, within: str = "", what: str = "", position: int | None = None) -> None:
         """Keep an element verbatim that may stand only once in `part`, and has stood there already.
@@ -315,7 +316,7 @@ class Scanner:
 
     def skip(self) -> None:
         """Go behind the end of the element that has been come to."""
-        depth = deepest = 0
+        depth = 0
         while True:
             mark = self.marks[self.here]
             self.here += 1
@@ -326,10 +327,6 @@ class Scanner:
             elif type(mark) is str:
                 depth += 1
                 self.next += 1
-                deepest = max(deepest, depth)
-        if deepest > SAFE_DEPTH:
-            # Whether this is too deep only making the tree tells, which is refused if it is.
-            _ = self.document.root
 
     def _keep_element(self, part: Part, tag: str, within: str, position: int | None) -> int:
         at = self.next

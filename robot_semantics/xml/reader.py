@@ -1,7 +1,6 @@
 """Text to an XML tree, safely, with the exact place of every element and attribute.
 
-lxml gives the tree (fast), or the events without one (faster); `source_map` finds places when the first problem has to
-be reported.
+lxml gives the tree; `source_map` finds places when the first problem has to be reported.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.xml.events import Events, events_of_text, events_of_tree
 from robot_semantics.xml.source_map import SKIPPED, ElementIndex, Lines, SourceMap
 
 __all__ = [
@@ -31,7 +29,6 @@ __all__ = [
     "parse_xml",
     "read_text",
     "read_xml",
-    "scan_xml",
     "utf8_of",
 ]
 
@@ -68,35 +65,17 @@ class XmlDocument:
 
     def __init__(
         self,
-        root: etree._Element | None,
+        root: etree._Element,
         places: SourceMap,
         undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: Place | None = None,
         odd_comments: tuple[Place, ...] = (),
-        *,
-        events: Events | None = None,
     ) -> None:
-        """Give the `root` of the tree, or the `events` of a text that has been found sound without a tree."""
-        self._root = root
-        self._events = events
+        self.root = root
         self.places = places
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
-
-    @property
-    def root(self) -> etree._Element:
-        """The root of the tree."""
-        if self._root is None:
-            self._root = _plain_tree(self.places.text, self.places.source)
-        return self._root
-
-    @property
-    def events(self) -> Events:
-        """The document as a list; where it was made from a tree, tags are without the root's default namespace."""
-        if self._events is None:
-            self._events = events_of_tree(self.root)
-        return self._events
 
     @cached_property
     def elements(self) -> list[etree._Element]:
@@ -138,22 +117,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
 
     """
     utf8 = utf8_of(text, source)
-    return _tree(utf8, source, forgiving=forgiving, has_doctype=_has_doctype(utf8))
-
-
-def scan_xml(text: str | bytes, source: str) -> XmlDocument:
-    """Parse `text` as a forgiving `parse_xml` does, but nearly always without its tree, which is made when asked for.
-
-    Raises:
-        DescriptionError: as `parse_xml`.
-
-    """
-    utf8 = utf8_of(text, source)
-    has_doctype = _has_doctype(utf8)
-    events = None if has_doctype else events_of_text(utf8, _OPTIONS)
-    if events is None:
-        return _tree(utf8, source, forgiving=True, has_doctype=has_doctype)
-    return XmlDocument(None, SourceMap(source, utf8), events=events)
+    return _tree(utf8, source, forgiving=forgiving)
 
 
 def utf8_of(text: str | bytes, source: str) -> bytes:
@@ -173,8 +137,9 @@ def utf8_of(text: str | bytes, source: str) -> bytes:
     return utf8
 
 
-def _tree(utf8: bytes, source: str, *, forgiving: bool, has_doctype: bool) -> XmlDocument:
+def _tree(utf8: bytes, source: str, *, forgiving: bool) -> XmlDocument:
     """Parse a text into a tree."""
+    has_doctype = _has_doctype(utf8)
     if has_doctype and b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
     odd_declaration: Place | None = None
@@ -211,18 +176,11 @@ _OPTIONS: dict[str, Any] = {
     "remove_pis": False,
     "strip_cdata": False,
 }
-"""How lxml parses, with a tree or without."""
+"""How lxml parses."""
 
 
 def _parse(utf8: bytes) -> etree._Element:
     return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
-
-
-def _plain_tree(utf8: bytes, source: str) -> etree._Element:
-    try:
-        return _parse(utf8)
-    except etree.XMLSyntaxError as error:
-        raise _not_well_formed(error, source) from None
 
 
 def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping[str, int]]:

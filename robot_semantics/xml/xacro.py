@@ -26,7 +26,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.xml.foreign import attribute_items
-from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_text, read_xml, scan_xml
+from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.xml.xacro_child import MARK
 from robot_semantics.xml.xacro_options import Xacro
 
@@ -78,10 +78,8 @@ def report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
         diagnostics.warning("xacro-not-expanded", message, document.places.place(*found[0]))
 
 
-def read_document(
-    path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None, *, as_tree: bool = True
-) -> XmlDocument:
-    """Read an XML file; when it is to be expanded, what it stands for. `as_tree`: its tree will be asked for.
+def read_document(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
+    """Read an XML file; when it is to be expanded, what it stands for.
 
     Raises:
         DescriptionError: as `expand_xacro`; the file is called ``.xacro`` and must not be expanded.
@@ -93,7 +91,7 @@ def read_document(
     if by_name:
         reason = "a xacro is expanded only where a user names it, as it can run anything: name what it expands to"
         raise _refusal("xacro-not-expanded", reason, Place(str(path)))
-    return read_xml(path, forgiving=True) if as_tree else scan_xml(read_text(path), str(path))
+    return read_xml(path, forgiving=True)
 
 
 def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:

@@ -280,7 +280,7 @@ def test_lenient_loading_keeps_crossed_limits_as_moveit_does() -> None:
 def test_of_two_materials_of_one_name_the_first_counts() -> None:
     materials = "".join(f'<material name="m"><color rgba="{value} 0 0 1"/></material>' for value in (1, 0))
     model, errors = lenient(chain("fixed").replace("</robot>", materials + "</robot>"))
-    assert errors == ["duplicate-material"]
+    assert errors == ["duplicate-name"]
     assert materials_by_name(model.urdf)["m"].rgba == (1, 0, 0, 1)
 
 
@@ -326,7 +326,7 @@ def test_strict_loading_refuses_any_error_and_carries_the_warnings_too() -> None
     text = chain('continuous <mimic joint="naQQQme"/>').replace("</robot>", "<lonk/></robot>")
     with pytest.raises(DescriptionError) as caught:
         robot_from_text(text)
-    assert [problem.code for problem in caught.value.diagnostics] == ["unknown-mimic", "unknown-tag"]
+    assert [problem.code for problem in caught.value.diagnostics] == ["unknown-mimic", "unknown-element"]
 
 
 def test_a_urdf_that_gives_no_tree_does_not_hide_what_is_wrong_with_the_srdf() -> None:
@@ -393,7 +393,7 @@ def test_a_joint_declared_twice_still_has_its_unknown_links_reported() -> None:
     with pytest.raises(DescriptionError) as caught:
         robot_from_text(text)
     assert [(problem.code, problem.place.line) for problem in caught.value.diagnostics] == [
-        ("duplicate-joint", 3),
+        ("duplicate-name", 3),
         ("unknown-link", 3),
     ]
 

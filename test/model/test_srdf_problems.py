@@ -47,13 +47,13 @@ KINDS: list[tuple[str, str, str, str]] = [
     ("odd-comment", "warning", "'--' may not stand inside a comment", '§<!-- a -- b --><passive_joint name="j1"/>'),
     ("stray-text", "warning", "holds text that has no meaning: 'oops'", '§<passive_joint name="j1">oops</passive_joint>'),
     ("unknown-joint-type", "error", "'flaoting' is no type of virtual joint", '<virtual_joint name="v" §type="flaoting" parent_frame="w" child_link="base"/>'),
-    ("not-a-number", "error", "'abc' is not one or several finite numbers", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="abc"/><joint name="j2" value="0"/></group_state>'),
-    ("not-a-number", "error", "'nan' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="nan"/><joint name="j2" value="0"/></group_state>'),
-    ("not-a-number", "error", "'1e400' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="1e400"/><joint name="j2" value="0"/></group_state>'),
-    ("not-a-number", "error", "'0,25' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="0,25"/><joint name="j2" value="0"/></group_state>'),
-    ("not-a-number", "error", "'1\u00a0' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="1\u00a0"/><joint name="j2" value="0"/></group_state>'),
-    ("not-a-number", "error", "'1 2' is not three finite numbers", '<link_sphere_approximation link="a"><sphere §center="1 2" radius="1"/></link_sphere_approximation>'),
-    ("not-a-number", "error", "'-1' is not one finite number that is not negative", '<link_sphere_approximation link="a"><sphere center="1 2 3" §radius="-1"/></link_sphere_approximation>'),
+    ("bad-number", "error", "'abc' is not one or several finite numbers", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="abc"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "'nan' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="nan"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "'1e400' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="1e400"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "'0,25' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="0,25"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "'1\u00a0' is not", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="1\u00a0"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "'1 2' is not three finite numbers", '<link_sphere_approximation link="a"><sphere §center="1 2" radius="1"/></link_sphere_approximation>'),
+    ("bad-number", "error", "'-1' is not one finite number that is not negative", '<link_sphere_approximation link="a"><sphere center="1 2 3" §radius="-1"/></link_sphere_approximation>'),
     ("unknown-link", "error", "unknown link 'bsae' in a chain of group 'g'", '<group name="g"><chain §base_link="bsae" tip_link="a"/><joint name="j1"/></group>'),
     ("unknown-link", "error", "unknown link 'tol' in a chain of group 'g'", '<group name="g"><chain base_link="base" §tip_link="tol"/><joint name="j1"/></group>'),
     ("unknown-link", "error", "unknown link 'nowhere' in group 'g'", '<group name="g"><link §name="nowhere"/><joint name="j1"/></group>'),
@@ -141,7 +141,7 @@ def test_every_kind_that_the_code_reports_is_tested() -> None:
     for file in files:
         if file.stem == "reader" or file.stem in modules.split():
             known.update(re.findall(r'(?:error|warning)\(\s*"([a-z-]+)"', file.read_text()))
-    elsewhere = {"robot-name-differs", "not-an-srdf", "group-left-out", "odd-declaration", "undeclared-prefix"}
+    elsewhere = {"robot-name-differs", "wrong-root", "group-left-out", "odd-declaration", "undeclared-prefix"}
     tested = {kind[0] for kind in KINDS} | elsewhere
     assert len(known) >= 30
     assert known <= tested
@@ -181,7 +181,7 @@ def test_what_the_peers_xml_readers_let_pass_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "line", "column"),
     [
-        ('<!-- x -->\n<sdf version="1.7"/>', "not-an-srdf", 2, 1),
+        ('<!-- x -->\n<sdf version="1.7"/>', "wrong-root", 2, 1),
         ('<robot name="r">\n  <group name="g">\n</robot>', "not-well-formed", 3, 8),
         ("", "empty-document", 1, 1),
     ],
@@ -224,7 +224,7 @@ ALONE = [
     "misplaced-element",
     "stray-text",
     "unknown-joint-type",
-    "not-a-number",
+    "bad-number",
     "unknown-group",
     "subgroup-cycle",
     "own-parent",

@@ -272,7 +272,7 @@ def test_an_origin_in_a_link_without_a_joint_in_it_is_kept_but_means_nothing() -
     diagnostics = Diagnostics()
     robot = parse_urdf(text.replace("<visual/>", ""), diagnostics=diagnostics)
     assert [(problem.code, problem.place.column) for problem in diagnostics] == [
-        ("unknown-tag", text.index("<origin") + 1)
+        ("unknown-element", text.index("<origin") + 1)
     ]
     assert '<!--1--><originxyz="12x"/><!--2-->' in "".join(write_urdf(robot).split())
 

@@ -279,13 +279,13 @@ ERRORS = [
     ),
     # Links and joints together.
     Case(
-        "duplicate-link",
+        "duplicate-name",
         "link 'arm' is declared twice, first on line 5",
         robot(joint() + '\n  <link §name="arm"/>'),
         "/robot/link[@name='arm'][2]/@name",
     ),
     Case(
-        "duplicate-joint",
+        "duplicate-name",
         "joint 'j' is declared twice, first on line 6",
         robot(joint() + '\n  <link name="c"/>\n  ' + joint(child="c").replace("name", "§name", 1)),
         "/robot/joint[@name='j'][2]/@name",
@@ -322,7 +322,7 @@ ERRORS = [
     ),
     Case("no-links", "the robot has no links", '§<robot name="r"/>', "/robot"),
     Case(
-        "duplicate-material",
+        "duplicate-name",
         "material 'red' is declared twice, first on line 6",
         robot(
             f'{joint()}<material name="red"><color rgba="1 0 0 1"/></material>\n'
@@ -418,28 +418,28 @@ ODD_COMMENT = "a comment should have no '--' in it; it is read with '~' instead 
 
 WARNINGS = [
     Case(
-        "unknown-tag",
+        "unknown-element",
         "<colision> is not known in <link>; it is kept but not used",
         with_link("§<colision/>"),
         "/robot/link[@name='tip']/colision",
         "collision",
     ),
     Case(
-        "unknown-tag",
+        "unknown-element",
         "<transmision> is not known in <robot>; it is kept but not used",
         robot(joint() + "§<transmision/>"),
         "/robot/transmision",
         "transmission",
     ),
     Case(
-        "unknown-tag",
+        "unknown-element",
         "<lonk> is not known in <robot>; it is kept but not used",
         robot(joint() + '§<lonk name="x"/>'),
         "/robot/lonk[@name='x']",
         "link",
     ),
     Case(
-        "unknown-tag",
+        "unknown-element",
         "<extra> is not known in <box>; it is kept but not used",
         with_link('<visual><geometry><box size="1 1 1">§<extra/></box></geometry></visual>'),
         "/robot/link[@name='tip']/visual/geometry/box/extra",
@@ -732,7 +732,7 @@ def test_every_kind_of_problem_in_the_sources_has_a_case() -> None:
         for code in re.findall(r'\.(?:error|warning)\(\s*"([a-z-]+)"', path.read_text(encoding="utf-8"))
     }
     assert len(codes) > 35
-    elsewhere = {"no-robot", "frame-moved", "link-frames-moved", "implicit-link", "cycle", "no-root"}
+    elsewhere = {"wrong-root", "frame-moved", "link-frames-moved", "implicit-link", "cycle", "no-root"}
     assert codes - {case.code for case in (*ERRORS, *WARNINGS)} == elsewhere
 
 
@@ -837,7 +837,7 @@ def test_all_problems_come_together_in_document_order() -> None:
         "missing-attribute",
         "missing-attribute",
         "bad-number",
-        "duplicate-link",
+        "duplicate-name",
         "empty-material",
         "several-roots",
         "missing-element",
