@@ -70,9 +70,8 @@ def attribute_entry(element: etree._Element, values: Mapping[str, str], own_name
 
 def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
     """Return names and values of all attributes; lxml's own way takes the square of their number."""
-    keys = cast("list[str]", element.keys())
-    if len(keys) <= _MANY:
-        return [(key, str(element.get(key))) for key in keys]
+    if len(element.keys()) <= _MANY:
+        return cast("list[tuple[str, str]]", element.items())
     found = cast("list[Any]", element.xpath("@*"))
     return [(str(value.attrname), str(value)) for value in found]
 
