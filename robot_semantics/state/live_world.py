@@ -186,8 +186,7 @@ class _Making:
                 pose=root.statement.xyz_quat[np.newaxis],
                 twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
             )
-            name = robot.model.root_joint.name if robot.model.has_virtual_joint else ""
-            self._age(robot.name, name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
+            self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
         state = replace(next(model_states(series, ())), parent=root.parent)
         self._say_what_is_unknown(robot, state, root)
         return state
@@ -211,7 +210,7 @@ class _Making:
                 self._age(robot.name, joint.name, at, f"robot '{robot.name}': joint '{joint.name}'")
 
     def _age(self, model: str | None, name: str, stamp_ns: int | None, what: str) -> None:
-        """Note an age; that of a model's pose has no name.
+        """Note an age: of a model's joint; or of a frame or a model's pose, by its name.
 
         Raises:
             StaleStateError: it is greater than allowed.
@@ -224,8 +223,7 @@ class _Making:
                 f"{what} is {age_ns * 1e-9:.3f} s older than the newest value, "
                 f"more than max_age {self.max_age_ns * 1e-9:g} s"
             )
-        if name:
-            self.ages.append(ValueAge(model, name, max(0, age_ns)))
+        self.ages.append(ValueAge(model, name, max(0, age_ns)))
 
     # --- frames
 
@@ -318,7 +316,7 @@ class _Making:
                 here = self.frames[here].parent
         self.frames = {name: frame for name, frame in self.frames.items() if name in needed}
         self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed]
-        self.ages = [age for age in self.ages if age.model is not None or age.name in needed]
+        self.ages = [age for age in self.ages if age.model is not None or age.name in needed | set(self.models)]
 
 
 def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelState | Frame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -72,7 +72,7 @@ class OneNode:
             self._static.publish(TFMessage(transforms=list(static)))
         self.process = NodeProcess(folder / "node", self.client.domain, values)
         try:
-            self._wait_for({item.child_frame_id for item in static if "/" not in item.child_frame_id})
+            self._wait_for(static)
         except BaseException:
             self.close()
             raise
@@ -90,9 +90,17 @@ class OneNode:
         self.client.node.destroy_publisher(self._static)
         self.process.stop()
 
-    def _wait_for(self, frames: Iterable[str]) -> None:
+    def _wait_for(self, static: Sequence[TransformStamped]) -> None:
+        """Wait until the node has heard what others say; frames that robots stand in are there before."""
+
         def heard() -> bool:
-            return set(frames) <= {frame.name for frame in self.state().frames}
+            placed = {body.name: body.pose for body in self.state().bodies if body.pose is not None}
+            for item in static:
+                # A root link's transform places the model.
+                pose = placed.get(item.child_frame_id.split("/")[0])
+                if pose is None or pose.xyz_rpy[0] != item.transform.translation.x:
+                    return False
+            return True
 
         self.client.until(heard, "the frames of others in the world state")
 
