@@ -268,9 +268,11 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=500.0, metavar="HZ")
     parser.add_argument("--joints", type=int, default=40)
     parser.add_argument("--clients", type=int, default=50, help="clients that call the node's services all the time")
-    parser.add_argument("--changes", type=int, default=120, help="changes of the description")
+    parser.add_argument("--changes", type=int, help="changes of the description; by default one in 5 s")
     parser.add_argument("--pauses", action="store_true", help="complain of messages that took longer than 50 ms")
     arguments = parser.parse_args()
+    if arguments.changes is None:
+        arguments.changes = round(arguments.seconds / 5.0)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     result = soak(arguments, lambda line: print(line, flush=True))
