@@ -342,6 +342,6 @@ def link_frame(link: LinkState, name: str, parent: str) -> Frame:
     return Frame(name, parent, link.pose, twist)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _kinematics(model: RobotModel) -> ForwardKinematics:
     return ForwardKinematics(model)

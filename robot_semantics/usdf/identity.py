@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import fields
-from functools import lru_cache
 from typing import Any
 
 from lxml import etree
 
+from robot_semantics.base.remembered import remembered
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.urdf import tree
 from robot_semantics.usdf.world_state import ModelState
@@ -19,7 +19,7 @@ FORM = "robot_semantics model 1"
 """Name of the form that is digested; it changes whenever the form does. doc/usdf.md describes it."""
 
 
-@lru_cache(maxsize=64)
+@remembered
 def model_digest(robot: RobotModel) -> str | None:
     """Return the SHA-256, in hexadecimal, of what moves, weighs, touches and limits a robot; None without a URDF.
 
@@ -38,7 +38,7 @@ def model_digest(robot: RobotModel) -> str | None:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@lru_cache(maxsize=64)
+@remembered
 def looks_digest(robot: RobotModel) -> str:
     """Return a digest of how a robot looks: its visuals and materials."""
     looks = [
@@ -64,7 +64,7 @@ def is_of(digest: str | None, robot: RobotModel) -> bool:
     return digest is not None and digest in (model_digest(robot), _text_digest(robot))
 
 
-@lru_cache(maxsize=64)
+@remembered
 def _text_digest(robot: RobotModel) -> str | None:
     places = robot.urdf.places
     if not places.text.strip():

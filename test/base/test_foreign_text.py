@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import unicodedata
+import weakref
 
 import pytest
 
@@ -10,6 +12,7 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.recent import Recent
+from robot_semantics.base.remembered import remembered
 from robot_semantics.base.throttle import Throttle
 
 HARMFUL = "\x1b[2J", "\x9b31m", "\u202eevil", "a\nb", "a\r", "\u2028", "\x00", "\x7f", "\u200b", "\ud800"
@@ -69,3 +72,23 @@ def test_each_kind_passes_a_few_times_in_a_while_and_the_rest_is_counted() -> No
     for number in range(10_000):
         throttle.admit(number)
     assert throttle.admit("a") == 0
+
+
+def test_what_is_remembered_of_an_object_goes_with_it() -> None:
+    class Thing:
+        pass
+
+    computed: list[int] = []
+    lives: weakref.WeakSet[Thing] = weakref.WeakSet()
+
+    @remembered
+    def size(thing: Thing) -> int:
+        computed.append(1)
+        lives.add(thing)
+        return len(computed)
+
+    thing = Thing()
+    assert (size(thing), size(thing), size(Thing())) == (1, 1, 2)
+    del thing
+    gc.collect()
+    assert not lives
