@@ -24,6 +24,7 @@ from rclpy.node import Node
 
 from robot_semantics.examples import FOLDER
 from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.node.parameter_table import Parameter
 from robot_semantics.ros.simulators import simulation_parameters
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,7 +33,7 @@ INTERFACES = ROOT / "interfaces"
 PATIENCE_S = 30.0
 ACTION = "/_action/"
 
-TABLES: tuple[tuple[str, Iterable[parameters.Parameter]], ...] = (
+TABLES: tuple[tuple[str, Iterable[Parameter]], ...] = (
     ("The node", parameters.NODE),
     ("The node: the robot; with `models`, each model has its own below its name", parameters.ROBOT),
     ("The node: a virtual joint, below `virtual_joint.NAME.`", parameters.VIRTUAL_JOINT),
