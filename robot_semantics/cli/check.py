@@ -174,6 +174,6 @@ COMMAND = Command(
     examples=(
         "robot_semantics check robot.urdf robot.srdf",
         "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",
-        "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-tag",
+        "robot_semantics check robot.urdf --all --ignore missing-mesh --error unknown-element",
     ),
 )

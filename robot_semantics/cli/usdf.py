@@ -56,6 +56,7 @@ COMMAND = Command(
             "write one state of a series that export made, with its robots, to start from",
             usdf_series.add_from_series_arguments,
             usdf_series.run_from_series,
+            examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
         ),
         "convert": Command(
             "convert from and to JSON, SDFormat and MuJoCo keyframes",

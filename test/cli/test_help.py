@@ -19,6 +19,7 @@ from robot_semantics.examples import FOLDER
 
 # What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
 NOT_RUN = (
+    "usdf from-series ",
     "snapshot ",
     "studio ",
     "view --live",

@@ -42,7 +42,7 @@ def test_each_kind_of_problem_is_one_line_with_its_first_place_and_its_count(run
     result = run("check", odd)
     first, second, last = result.out.splitlines()
     assert first.startswith(f"{odd}:3:18: warning: <vizual> is not known in <link>")
-    assert first.endswith("(unknown-tag, 2 times)")
+    assert first.endswith("(unknown-element, 2 times)")
     assert second.startswith(f"{odd}:4:37: warning: attribute 'speed' is not known")
     assert second.endswith("(unknown-attribute)")
     assert last == "3 warnings: --all shows every one"
@@ -50,7 +50,7 @@ def test_each_kind_of_problem_is_one_line_with_its_first_place_and_its_count(run
 
 def test_all_shows_every_problem(run: RunCommand, odd: Path) -> None:
     result = run("check", odd, "--all")
-    assert kinds(result.out) == ["unknown-tag", "unknown-tag", "unknown-attribute"]
+    assert kinds(result.out) == ["unknown-element", "unknown-element", "unknown-attribute"]
     assert result.out.endswith("\n3 warnings\n")
 
 
@@ -63,10 +63,10 @@ def test_quiet_shows_errors_alone_and_nothing_where_there_is_none(run: RunComman
 
 
 def test_kinds_are_ignored_or_become_errors(run: RunCommand, odd: Path) -> None:
-    ignored = run("check", odd, "--ignore", "unknown-tag")
+    ignored = run("check", odd, "--ignore", "unknown-element")
     assert (ignored.code, kinds(ignored.out)) == (0, ["unknown-attribute"])
-    assert run("check", odd, "--ignore", "unknown-tag,unknown-attribute", "--strict").out.endswith("no problems\n")
-    worse = run("check", odd, "--error", "unknown-tag")
+    assert run("check", odd, "--ignore", "unknown-element,unknown-attribute", "--strict").out.endswith("no problems\n")
+    worse = run("check", odd, "--error", "unknown-element")
     assert worse.code == 1
     assert ": error: <vizual>" in worse.out
     assert worse.out.endswith("2 errors, 1 warning: --all shows every one\n")
@@ -76,9 +76,12 @@ def test_kinds_are_ignored_or_become_errors(run: RunCommand, odd: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--ignore", "--error"])
 def test_a_kind_that_does_not_exist_is_wrong_usage(run: RunCommand, odd: Path, option: str) -> None:
-    result = run("check", odd, option, "unknown-tga")
+    result = run("check", odd, option, "unknown-elemnet")
     assert result.code == 2
-    assert result.err == f"error: {option}: there is no kind of problem 'unknown-tga'; did you mean 'unknown-tag'?\n"
+    assert (
+        result.err
+        == f"error: {option}: there is no kind of problem 'unknown-elemnet'; did you mean 'unknown-element'?\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_a_project_settles_which_problems_count(
     run: RunCommand, odd: Path, monkeypatch: pytest.MonkeyPatch, name: str, before: str
 ) -> None:
     pytest.importorskip("tomllib")
-    (odd.parent / name).write_text(f'{before}ignore = ["unknown-tag"]\nerror = ["unknown-attribute"]\n')
+    (odd.parent / name).write_text(f'{before}ignore = ["unknown-element"]\nerror = ["unknown-attribute"]\n')
     below = odd.parent / "below"
     below.mkdir()
     monkeypatch.chdir(below)
@@ -97,7 +100,7 @@ def test_a_project_settles_which_problems_count(
     assert (result.code, kinds(result.out)) == (1, ["unknown-attribute"])
     (odd.parent / name).write_text(f"{before}strict = true\n")
     assert run("check", odd).code == 1
-    (odd.parent / name).write_text(f'{before}ignroe = ["unknown-tag"]\n')
+    (odd.parent / name).write_text(f'{before}ignroe = ["unknown-element"]\n')
     wrong = run("check", odd)
     assert wrong.code == 2
     assert "there is no setting 'ignroe'; did you mean 'ignore'?" in wrong.err
@@ -107,8 +110,12 @@ def test_json_has_every_problem_and_a_version(run: RunCommand, odd: Path) -> Non
     result = run("check", odd, "--json", "--error", "unknown-attribute")
     report = json.loads(result.out)
     assert (report["version"], report["ok"], report["errors"], report["warnings"]) == (1, False, 1, 2)
-    assert [item["code"] for item in report["diagnostics"]] == ["unknown-tag", "unknown-tag", "unknown-attribute"]
-    assert json.loads(run("check", odd, "--format", "json", "--ignore", "unknown-tag").out)["warnings"] == 1
+    assert [item["code"] for item in report["diagnostics"]] == [
+        "unknown-element",
+        "unknown-element",
+        "unknown-attribute",
+    ]
+    assert json.loads(run("check", odd, "--format", "json", "--ignore", "unknown-element").out)["warnings"] == 1
 
 
 def test_sarif_names_each_rule_once_and_every_place(run: RunCommand, odd: Path) -> None:
@@ -116,7 +123,7 @@ def test_sarif_names_each_rule_once_and_every_place(run: RunCommand, odd: Path) 
     (one,) = log["runs"]
     assert log["version"] == "2.1.0"
     rules = one["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == ["unknown-tag", "unknown-attribute"]
+    assert [rule["id"] for rule in rules] == ["unknown-element", "unknown-attribute"]
     assert [rules[result["ruleIndex"]]["id"] == result["ruleId"] for result in one["results"]] == [True] * 3
     assert {result["level"] for result in one["results"]} == {"warning"}
     place = one["results"][0]["locations"][0]
