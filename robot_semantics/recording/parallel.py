@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import signal
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -72,86 +70,101 @@ class Here:
 
 
 class Processes:
-    """Several processes on this machine, kept while they are needed.
+    """Several processes on this machine, each at the other end of a pipe.
 
-    What a process was at that ended before its time, as when the system has no memory left, is done again once.
+    There are no threads in between, so that an interrupt at any moment can end all of it.
     """
 
     share_files = True
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool: ProcessPoolExecutor | None = None
+        self._workers: list[tuple[BaseProcess, Connection]] = []
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order; only a few are under way at a time.
+        """Yield ``function(item)`` of every item, in order.
 
         Raises:
-            WorkerError: a process ended, and did so again.
+            WorkerError: a process ended, as when the system has no memory left.
         """
-        waiting: deque[tuple[Item, Future[Result]]] = deque()
-        left, more, broken = iter(items), True, 0
-        while more or waiting:
-            while more and len(waiting) < 2 * self.count:
-                try:
-                    item = next(left)
-                except StopIteration:
+        left = enumerate(items)
+        idle = [pipe for _, pipe in self._workers]
+        under_way: dict[Connection, int] = {}
+        done: dict[int, Result] = {}
+        following, more = 0, True
+        while True:
+            # Not far ahead of what is asked for, or finished work would pile up behind one slow piece.
+            while more and idle and len(done) < 2 * self.count:
+                number, item = next(left, (-1, None))
+                if number < 0:
                     more = False
                 else:
-                    waiting.append((item, self._submit(function, item)))
-            if not waiting:
-                return
-            try:
-                result = waiting[0][1].result()
-            except BrokenProcessPool:
-                broken += 1
-                if broken > MOST_ENDED:
-                    raise WorkerError("worker processes ended before their time, and did so again") from None
-                self._start()
-                waiting = deque((item, self._submit(function, item)) for item, _ in waiting)
+                    pipe = idle.pop()
+                    under_way[pipe] = number
+                    pipe.send((function, item))
+            if following in done:
+                yield done.pop(following)
+                following += 1
                 continue
-            waiting.popleft()
-            yield result
+            if not under_way:
+                return
+            for ready in wait(list(under_way)):
+                pipe = next(pipe for pipe in under_way if pipe is ready)
+                done[under_way.pop(pipe)] = self._received(pipe)
+                idle.append(pipe)
 
-    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
-        assert self._pool is not None
+    def _received(self, pipe: Connection) -> Any:
         try:
-            return self._pool.submit(_guarded, function, item)
-        except BrokenProcessPool as error:
-            # Found out now, told to who waits for it.
-            future: Future[Result] = Future()
-            future.set_exception(error)
-            return future
+            good, result = pipe.recv()
+        except (EOFError, OSError):
+            process = next(process for process, other in self._workers if other is pipe)
+            process.join(1.0)
+            raise WorkerError(f"a worker process ended with exit code {process.exitcode}") from None
+        if not good:
+            raise result
+        return result
 
-    def _start(self) -> None:
+    def __enter__(self) -> Processes:
+        """Start the processes."""
         # Not by fork: threads, such as the progress display's, do not survive one.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["robot_semantics.recording.render", "robot_semantics.recording.parts"])
-        self._pool = ProcessPoolExecutor(self.count, context, _ignore_interrupts)
-
-    def __enter__(self) -> Processes:
-        """Make ready; the processes start when there is work."""
-        self._start()
+        for _ in range(self.count):
+            here, there = context.Pipe()
+            process = context.Process(target=_serve, args=(there,), daemon=True)
+            process.start()
+            there.close()
+            self._workers.append((process, here))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Stop the processes; after an error at once, so that none writes on into what is being cleared away."""
-        assert self._pool is not None
-        if kind is not None:
-            for process in multiprocessing.active_children():
+        for process, pipe in self._workers:
+            if kind is not None:
                 process.kill()
-        self._pool.shutdown(cancel_futures=True)
+            pipe.close()
+        for process, _ in self._workers:
+            process.join()
+        self._workers = []
 
 
-MOST_ENDED = 2
-"""How often worker processes may end before their time in one piece of work."""
-
-
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that all others work for."""
+def _serve(pipe: Connection) -> None:
+    """Do what comes through the pipe until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while True:
+        try:
+            function, item = pipe.recv()
+        except EOFError:
+            return
+        try:
+            answer: tuple[bool, Any] = (True, _guarded(function, item))
+        except RobotSemanticsError as error:
+            answer = (False, error)
+        except OSError as error:
+            answer = (False, OSError(error.errno, error.strerror, error.filename))
+        pipe.send(answer)
 
 
 def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
@@ -160,8 +173,6 @@ def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
         return function(item)
     except RobotSemanticsError as error:
         raise RobotSemanticsError(str(error)) from None
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, error.filename) from None
 
 
 class Dask:
@@ -175,34 +186,9 @@ class Dask:
         self.count = 1
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order; what a worker was at that died is done again by another.
-
-        Raises:
-            ClusterError: all workers are gone for `WORKERLESS_S`.
-        """
-        waiting: deque[Any] = deque()
-        for item in items:
-            waiting.append(self._client.submit(_guarded, function, item, pure=False, retries=MOST_ENDED))
-            if len(waiting) >= 2 * self.count:
-                yield self._result(waiting.popleft())
-        while waiting:
-            yield self._result(waiting.popleft())
-
-    def _result(self, future: Any) -> Any:
-        seen = time.monotonic()
-        while True:
-            try:
-                return future.result(timeout=1.0)
-            # Dask's own TimeoutError is asyncio's, which is another class up to Python 3.10.
-            except (TimeoutError, asyncio.TimeoutError):
-                if future.done():
-                    raise
-                if self._client.nthreads():
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > WORKERLESS_S:
-                    raise ClusterError(
-                        f"the Dask cluster at '{self._address}' has had no workers for {WORKERLESS_S:g} s"
-                    ) from None
+        """Yield ``function(item)`` of every item, in order."""
+        client = self._client
+        yield from _in_order(lambda item: client.submit(_guarded, function, item, pure=False), items, 2 * self.count)
 
     def __enter__(self) -> Dask:
         """Connect.
@@ -233,8 +219,19 @@ class Dask:
         self._client.close()
 
 
-WORKERLESS_S = 20.0
-"""How long a cluster may be without any worker before the work is given up [s]."""
+class _Future(Protocol):
+    def result(self) -> Any:
+        """Return the result, or raise what the work raised."""
+
+
+def _in_order(submit: Callable[[Any], _Future], items: Iterable[Any], most: int) -> Iterator[Any]:
+    under_way: deque[_Future] = deque()
+    for item in items:
+        under_way.append(submit(item))
+        if len(under_way) >= most:
+            yield under_way.popleft().result()
+    while under_way:
+        yield under_way.popleft().result()
 
 
 def choose_workers(jobs: int, dask: str | None) -> Workers:

@@ -98,10 +98,6 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
-ENDINGS = tuple(_SCANNERS)
-"""How files with messages end."""
-
-
 class SalvagedSource:
     """A damaged bag as a source; finding out what it holds takes one reading of it.
 
