@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
@@ -147,6 +145,10 @@ def _lost_files(path: Path) -> Iterator[str]:
     """Yield what the metadata of a folder says of files that are gone; as many others are the same ones renamed."""
     if not path.is_dir() or not (path / "metadata.yaml").exists():
         return
+    # It comes with rosbags, whose absence has been named by then.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
     try:
         stated = YAML(typ="safe").load((path / "metadata.yaml").read_text(encoding="utf-8"))
         names = [Path(name).name for name in stated["rosbag2_bagfile_information"]["relative_file_paths"]]

@@ -49,7 +49,7 @@ COMMANDS = [
     "collisions generate crane.urdf -o made.srdf",
     "bag crane.usdf -o bag --urdf crane.urdf",
     "view crane.urdf --html page.html",
-    "view crane.usdf --html page.html",
+    "view crane.usdf --html page.html --force",
     "sim run crane.usdf --steps 1",
     "sim run crane.usdf --steps 1 --model crane=crane.urdf",
     "usdf check crane.usdf --urdf crane.urdf",
