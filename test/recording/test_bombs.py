@@ -12,7 +12,7 @@ import pytest
 from support.zstd import compress
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.recording import compression
+from robot_semantics.recording import compression, unpack_limit
 from robot_semantics.recording.unpack_limit import UnpackedTooLargeError
 
 MB = 2**20
@@ -88,7 +88,7 @@ def test_a_chunk_unpacks_whole_or_not_at_all(kind: str, monkeypatch: pytest.Monk
     with pytest.raises((EOFError, RuntimeError, OSError)):
         compression.unpack(kind, packed[: len(packed) // 2])
     monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "1")
-    monkeypatch.setattr("robot_semantics.recording.unpack_limit.RATIO", 1)
+    monkeypatch.setattr(unpack_limit, "RATIO", 1)
     with pytest.raises(UnpackedTooLargeError, match="more than 1 MB"):
         compression.unpack(kind, packed)
 
