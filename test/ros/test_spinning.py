@@ -75,7 +75,7 @@ def takes_care_of_signals(node: NodeProcess) -> bool:
     return False
 
 
-@pytest.mark.parametrize("module", ["node", "node.lifecycle_node"])
+@pytest.mark.parametrize("module", ["node", "node.lifecycle_node", "simulators.mujoco_world"])
 def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(
     start: Callable[..., NodeProcess], module: str
 ) -> None:

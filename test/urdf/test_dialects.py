@@ -373,6 +373,8 @@ def test_the_founding_document_s_example_is_upgraded(tmp_path: Path, capsys: pyt
     assert '-      <joint_properties damping="1" friction="0"/>\n' in printed.out
     assert '+    <dynamics damping="1" friction="0"/>\n' in printed.out
     assert f"{old}:1:1: warning: link frames move onto those of" in printed.err
+    assert printed.err.count("older-dialect") == 1
+    assert f"{old}:5:5: warning: this joint is in the original proposal's form" in printed.err
 
 
 def test_without_an_output_file_the_upgrade_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

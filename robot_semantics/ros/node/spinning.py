@@ -12,7 +12,9 @@ _LOOK_S = 1.0
 """Time between two looks whether the node is told to stop."""
 
 
-class _Executor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
+class QuietExecutor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
+    """An executor that can be taken apart at any moment of its making without a word."""
+
     # rclpy's destructor asks for this even where the constructor failed, because the context was shut down before.
     _sigint_gc = None
 
@@ -25,7 +27,7 @@ def spin(node: Node, told_to_stop: Callable[[], bool] = lambda: False) -> None:
     that comes while rclpy begins to listen for them shuts nothing down. A thread therefore looks for both and wakes the
     executor, which also lets Python's own handlers run.
     """
-    executor = _Executor(context=node.context)
+    executor = QuietExecutor(context=node.context)
     executor.add_node(node)
     ended = threading.Event()
 

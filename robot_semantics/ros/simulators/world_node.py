@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Transform
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
@@ -31,6 +31,7 @@ from robot_semantics.ros.messages.world_messages import (
     world_to_message,
 )
 from robot_semantics.ros.node.guarded_node import GuardedNode
+from robot_semantics.ros.node.spinning import QuietExecutor
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
@@ -159,7 +160,7 @@ class MujocoWorld(GuardedNode):
 
     def run(self) -> None:
         """Simulate, publish and serve until the context is shut down."""
-        executor = SingleThreadedExecutor(context=self.context)
+        executor = QuietExecutor(context=self.context)
         executor.add_node(self)
         try:
             while self.context.ok():
