@@ -36,7 +36,6 @@ from robot_semantics.transforms.twists import (
     invert_twist,
     rotate_twist,
     transport_twist,
-    transport_wrench,
 )
 
 __all__ = [
@@ -69,7 +68,6 @@ __all__ = [
     "rpy_from_quat",
     "transform_points",
     "transport_twist",
-    "transport_wrench",
     "xyz_quat_from_matrix",
     "xyz_rpy_from_matrix",
 ]

@@ -28,21 +28,6 @@ def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
     return _rotated(R_b_a, linear, twist[..., 3:])
 
 
-def transport_wrench(T_a_b: npt.ArrayLike, wrench_a: npt.ArrayLike) -> FloatArray:
-    """Return the same wrench seen from frame b: torque about b's origin, in b's axes.
-
-    Args:
-        T_a_b: (..., 4, 4) pose of b in a.
-        wrench_a: (..., 6) wrench at a's origin in a's axes.
-
-    Returns:
-        (..., 6) wrench at b's origin in b's axes.
-    """
-    R_b_a, offset, wrench = _frame(T_a_b, "wrench_a", wrench_a)
-    torque = wrench[..., 3:] - np.cross(offset, wrench[..., :3])
-    return _rotated(R_b_a, wrench[..., :3], torque)
-
-
 def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
     """Return a twist or wrench (..., 6) given in b's axes in a's axes; the point it belongs to stays."""
     rotation, twist = checked("R_a_b", R_a_b, 3, 3), checked("twist_b", twist_b, 6)

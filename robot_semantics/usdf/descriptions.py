@@ -86,10 +86,6 @@ def _load(
     return None
 
 
-def _beside(path: Path) -> FileFinder:
-    return lambda uri: path.parent / uri.removeprefix("file://")
-
-
 def beside(path: Path) -> FileFinder:
     """Return a finder that takes paths relative to the file `path`, and packages from where ROS finds them."""
     resolver = PackageResolver()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.world_state import JointState, ModelState
@@ -139,8 +139,3 @@ def joint_states(
         for joint in space.joints
         if not joint.virtual
     )
-
-
-def degrees_of_freedom(joint: JointModel) -> int:
-    """Return how many numbers a joint's `<velocities>` and `<torques>` have."""
-    return MOTION[joint.type].velocities

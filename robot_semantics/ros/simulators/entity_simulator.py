@@ -215,12 +215,6 @@ class EntitySimulator(RemoteSimulator):
             raise SimulatorError(f"simulator '{self.name}' does not change its state: {result.error_message}")
 
 
-def _stated_twist(world: ResolvedWorld, name: str) -> list[float] | None:
-    """Return (6,) the twist in the world, None where it is not stated."""
-    twist = world.twists[world.at(name)]
-    return None if np.isnan(twist).any() else twist.tolist()
-
-
 def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:
     models = []
     stamps = []
