@@ -112,8 +112,7 @@ class JointHistory:
         where: dict[str, list[int]] = {}
         for number, place in enumerate(self._places):
             if quantity in place.arrays:
-                # Of a name that is in a message twice the first is taken.
-                for name in dict.fromkeys(place.names):
+                for name in place.names:
                     if self._topic[name] == place.topic:
                         where.setdefault(name, []).append(number)
         families: dict[tuple[int, ...], list[str]] = {}

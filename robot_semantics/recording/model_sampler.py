@@ -122,7 +122,7 @@ class ModelSampler:
             problems.warning("joint-sources", text, place)
         if self.joints.duplicates:
             count = self.joints.duplicates
-            text = f"topic {topics}: {count} messages have a stamp that was there before; the first of each counts"
+            text = f"topic {topics}: {count} messages have a stamp that was there before; the last of each counts"
             problems.warning("duplicate-stamps", text, place)
         if self.joints.late:
             count = self.joints.late

@@ -62,7 +62,7 @@ class PoseTrack:
             if self.in_own_axes:
                 given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
             twists = Timeline.merge([self.twists.stamps_ns], [np.arange(len(given))], [given])
-        timeline = Timeline.merge([self.poses.stamps_ns], [everything], [poses], keep_equal=[0])
+        timeline = Timeline.merge([self.poses.stamps_ns], [everything], [poses])
         return PoseTrack(self.topic, self.name, self.parent, timeline, twists, self.in_own_axes, self.kind)
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
@@ -112,7 +112,7 @@ def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[M
             for part, column in some
         ]
 
-    poses = Timeline.merge(stamps, logs, values("pose", 7), keep_equal=[0] * len(some))
+    poses = Timeline.merge(stamps, logs, values("pose", 7))
     twists = None
     if any("twist" in part for part, _ in some):
         twists = Timeline.merge(stamps, logs, values("twist", 6))

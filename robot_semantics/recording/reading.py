@@ -75,6 +75,11 @@ class TopicReader:
     def joint_states(self, match: Match, logs: IntArray) -> None:
         """Add joint states; a message whose arrays do not fit its names is refused, as robot_state_publisher does."""
         names = tuple(match.layout.texts["name"])
+        twice = next((name for name, count in Counter(names).items() if count > 1), None)
+        if twice is not None:
+            # As in the running node: nobody knows which of its values counts.
+            self._refusals.add(self.topic, f"malformed, joint '{twice}' is named more than once", *_these(logs))
+            return
         arrays: dict[str, Array] = {}
         for wanted in ("position", "velocity", "effort"):
             values = match.layout.doubles(match.rows, wanted)[:, 0]
@@ -82,7 +87,7 @@ class TopicReader:
                 arrays[wanted] = values
             elif values.shape[1]:
                 reason = f"malformed, {len(names)} names but {values.shape[1]} {wanted} values"
-                self._refusals.add(self.topic, reason, int(logs.min()), len(logs))
+                self._refusals.add(self.topic, reason, *_these(logs))
                 return
         if names and arrays:
             self._joint_rows(names, match.layout.stamps_ns(match.rows)[:, 0], logs, arrays)
@@ -144,7 +149,7 @@ class TopicReader:
         poses, twists = layout.doubles(match.rows, "pose"), layout.doubles(match.rows, "twist")
         if poses.shape[1] != len(names) or twists.shape[1] not in (0, len(names)):
             reason = f"malformed, {len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
-            self._refusals.add(self.topic, reason, int(logs.min()), len(logs))
+            self._refusals.add(self.topic, reason, *_these(logs))
             return
         arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})
         if names:
@@ -182,6 +187,11 @@ class TopicReader:
         # A stamp of 0 says that there is none; the time of recording is the best that is known.
         stamps = np.where(stamps == 0, logs, stamps)
         self._columns.append(GroupKey(kind, self.topic, names, parents, has), {"log": logs, "stamp": stamps, **arrays})
+
+
+def _these(logs: IntArray) -> tuple[int, int]:
+    """Return when the first of some messages came, and how many they are."""
+    return int(logs.min()), len(logs)
 
 
 def _all_finite(values: Array) -> bool:

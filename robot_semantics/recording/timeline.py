@@ -160,7 +160,7 @@ class Timeline:
             order: for each place when each sample came (rows,), in any unit.
             values: for each place its values (rows, ...).
             keep_equal: for each place a number; then samples with one stamp all stay, as in tf2, but for those whose
-                value and number were there before. None: of samples with one stamp the one that came first stays.
+                value and number were there before. None: of samples with one stamp the one that came last stays.
 
         Raises:
             ArrayError: the three do not have one length.
@@ -178,17 +178,17 @@ class Timeline:
         late = int((stamps[arrival] < np.maximum.accumulate(stamps[arrival])).sum()) if len(stamps) else 0
         sorting = arrival[np.argsort(stamps[arrival], kind="stable")]
         stamps, place, row = stamps[sorting], place[sorting], row[sorting]
-        again = np.zeros(len(stamps), dtype=bool)
-        again[1:] = stamps[1:] == stamps[:-1]
-        kept = np.ones(len(stamps), dtype=bool)
-        if again.any():
-            kept = ~again if keep_equal is None else _new(stamps, place, row, values, keep_equal)
+        replaced = np.zeros(len(stamps), dtype=bool)
+        replaced[:-1] = stamps[1:] == stamps[:-1]
+        kept = ~replaced
+        if keep_equal is not None and replaced.any():
+            kept = _new(stamps, place, row, values, keep_equal)
         return cls(
             _frozen(stamps[kept]),
             tuple(values),
             _frozen(place[kept]) if len(values) > 1 else None,
             _frozen(row[kept]),
-            duplicates=int(again.sum()),
+            duplicates=int(replaced.sum()),
             late=late,
         )
 

@@ -69,12 +69,17 @@ def test_a_name_that_no_document_can_hold_is_an_error_and_leaves_nothing(tools: 
     assert tools.run("export", bag, "-o", tools.folder / "state.npz")[0] == 0
 
 
-def test_a_joint_that_a_message_names_twice_counts_once(tools: Any) -> None:
+def test_a_message_that_names_a_joint_twice_is_refused_as_by_the_running_node(tools: Any) -> None:
     tape = tools.Tape()
-    tape.joints(tools.START, ["a", "a"], [1.0, 2.0])
+    tape.joints(tools.START, ["a", "b"], [0.5, 0.25])
+    tape.joints(tools.START + tools.S, ["a", "a"], [1.0, 2.0])
     bag = tape.write(tools.folder / "bag")
-    assert tools.run("export", bag, "-o", tools.folder / "state.usdf")[0] == 0
-    assert [(j.name, j.positions) for j in read_world(tools.folder / "state.usdf").models[0].joints] == [("a", (1.0,))]
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0
+    assert (
+        "1 message refused, the first at log time 1700000001.000 s: malformed, joint 'a' is named more than" in stderr
+    )
+    assert read_world(tools.folder / "state.usdf").models[0].joint("a").positions == (0.5,)
 
 
 def test_velocities_that_are_not_known_stay_unknown(tools: Any) -> None:

@@ -55,6 +55,22 @@ def test_every_look_up_equals_tf2s_answer(golden: dict[str, Any], history: Trans
     assert answers == {"OK": 1050, "ExtrapolationException": 94, "ConnectivityException": 31, "LookupException": 25}
 
 
+def test_transforms_of_one_stamp_count_as_in_tf2() -> None:
+    worlds = json.loads((GOLDEN.parent / "tf2_equal_stamps.json").read_text())["worlds"]
+    answered = 0
+    for world in worlds:
+        history = TransformHistory.of_samples((t[0], t[1], t[2], t[3], tuple(t[4:])) for t in world["transforms"])
+        for target, source, time_ns, expected in world["queries"]:
+            found = history.lookup(target, source, [time_ns])
+            if isinstance(expected, str):
+                assert found.status[0] == TF2_STATUS[expected], (target, source, time_ns)
+            else:
+                assert found.status[0] == Status.OK, (target, source, time_ns)
+                assert _same(found.poses[0], np.array(expected)) < 1e-9, (target, source, time_ns)
+                answered += 1
+    assert answered == 239
+
+
 def test_many_times_at_once_give_what_each_gives_alone(golden: dict[str, Any], history: TransformHistory) -> None:
     pairs: dict[tuple[str, str], list[tuple[int, Any]]] = {}
     for target, source, time_ns, expected in golden["queries"]:
