@@ -1,17 +1,46 @@
-"""What tests of every part share."""
+"""What tests of every part share, and how their modules are collected."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from support.optional import instead_of_failing
 
 # Higher domains use ports that Linux hands out to others.
 DOMAINS = range(1, 102)
+
+
+class Module(pytest.Module):
+    """A module of tests, skipped where it imports what this installation need not have."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Return the module's tests."""
+        with instead_of_failing():
+            return super().collect()
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Module:
+    """Collect a module here, before launch_testing's plugin imports it in a way of its own, by its bare name."""
+    return Module.from_parent(parent, path=module_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Skip a test one of whose fixtures lacks an optional module."""
+    with instead_of_failing():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Skip a test that lacks an optional module."""
+    with instead_of_failing():
+        return (yield)
 
 
 @pytest.fixture

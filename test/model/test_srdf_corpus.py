@@ -40,8 +40,8 @@ ENTRIES = list(TOOL.entries())
 WITH_ROBOT = [entry for entry in ENTRIES if entry.urdf is not None]
 
 
-def name_of(entry: Any) -> str:
-    return f"{entry.srdf.parent.parent.name}-{entry.srdf.stem}"
+def named(entries: list[Any]) -> list[Any]:
+    return [pytest.param(entry, id=f"{entry.srdf.parent.parent.name}-{entry.srdf.stem}") for entry in entries]
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_no_file_is_missing() -> None:
     assert len(WITH_ROBOT) >= 43
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=name_of)
+@pytest.mark.parametrize("entry", named(ENTRIES))
 def test_unchanged_text_comes_back_byte_for_byte(entry: Any) -> None:
     original = entry.srdf.read_bytes()
     text = SrdfText.from_file(entry.srdf)
@@ -68,7 +68,7 @@ def test_unchanged_text_comes_back_byte_for_byte(entry: Any) -> None:
         assert bytes(there.rename("group", "naQQQme", group.name)) == original
 
 
-@pytest.mark.parametrize("entry", WITH_ROBOT, ids=name_of)
+@pytest.mark.parametrize("entry", named(WITH_ROBOT))
 def test_groups_resolve_leniently(entry: Any) -> None:
     model = load_robot(entry.urdf, entry.srdf, strict=False)
     for group in model.semantics.groups.values():
@@ -77,7 +77,7 @@ def test_groups_resolve_leniently(entry: Any) -> None:
         assert set(group.commandable_joints) <= set(group.active_joints) <= set(group.joints)
 
 
-@pytest.mark.parametrize("entry", WITH_ROBOT, ids=name_of)
+@pytest.mark.parametrize("entry", named(WITH_ROBOT))
 def test_disabled_pairs_are_pinocchios(entry: Any) -> None:
     pin = pytest.importorskip("pinocchio")
     model = load_robot(entry.urdf, entry.srdf, strict=False)
@@ -95,7 +95,7 @@ def test_disabled_pairs_are_pinocchios(entry: Any) -> None:
         assert ((first, second) not in after) == (pair in model.semantics.disabled_collisions), pair
 
 
-@pytest.mark.parametrize("entry", WITH_ROBOT, ids=name_of)
+@pytest.mark.parametrize("entry", named(WITH_ROBOT))
 def test_reference_configurations_are_pinocchios(entry: Any) -> None:
     pin = pytest.importorskip("pinocchio")
     root = load_robot(entry.urdf, entry.srdf, strict=False).root_joint

@@ -5,14 +5,18 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.nodes import SHARE, Client, Domain, NodeProcess
+
+if TYPE_CHECKING:
+    from support.nodes import Client, NodeProcess
 
 
 @pytest.fixture(scope="module")
 def domain() -> Iterator[int]:
+    from support.nodes import Domain
+
     domain = Domain()
     yield domain.number
     domain.release()
@@ -21,6 +25,8 @@ def domain() -> Iterator[int]:
 @pytest.fixture(scope="module")
 def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., NodeProcess]]:
     """Return a function that starts a node with parameters; all are stopped when the module's tests are done."""
+    from support.nodes import NodeProcess
+
     started: list[NodeProcess] = []
     folder = tmp_path_factory.mktemp("node")
 
@@ -43,6 +49,8 @@ def start(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cal
 
 @pytest.fixture(scope="module")
 def client(domain: int) -> Iterator[Client]:
+    from support.nodes import Client
+
     client = Client(domain)
     yield client
     client.close()
@@ -51,6 +59,8 @@ def client(domain: int) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def pr2() -> tuple[str, str]:
     """The URDF and SRDF texts of the PR2."""
+    from support.nodes import SHARE
+
     folder = SHARE / "example-robot-data" / "robots" / "pr2_description"
     if not folder.is_dir():
         pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")

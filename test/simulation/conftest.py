@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.worlds import ROBOTS
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
@@ -15,6 +14,8 @@ from robot_semantics.model.robot_model import RobotModel
 @pytest.fixture(scope="session")
 def robots() -> Path:
     """The folder of the robots of example-robot-data."""
+    from support.worlds import ROBOTS
+
     if not ROBOTS.is_dir():
         pytest.skip("example-robot-data is not installed (pip install 'robot_semantics[test]')")
     return ROBOTS
