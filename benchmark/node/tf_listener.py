@@ -1,10 +1,11 @@
-"""Writes down what comes on /tf, and when: for `benchmark.soak`.
+"""Writes down what comes on /tf, how long it took, and how much of that time a node was at work: for `benchmark.soak`.
 
-Run: python -m benchmark.node.tf_listener OUT.json PID...
+Run: python -m benchmark.node.tf_listener OUT.json PID
 
 A process of its own that does nothing else, so that it keeps up whatever the sender does. What it missed all the same
-it knows by the messages' numbers. Of the processes with these ids it writes down how long their threads have waited for
-a processor, so that it can be told what the machine made of a delay.
+it knows by the messages' numbers. It makes the file with the first message and fills it at the end. A message took the
+time from its stamp to its publishing. The node with this id was at work for so long as it used a processor meanwhile:
+of a delay that the machine made, by having others go first, that counts nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import signal
 import struct
 import sys
 import time
+from collections import deque
 from pathlib import Path
 
 import rclpy
@@ -22,22 +24,15 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from tf2_msgs.msg import TFMessage
 
-LOOK_S = 0.1
+LOOK_NS = 10_000_000
 
 
-def waited_s(pids: list[int]) -> float:
-    """Return how long the threads of the processes have waited for a processor so far [s]."""
-    total = 0
-    for pid in pids:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            try:
-                total += int(Path(task, "schedstat").read_text().split()[1])
-            except OSError:
-                continue  # it has ended
-    return total / 1e9
+def clock_of(pid: int) -> int:
+    """Return the clock of the processor time that a process uses: Linux's, as clock_getcpuclockid(3) makes it."""
+    return (~pid << 3) | 2
 
 
-def main(out: Path, pids: list[int]) -> None:
+def main(out: Path, pid: int) -> None:
     """Listen until SIGTERM, then write what was heard."""
     ended = False
 
@@ -51,8 +46,9 @@ def main(out: Path, pids: list[int]) -> None:
     context = rclpy.get_default_context()
     node = rclpy.create_node("tf_listener")
     handle = node.create_subscription(TFMessage, "/tf", lambda _: None, QoSProfile(depth=20_000), raw=True).handle
-    heard: list[tuple[int, float]] = []
-    waits: list[tuple[float, float]] = []
+    heard: list[tuple[int, float, float]] = []
+    # Processor time of the node [ns] by the time of day [ns]: the last look before a message's stamp is where it began.
+    looks: deque[tuple[int, int]] = deque([(0, 0)])
     last, missed = 0, 0
     with handle, context.handle:
         wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context.handle)
@@ -60,18 +56,24 @@ def main(out: Path, pids: list[int]) -> None:
             while not ended:
                 wait_set.clear_entities()
                 wait_set.add_subscription(handle)
-                wait_set.wait(100_000_000)
-                if not waits or time.time() - waits[-1][0] > LOOK_S:
-                    waits.append((time.time(), waited_s(pids)))
+                wait_set.wait(LOOK_NS)
+                worked_ns = time.clock_gettime_ns(clock_of(pid))
                 while (taken := handle.take_message(TFMessage, True)) is not None:
                     data, info = taken
                     number = info["publication_sequence_number"]
                     missed += max(0, number - last - 1) if last else 0
                     last = number
                     seconds, nanoseconds = struct.unpack_from("<iI", data, 8)
-                    heard.append((seconds * 1_000_000_000 + nanoseconds, time.time()))
-    out.write_text(json.dumps({"heard": heard, "missed": missed, "waits": waits}))
+                    stamp_ns = seconds * 1_000_000_000 + nanoseconds
+                    while len(looks) > 1 and looks[1][0] <= stamp_ns:
+                        looks.popleft()
+                    took_ns = info["source_timestamp"] - stamp_ns
+                    if not heard:
+                        out.touch()
+                    heard.append((stamp_ns, took_ns / 1e9, min(took_ns, worked_ns - looks[0][1]) / 1e9))
+                looks.append((time.time_ns(), worked_ns))
+    out.write_text(json.dumps({"heard": heard, "missed": missed}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [int(pid) for pid in sys.argv[2:]])
+    main(Path(sys.argv[1]), int(sys.argv[2]))
