@@ -1,4 +1,4 @@
-"""Ctrl-C while a library works that catches everything, as trimesh does: it would be lost, or pass for a bad file."""
+"""Ctrl-C while a library works that must not be left half way, or that catches everything, as trimesh does."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from contextlib import contextmanager
 
 @contextmanager
 def held_interrupt() -> Iterator[None]:
-    """Have a KeyboardInterrupt that comes in here raised at the end of it; nothing changes where SIGINT means other."""
+    """Have SIGINT and SIGTERM that come in here handled at the end of it, where Python handles them."""
     in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    come = threading.Event()
-    signal.signal(signal.SIGINT, lambda _number, _frame: come.set())
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if in_main}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
+    come: list[int] = []
+    for number in held:
+        signal.signal(number, lambda number, _frame: come.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if come.is_set():
-            raise KeyboardInterrupt
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        if come:
+            signal.raise_signal(come[0])

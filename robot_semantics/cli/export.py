@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--force", action="store_true", help="replace a folder that is not empty")
     how.add_argument("--jobs", type=int, default=1, metavar="N", help="work in N processes")
     how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")
+    how.add_argument(
+        "--each",
+        action="store_true",
+        help="export every bag by itself, and those in folders, into the folder OUT with an index.parquet",
+    )
     how.add_argument("--dry-run", action="store_true", help="say what was found and would be written")
     how.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
     how.add_argument("--quiet", action="store_true", help="no progress bar and no notes")
@@ -92,6 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Export and report; 0 done, 1 problems in the recording (what could be read is written), 2 wrong usage."""
     request = _request(arguments)
+    if arguments.each:
+        return _run_each(request, arguments)
     from robot_semantics.recording.export import export
 
     problems = Diagnostics()
@@ -107,6 +115,47 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_report_lines(report, request)))
     return 1 if problems.failed(strict=arguments.strict) else 0
+
+
+def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
+    """Export every bag by itself; 0 all done, 1 some have problems or failed."""
+    from robot_semantics.recording.fleet import INDEX, export_each, find_bags
+    from robot_semantics.recording.outputs import FORMATS
+    from robot_semantics.recording.parallel import choose_workers
+
+    if request.out is None or request.dry_run:
+        raise UsageError("--each writes into the folder that -o names; it has no --dry-run")
+    name = arguments.format or "usdf"
+    ending = "" if name == "usdf" and not _one_state(arguments) else FORMATS[name].suffixes[0]
+    rows = []
+    with (
+        _terminated_like_interrupted(),
+        Bar(enabled=not arguments.quiet) as bar,
+        choose_workers(arguments.jobs, arguments.dask) as workers,
+    ):
+        bags = find_bags(request.bags)
+        bar.phase("bags", len(bags))
+        for row in export_each(replace(request, format=name), workers, bags, request.out, ending):
+            rows.append(row)
+            bar.advance(1)
+            if row.error:
+                print(f"{row.bag}: error: {row.error}", file=sys.stderr)
+            elif row.errors or row.warnings:
+                counts = f"{row.errors} errors, {row.warnings} warnings"
+                print(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+    failed = sum(bool(row.error) for row in rows)
+    skipped = sum(row.skipped for row in rows)
+    if arguments.json:
+        print_json({"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]})
+    else:
+        done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
+        print(f"{len(rows)} bags: {done}; index {request.out / INDEX}")
+    strict = arguments.strict and any(row.warnings for row in rows)
+    return 1 if strict or any(row.exit_code for row in rows) else 0
+
+
+def _one_state(arguments: argparse.Namespace) -> bool:
+    return not arguments.every and not arguments.at_topic and len(arguments.at) < 2
 
 
 def _request(arguments: argparse.Namespace) -> ExportRequest:

@@ -122,11 +122,12 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
     watch: Progress = progress or Silent()
     _check(request)
     with ExitStack() as stack:
-        workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
         plan = plan_recording(request.bags, request.robots, problems, at_topic=request.times.at_topic)
         beside = Path(tempfile.gettempdir()) if request.out is None else request.out.absolute().parent
         beside.mkdir(parents=True, exist_ok=True)
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".robot_semantics_", dir=beside)))
+        # Within the folder: they are stopped before it is taken away.
+        workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
         recording = _read(plan, request, workers, scratch, problems, watch)
         sampler = WorldSampler(recording, request.sampling, problems)
         times = choose_times(request.times, recording, problems)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
+import os
 import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import Connection, wait
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.held_interrupt import held_interrupt
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -36,8 +43,11 @@ class Workers(Protocol):
     count: int
     share_files: bool
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order; only a few are under way at a time."""
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
+        """Yield ``function(item)`` of every item, in order.
+
+        So many are `ahead` of what was taken, under way or done; 0: two for each that works, as results may be large.
+        """
 
     def __enter__(self) -> Workers:
         """Make ready."""
@@ -54,7 +64,7 @@ class Here:
     count = 1
     share_files = True
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
         """Yield ``function(item)`` of every item."""
         for item in items:
             yield function(item)
@@ -70,109 +80,123 @@ class Here:
 
 
 class Processes:
-    """Several processes on this machine, each at the other end of a pipe.
+    """Several processes on this machine, kept while they are needed.
 
-    There are no threads in between, so that an interrupt at any moment can end all of it.
+    What a process was at that ended before its time, as when the system has no memory left, is done again.
     """
 
     share_files = True
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._workers: list[tuple[BaseProcess, Connection]] = []
+        self._pool: ProcessPoolExecutor | None = None
+        self._others: set[BaseProcess] = set()
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
         """Yield ``function(item)`` of every item, in order.
 
         Raises:
-            WorkerError: a process ended, as when the system has no memory left.
+            WorkerError: processes ended more than `MOST_ENDED` times.
         """
-        left = enumerate(items)
-        idle = [pipe for _, pipe in self._workers]
-        under_way: dict[Connection, int] = {}
-        done: dict[int, Result] = {}
-        following, more = 0, True
+        waiting: deque[tuple[Item, Future[Result]]] = deque()
+        left, broken = iter(items), 0
         while True:
-            # Not far ahead of what is asked for, or finished work would pile up behind one slow piece.
-            while more and idle and len(done) < 2 * self.count:
-                number, item = next(left, (-1, None))
-                if number < 0:
-                    more = False
-                else:
-                    pipe = idle.pop()
-                    under_way[pipe] = number
-                    pipe.send((function, item))
-            if following in done:
-                yield done.pop(following)
-                following += 1
-                continue
-            if not under_way:
+            for item in islice(left, (ahead or 2 * self.count) - len(waiting)):
+                waiting.append((item, self._submit(function, item)))
+            if not waiting:
                 return
-            for ready in wait(list(under_way)):
-                pipe = next(pipe for pipe in under_way if pipe is ready)
-                done[under_way.pop(pipe)] = self._received(pipe)
-                idle.append(pipe)
+            try:
+                result = waiting[0][1].result()
+            except BrokenProcessPool:
+                broken += 1
+                if broken > MOST_ENDED:
+                    raise WorkerError("worker processes ended before their time, and did so again") from None
+                self._start()
+                waiting = deque((item, self._submit(function, item)) for item, _ in waiting)
+                continue
+            waiting.popleft()
+            yield result
 
-    def _received(self, pipe: Connection) -> Any:
+    def _submit(self, function: Callable[[Item], Result], item: Item) -> Future[Result]:
+        assert self._pool is not None
         try:
-            good, result = pipe.recv()
-        except (EOFError, OSError):
-            process = next(process for process, other in self._workers if other is pipe)
-            process.join(1.0)
-            raise WorkerError(f"a worker process ended with exit code {process.exitcode}") from None
-        if not good:
-            raise result
-        return result
+            # A process that is only half started when Ctrl-C comes would be nobody's, and stay for ever.
+            with held_interrupt():
+                return self._pool.submit(_guarded, function, item)
+        except BrokenProcessPool as error:
+            # Found out now, told to who waits for it.
+            future: Future[Result] = Future()
+            future.set_exception(error)
+            return future
 
-    def __enter__(self) -> Processes:
-        """Start the processes."""
+    def _start(self) -> None:
         # Not by fork: threads, such as the progress display's, do not survive one.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["robot_semantics.recording.render", "robot_semantics.recording.parts"])
-        for _ in range(self.count):
-            here, there = context.Pipe()
-            process = context.Process(target=_serve, args=(there,), daemon=True)
-            process.start()
-            there.close()
-            self._workers.append((process, here))
+        self._pool = ProcessPoolExecutor(self.count, context, _begin_work)
+
+    def __enter__(self) -> Processes:
+        """Make ready; the processes start when there is work."""
+        self._others = set(multiprocessing.active_children())
+        self._start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop the processes; after an error at once, so that none writes on into what is being cleared away."""
-        for process, pipe in self._workers:
-            if kind is not None:
-                process.kill()
-            pipe.close()
-        for process, _ in self._workers:
-            process.join()
-        self._workers = []
+        """Stop the processes; after an error at once, and they take away what is half done."""
+        assert self._pool is not None
+        if kind is not None:
+            # Not killed: the pool would wait for ever for the rest of a result that was being sent.
+            for process in set(multiprocessing.active_children()) - self._others:
+                process.terminate()
+        self._pool.shutdown(cancel_futures=True)
 
 
-def _serve(pipe: Connection) -> None:
-    """Do what comes through the pipe until it is closed."""
+MOST_ENDED = 2
+"""How often worker processes may end before their time in one piece of work."""
+
+GRACE_S = 10
+"""How long a worker process that is to end may take for it [s]."""
+
+_at_work, _told_to_end = threading.Event(), threading.Event()
+
+
+def _begin_work() -> None:
+    """Prepare a worker process: Ctrl-C is its parent's, SIGTERM interrupts its work, and without a parent it ends."""
+
+    def end(_number: int, _frame: Any) -> None:
+        signal.alarm(GRACE_S)
+        _told_to_end.set()
+        if _at_work.is_set():
+            raise KeyboardInterrupt
+
+    def end_with_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    while True:
-        try:
-            function, item = pipe.recv()
-        except EOFError:
-            return
-        try:
-            answer: tuple[bool, Any] = (True, _guarded(function, item))
-        except RobotSemanticsError as error:
-            answer = (False, error)
-        except OSError as error:
-            answer = (False, OSError(error.errno, error.strerror, error.filename))
-        pipe.send(answer)
+    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=end_with_parent, daemon=True).start()
 
 
 def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
     """Call a function; errors with fields do not travel between processes, so only their text does."""
     try:
+        _at_work.set()
+        if _told_to_end.is_set():
+            raise KeyboardInterrupt
         return function(item)
     except RobotSemanticsError as error:
         raise RobotSemanticsError(str(error)) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename) from None
+    except KeyboardInterrupt:
+        raise WorkerError("the work was interrupted") from None
+    finally:
+        _at_work.clear()
 
 
 class Dask:
@@ -185,10 +209,35 @@ class Dask:
         self._client: Any = None
         self.count = 1
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order."""
-        client = self._client
-        yield from _in_order(lambda item: client.submit(_guarded, function, item, pure=False), items, 2 * self.count)
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
+        """Yield ``function(item)`` of every item, in order; what a worker was at that died is done again by another.
+
+        Raises:
+            ClusterError: all workers are gone for `WORKERLESS_S`.
+        """
+        waiting: deque[Any] = deque()
+        for item in items:
+            waiting.append(self._client.submit(_guarded, function, item, pure=False, retries=MOST_ENDED))
+            if len(waiting) >= (ahead or 2 * self.count):
+                yield self._result(waiting.popleft())
+        while waiting:
+            yield self._result(waiting.popleft())
+
+    def _result(self, future: Any) -> Any:
+        seen = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=1.0)
+            # Dask's own TimeoutError is asyncio's, which is another class up to Python 3.10.
+            except (TimeoutError, asyncio.TimeoutError):
+                if future.done():
+                    raise
+                if self._client.nthreads():
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > WORKERLESS_S:
+                    raise ClusterError(
+                        f"the Dask cluster at '{self._address}' has had no workers for {WORKERLESS_S:g} s"
+                    ) from None
 
     def __enter__(self) -> Dask:
         """Connect.
@@ -219,19 +268,8 @@ class Dask:
         self._client.close()
 
 
-class _Future(Protocol):
-    def result(self) -> Any:
-        """Return the result, or raise what the work raised."""
-
-
-def _in_order(submit: Callable[[Any], _Future], items: Iterable[Any], most: int) -> Iterator[Any]:
-    under_way: deque[_Future] = deque()
-    for item in items:
-        under_way.append(submit(item))
-        if len(under_way) >= most:
-            yield under_way.popleft().result()
-    while under_way:
-        yield under_way.popleft().result()
+WORKERLESS_S = 20.0
+"""How long a cluster may be without any worker before the work is given up [s]."""
 
 
 def choose_workers(jobs: int, dask: str | None) -> Workers:

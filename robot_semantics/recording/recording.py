@@ -59,6 +59,11 @@ class Plan:
         """What problems of the recording as a whole are reported under."""
         return Place(", ".join(str(bag.path) for bag in self.bags))
 
+    def place_of(self, topic: str) -> Place:
+        """What problems of a topic are reported under: the bags that have it."""
+        having = [str(bag.path) for bag in self.bags if topic in bag.topics]
+        return Place(", ".join(having)) if having else self.place
+
     @property
     def message_count(self) -> int:
         """How many messages will be read, as far as the bags say."""
@@ -201,7 +206,7 @@ def read_recording(
         for topic, count in part.counts.items():
             counts[topic] = counts.get(topic, 0) + count
     place = plan.place
-    _report_refusals(refusals, problems, place)
+    _report_refusals(refusals, problems, plan)
     _report_counts(plan, counts, problems)
     pieces, ahead = without_ahead(pieces)
     for topic in dict.fromkeys(message.topic for message in ahead):
@@ -211,7 +216,7 @@ def read_recording(
             f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
             f"by {max(message.by_ns for message in mine) / 1e9:.3f} s, the first at {_clock(mine[0].log_ns)}"
         )
-        problems.warning("stamped-ahead", text, place)
+        problems.warning("stamped-ahead", text, plan.place_of(topic))
     wall, other = clocks(pieces)
     if wall and other:
         text = (
@@ -224,7 +229,7 @@ def read_recording(
         problems.warning(
             "time-jump",
             f"the stamps of '{jump.topic}' jump ahead by {jump.by_ns / 1e9:.3f} s at {_clock(jump.log_ns)}",
-            place,
+            plan.place_of(jump.topic),
         )
     chosen = len(resets) if run is None else run - 1
     if not 0 <= chosen <= len(resets):
@@ -232,7 +237,7 @@ def read_recording(
     for number, reset in enumerate(resets):
         which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
         text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
-        problems.warning("time-reset", text, place)
+        problems.warning("time-reset", text, plan.place_of(reset.topic))
     pieces = take_run(pieces, resets, chosen)
     robots = tuple(
         replace(describe_robot(request, files, texts, problems), joint_topics=topics)
@@ -280,12 +285,14 @@ def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memo
             number += 1
 
 
-def _report_refusals(refusals: Refusals, problems: Diagnostics, place: Place) -> None:
+def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: Plan) -> None:
     for (topic, reason), count in refusals.counts.items():
         first = _clock(refusals.first_ns[topic, reason])
         code = "message-refused" if reason.startswith("malformed") else "value-refused"
         noun = "message" if count == 1 else "messages"
-        problems.warning(code, f"topic '{topic}': {count} {noun} refused, the first at {first}: {reason}", place)
+        problems.warning(
+            code, f"topic '{topic}': {count} {noun} refused, the first at {first}: {reason}", plan.place_of(topic)
+        )
 
 
 def _report_counts(plan: Plan, counts: Mapping[str, int], problems: Diagnostics) -> None:
@@ -297,7 +304,7 @@ def _report_counts(plan: Plan, counts: Mapping[str, int], problems: Diagnostics)
     for topic in plan.topics:
         if counts.get(topic, 0) < said.get(topic, 0):
             text = f"topic '{topic}': the bag says it has {said[topic]} messages, {counts.get(topic, 0)} could be read"
-            problems.error("messages-missing", text, plan.place)
+            problems.error("messages-missing", text, plan.place_of(topic))
 
 
 def _check_names(robots: Sequence[Robot]) -> None:

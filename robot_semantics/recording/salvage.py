@@ -98,6 +98,10 @@ _SCANNERS: dict[str, Scanner] = {
 }
 
 
+ENDINGS = tuple(_SCANNERS)
+"""How files with messages end."""
+
+
 class SalvagedSource:
     """A damaged bag as a source; finding out what it holds takes one reading of it.
 

@@ -1,0 +1,276 @@
+"""Many bags, each exported by itself: a result a bag, and an index over all of them.
+
+A bag that was exported before, by its content and by what was asked, is not exported again; what one bag fails of is a
+row of the index, and never the end of the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.files import save_bytes
+from robot_semantics.recording.bags import BagError
+from robot_semantics.recording.export import ExportRequest, export
+from robot_semantics.recording.parallel import Workers
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.salvage import ENDINGS, storage_files
+
+INDEX = "index.parquet"
+ROWS = ".rows"
+"""The folder with one row a bag: what is done already, should the work be interrupted."""
+
+
+@dataclass(frozen=True)
+class FleetTask:
+    """One bag.
+
+    Attributes:
+        request: the export, without where it goes to.
+        name: what the result is called.
+        folder: where results and rows go.
+        wanted: digest of what was asked.
+    """
+
+    request: ExportRequest
+    name: str
+    folder: Path
+    wanted: str
+
+
+@dataclass(frozen=True)
+class FleetRow:
+    """What became of one bag.
+
+    Attributes:
+        bag: its path.
+        result: what was written, relative to the index; empty where nothing was.
+        exit_code: 0 done, 1 with errors in the recording, or failed.
+        error: why nothing was written.
+        states: how many were.
+        start_ns: of the recording [ns].
+        end_ns: of the recording [ns].
+        robots: names of the models.
+        frames: names of the frames.
+        gaps: what is old or unknown, as ``kind name``.
+        errors: how many problems of that kind there were.
+        warnings: likewise.
+        problems: all of them.
+        content: digest of the bag.
+        wanted: digest of what was asked.
+        skipped: it was done before.
+    """
+
+    bag: str
+    result: str = ""
+    exit_code: int = 1
+    error: str = ""
+    states: int = 0
+    start_ns: int | None = None
+    end_ns: int | None = None
+    robots: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    errors: int = 0
+    warnings: int = 0
+    problems: tuple[str, ...] = ()
+    content: str = ""
+    wanted: str = ""
+    skipped: bool = False
+
+
+def find_bags(paths: Iterable[Path]) -> list[Path]:
+    """Return the bags among files and folders; a folder that is no bag is searched for bags.
+
+    Raises:
+        RequestError: there is none in a folder.
+        OSError: a folder cannot be read.
+    """
+    found: list[Path] = []
+    for path in paths:
+        here = list(_bags_in(path))
+        if not here:
+            raise RequestError(f"'{path}' holds no bag")
+        found += here
+    return list(dict.fromkeys(found))
+
+
+def _bags_in(path: Path) -> Iterator[Path]:
+    if not path.is_dir() or (path / "metadata.yaml").exists():
+        yield path
+        return
+    for inner in sorted(path.iterdir()):
+        if inner.is_dir():
+            yield from _bags_in(inner)
+        elif inner.name.endswith(ENDINGS):
+            yield inner
+
+
+def export_each(
+    request: ExportRequest, workers: Workers, bags: Sequence[Path], folder: Path, ending: str
+) -> Iterator[FleetRow]:
+    """Export every bag by itself into a folder, and write the index at the end.
+
+    Args:
+        request: what is wanted of each.
+        workers: who does the work; they must see the folder.
+        bags: the bags.
+        folder: where everything goes to; it is made.
+        ending: of the results, ``""`` for folders of USDF files.
+
+    Yields:
+        A row a bag, in the order of the bags.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        OSError: the folder cannot be written.
+    """
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet", "the index of many bags") from None
+    (folder / ROWS).mkdir(parents=True, exist_ok=True)
+    asked = hashlib.sha256(repr(replace(request, bags=(), out=None, jobs=1, dask=None, force=False)).encode())
+    for robot in request.robots:
+        for path in (robot.urdf, robot.srdf):
+            asked.update(b"" if path is None else path.read_bytes())
+    wanted = asked.hexdigest()
+    tasks = [
+        FleetTask(replace(request, bags=(bag,), jobs=1, dask=None), f"{name}{ending}", folder, wanted)
+        for bag, name in zip(bags, _names(bags), strict=True)
+    ]
+    rows = []
+    # Rows are small, so no bag waits for a slow one before it.
+    for row in workers.map(export_bag, tasks, ahead=len(tasks)):
+        rows.append(row)
+        yield row
+    table = pa.Table.from_pylist([asdict(row) for row in rows], schema=_schema(pa))
+    temporary = folder / f".{INDEX}.tmp"
+    pq.write_table(table, temporary)
+    temporary.replace(folder / INDEX)
+
+
+def export_bag(task: FleetTask) -> FleetRow:
+    """Export one bag, or say that it was done before; whatever goes wrong is in the row."""
+    (bag,) = task.request.bags
+    kept = task.folder / ROWS / f"{task.name}.json"
+    out = task.folder / task.name
+    try:
+        content = content_digest(bag)
+    except (OSError, BagError) as error:
+        return FleetRow(str(bag), error=str(error), wanted=task.wanted)
+    before = _kept_row(kept)
+    # What is not the result of an earlier run is somebody's own.
+    ours = before is not None and before.result == task.name and out.exists()
+    if before is not None and ours and (before.content, before.wanted) == (content, task.wanted):
+        return replace(before, bag=str(bag), skipped=True)
+    row = _exported(task, bag, out, content, force=ours or task.request.force)
+    if row.error and ours:
+        shutil.rmtree(out) if out.is_dir() else out.unlink(missing_ok=True)
+    save_bytes(json.dumps(asdict(row)).encode(), kept)
+    return row
+
+
+def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: bool) -> FleetRow:
+    problems = Diagnostics()
+    about: dict[str, Any] = {"content": content, "wanted": task.wanted}
+    try:
+        if out.exists() and not force:
+            raise RequestError(f"'{out}' exists; --force replaces it")
+        report = export(replace(task.request, out=out, force=True), problems)
+    except (RobotSemanticsError, OSError) as error:
+        listed = tuple(str(problem) for problem in problems)
+        return FleetRow(str(bag), error=str(error), problems=listed, **about)
+    # One bag must never be the end of the others, whatever is in it.
+    except Exception as error:  # noqa: BLE001
+        return FleetRow(str(bag), error=f"{type(error).__name__}: {error}", **about)
+    severities = [problem.severity.value for problem in problems]
+    return FleetRow(
+        str(bag),
+        task.name,
+        1 if problems.failed() else 0,
+        "",
+        len(report.times_ns),
+        report.recording.start_ns,
+        report.recording.end_ns,
+        tuple(robot.name for robot in report.recording.robots),
+        report.frames,
+        tuple(f"{kind} {name}" for kind, name in report.gaps),
+        severities.count("error"),
+        severities.count("warning"),
+        tuple(str(problem) for problem in problems),
+        **about,
+    )
+
+
+def content_digest(bag: Path) -> str:
+    """Return the digest of all that a bag holds.
+
+    Raises:
+        BagError: it holds nothing.
+        OSError: it cannot be read.
+    """
+    digest = hashlib.blake2b(digest_size=20)
+    for path in storage_files(bag):
+        with path.open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _kept_row(path: Path) -> FleetRow | None:
+    try:
+        values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        row: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}
+        return FleetRow(**row)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _names(bags: Sequence[Path]) -> list[str]:
+    """Return a name for each bag: its own without its ending, numbered where several have it."""
+    names: list[str] = []
+    for bag in bags:
+        own = bag.name
+        for ending in sorted(ENDINGS, key=len, reverse=True):
+            if own.endswith(ending):
+                own = own.removesuffix(ending)
+                break
+        name, number = own or "bag", 2
+        while name in names:
+            name, number = f"{own}_{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _schema(pa: Any) -> Any:
+    texts = pa.list_(pa.string())
+    return pa.schema(
+        [
+            ("bag", pa.string()),
+            ("result", pa.string()),
+            ("exit_code", pa.int32()),
+            ("error", pa.string()),
+            ("states", pa.int64()),
+            pa.field("start_ns", pa.int64(), metadata={"unit": "ns"}),
+            pa.field("end_ns", pa.int64(), metadata={"unit": "ns"}),
+            ("robots", texts),
+            ("frames", texts),
+            ("gaps", texts),
+            ("errors", pa.int64()),
+            ("warnings", pa.int64()),
+            ("problems", texts),
+            ("content", pa.string()),
+            ("wanted", pa.string()),
+            ("skipped", pa.bool_()),
+        ]
+    )
