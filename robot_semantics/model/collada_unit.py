@@ -1,4 +1,4 @@
-"""The unit of a COLLADA mesh, as RViz obeys it: trimesh leaves it to the caller."""
+"""What a COLLADA mesh says of itself: its unit, which RViz obeys, and its up axis, which RViz ignores."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import re
 from pathlib import Path
 
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
+_Y_UP = re.compile(rb"<up_axis>\s*Y_UP\s*</up_axis>")
 _HEADER = 100_000
-"""A COLLADA file states its unit in its first element; no more than this many bytes are searched."""
+"""A COLLADA file states both in its first element; no more than this many bytes are searched."""
 
 
 def unit_of(path: Path) -> float:
     """Return the unit [m] that a COLLADA file states, 1 for every other file and where the statement is no number."""
     if path.suffix.lower() != ".dae":
         return 1.0
-    with path.open("rb") as file:
-        found = _UNIT.search(file.read(_HEADER))
+    found = _UNIT.search(_header(path))
     try:
         unit = float(found[1]) if found else 1.0
     except ValueError:
         return 1.0
     return unit if 0.0 < unit < float("inf") else 1.0
+
+
+def is_y_up(path: Path) -> bool:
+    """Tell whether a COLLADA file says that its y axis points up; RViz and this package draw it as if it did not."""
+    return path.suffix.lower() == ".dae" and _Y_UP.search(_header(path)) is not None
+
+
+def _header(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(_HEADER)

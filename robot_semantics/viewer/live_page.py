@@ -41,7 +41,7 @@ class LivePanel:
         """Build it, and let the viewer follow the robots."""
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
-        with ui.column().style("width: 300px; height: 100%; overflow-y: auto; padding: 14px; gap: 8px; flex: none"):
+        with ui.element("div").style("width: 300px; overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
             with ui.row().style("align-items: center; gap: 8px"):
                 self._clock = ui.label("waiting for the node").props("id=live-state")

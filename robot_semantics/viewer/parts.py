@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.model.collada_unit import is_y_up
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy
@@ -22,7 +23,7 @@ from robot_semantics.viewer.triangles import Surface, primitive
 Rgba = tuple[float, float, float, float]
 
 Kind = Literal["visual", "collision", "both", "missing"]
-"""What a part is: a link without visuals is shown by its collision geometry, which is both; a lost mesh by a box."""
+"""What a part is: collision geometry is both where the robot has no visuals at all; a box stands for a lost mesh."""
 
 PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
 """The colour of what has none."""
@@ -37,6 +38,7 @@ class Part:
         surface: its triangles; the same object where several parts show the same thing.
         T_link_part: (4, 4) [m].
         rgba: the colour that the description gives; None where it gives none and the surface's own count, if any.
+        y_up: its file says that y is up, and would have it turned, which RViz does not do.
     """
 
     link: int
@@ -44,6 +46,7 @@ class Part:
     T_link_part: FloatArray
     rgba: Rgba | None
     kind: Kind = "visual"
+    y_up: bool = False
 
 
 VISUALS: tuple[Kind, ...] = ("visual",)
@@ -60,7 +63,7 @@ def robot_parts(
     *,
     kinds: Collection[Kind] = VISUALS,
 ) -> tuple[Part, ...]:
-    """Return the parts of all links; a link without visuals is shown by its collision geometry.
+    """Return the parts of all links; a robot without any visuals is shown by its collision geometry.
 
     A mesh that cannot be found or read is a warning, and a small box stands for it.
 
@@ -75,18 +78,19 @@ def robot_parts(
         MissingExtraError: the description names mesh files, and trimesh is not installed.
     """
     named = _named_colours(model.urdf)
+    bare = not any(link.urdf.visuals for link in model.links)
     parts = []
     for link in model.links:
         shown: list[tuple[urdf_tree.Visual | urdf_tree.Collision, Kind]] = []
         if "visual" in kinds:
             shown += [(visual, "visual") for visual in link.urdf.visuals]
-        if "collision" in kinds or not link.urdf.visuals:
-            shown += [(item, "collision" if link.urdf.visuals else "both") for item in link.urdf.collisions]
+        if "collision" in kinds or bare:
+            shown += [(item, "both" if bare else "collision") for item in link.urdf.collisions]
         for item, kind in shown:
-            surface = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
+            surface, y_up = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
             material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
-                parts.append(Part(link.index, surface, _pose(item.origin), _colour(material, named), kind))
+                parts.append(Part(link.index, surface, _pose(item.origin), _colour(material, named), kind, y_up))
             elif kind != "collision":
                 parts.append(Part(link.index, MISSING, _pose(item.origin), PLAIN, "missing"))
     return tuple(parts)
@@ -98,16 +102,22 @@ def _surface(
     resolver: PackageResolver,
     relative_to: Path | None,
     diagnostics: Diagnostics,
-) -> Surface | None:
+) -> tuple[Surface | None, bool]:
+    """Return the surface, None where there is none to show, and whether its file says that y is up."""
     if not isinstance(geometry, urdf_tree.Mesh):
-        return primitive(geometry)
+        return primitive(geometry), False
+    place = robot.places.place(geometry.at, "filename")
     try:
-        return load_surface(resolver.resolve(geometry.filename, relative_to)).scaled(geometry.scale)
+        path = resolver.resolve(geometry.filename, relative_to)
+        surface, y_up = load_surface(path).scaled(geometry.scale), is_y_up(path)
     except MissingExtraError:
         raise
     except (RobotSemanticsError, OSError) as error:
-        diagnostics.warning("unshown-mesh", f"not shown: {error}", robot.places.place(geometry.at, "filename"))
-        return None
+        diagnostics.warning("unshown-mesh", f"not shown: {error}", place)
+        return None, False
+    if y_up:
+        diagnostics.note("y-up-mesh", f"{path.name} says that y is up; it is drawn with z up, as RViz draws it", place)
+    return surface, y_up
 
 
 def _pose(origin: urdf_tree.Origin | None) -> FloatArray:

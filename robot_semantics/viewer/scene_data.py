@@ -6,6 +6,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,7 @@ def _part(part: Part, surfaces: Mapping[int, int]) -> dict[str, Any]:
         "rgba": None if own else list(part.rgba or PLAIN),
         "own": own,
         "kind": part.kind,
+        "yUp": part.y_up,
     }
 
 
@@ -205,7 +207,10 @@ def live_moment(moment: Moment) -> dict[str, Any]:
     }
 
 
-REMEDIES = {"unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR"}
+REMEDIES = {
+    "unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR",
+    "y-up-mesh": "where that looks wrong: choose 'turn Y_UP meshes' above; better, export the meshes with z up",
+}
 """What helps against a kind of problem, by its code."""
 
 
@@ -214,6 +219,13 @@ def _problems(problems: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     for problem in problems:
         by_code.setdefault(problem.code, []).append(problem)
     return [
-        {"code": code, "count": len(found), "text": str(found[0]), "remedy": REMEDIES.get(code)}
+        {
+            "code": code,
+            "count": len(found),
+            "text": found[0].message,
+            "place": f"{Path(found[0].place.source).name}:{found[0].place.line or 1}",
+            "whole": str(found[0]),
+            "remedy": REMEDIES.get(code),
+        }
         for code, found in sorted(by_code.items(), key=lambda item: -len(item[1]))
     ]

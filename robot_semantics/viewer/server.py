@@ -20,6 +20,10 @@ from robot_semantics.viewer.page import ASSETS
 LOOPBACK = "127.0.0.1"
 SCENE = "/scene"
 """Where the pages find what they show."""
+PAGE_STYLE = """
+body { font-family: system-ui, sans-serif; }
+.nicegui-content { padding: 0; height: 100vh; overflow: hidden; }
+"""
 
 
 def serve_viewer(
@@ -50,9 +54,9 @@ def serve_viewer(
     def page() -> None:
         ui.page_title(title)
         ui.dark_mode(None)
-        ui.add_css(style + "\n.nicegui-content { padding: 0; height: 100vh; overflow: hidden; }")
-        with ui.row(wrap=False).style("width: 100%; height: 100vh; gap: 0"):
-            with ui.element("div").style("flex: 1; min-width: 0; height: 100%"):
+        ui.add_css(style + PAGE_STYLE)
+        with ui.element("div").classes("page"):
+            with ui.element("div").classes("main"):
                 viewer = ViewerElement(SCENE)
             beside(viewer)
 

@@ -25,7 +25,7 @@ from robot_semantics.viewer.studio_states import StatesTab
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
 
-WIDTH = 470
+WIDTH = 440
 """Of the panel [pixels]."""
 LOOK_S = 0.5
 """How often a page looks whether another one has made a change [s]."""
@@ -65,7 +65,7 @@ class Studio:
             "states": StatesTab(self),
             "collisions": PairsTab(self),
         }
-        with ui.column().style(f"width: {WIDTH}px; height: 100%; gap: 0; flex: none").classes("studio"):
+        with ui.element("div").style(f"width: {WIDTH}px").classes("beside studio"):
             self._head()
             with ui.tabs().props("dense no-caps inline-label align=justify").style("width: 100%") as tabs:
                 for name in self._tabs:

@@ -81,7 +81,7 @@ class GroupsTab:
         name.props("dense for=group-name").style("width: 100%")
         name.on_value_change(lambda event: setattr(self, "_name", event.value or ""))
         ui.toggle(list(KINDS), value=self._kind, on_change=lambda event: self._choose(str(event.value))).props(
-            "dense no-caps size=sm data-kinds"
+            "dense no-caps size=12px padding='2px 10px' data-kinds"
         )
         ui.label(HINTS[self._kind]).style("font-size: 12px; opacity: 0.8")
         if self._kind == "chain":

@@ -69,7 +69,7 @@ class RobotTab:
             frame.set_value(FRAMES[kind])
 
         ui.toggle(list(FRAMES), value=values["type"], on_change=lambda event: typed(str(event.value))).props(
-            "dense no-caps size=sm data-virtual"
+            "dense no-caps size=12px padding='2px 10px' data-virtual"
         )
         frame.style("width: 100%").on_value_change(lambda event: values.update(frame=event.value))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -135,6 +136,37 @@ def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_pa
     (warning,) = found
     assert (warning.code, warning.place.line, warning.place.column) == ("unshown-mesh", 2, 7)
     assert "package://nowhere/x.stl" in warning.message
+
+
+def test_a_link_without_visuals_shows_its_collision_geometry_only_where_the_robot_has_no_visuals_at_all(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "r.urdf"
+    box = '<geometry><box size="1 1 1"/></geometry>'
+    links = f'<link name="a">{{}}</link><link name="b"><collision>{box}</collision></link>'
+    joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    for visual, kinds in ((f"<visual>{box}</visual>", ["visual"]), ("", ["both"])):
+        path.write_text(f'<robot name="r">{links.format(visual)}{joint}</robot>')
+        assert [part.kind for part in opened(path).actors[0].parts] == kinds
+
+
+@pytest.mark.parametrize(("axis", "told"), [("Y_UP", True), ("Z_UP", False)])
+def test_a_mesh_that_says_y_is_up_is_noted_with_its_place(tmp_path: Path, axis: str, told: bool) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    dae = trimesh.creation.box((1.0, 2.0, 3.0)).export(file_type="dae").decode()
+    plain = re.sub("<up_axis>.*?</up_axis>", "", dae)
+    (tmp_path / "m.dae").write_text(plain.replace("</asset>", f"<up_axis>{axis}</up_axis></asset>"))
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"><visual><geometry>\n<mesh filename="m.dae"/></geometry></visual></link></robot>'
+    )
+    found = Diagnostics()
+    (part,) = open_files([path], Opening(), found).actors[0].parts
+    # Drawn as it is written, as RViz draws it.
+    np.testing.assert_allclose(np.ptp(part.surface.vertices, axis=0), [1.0, 2.0, 3.0])
+    assert part.y_up is told
+    assert [(item.code, item.place.line) for item in found] == [("y-up-mesh", 2)] * told
 
 
 def test_colours_follow_names_wherever_they_are_defined(tmp_path: Path) -> None:

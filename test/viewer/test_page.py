@@ -141,6 +141,7 @@ def test_a_click_on_a_link_tells_of_its_unchecked_pairs(browser: Browser, rover:
         assert other in text
     assert "Adjacent" in text
     assert "4" in text
+    assert "null" not in text
 
 
 def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser, world: Stage, tmp_path: Path) -> None:
@@ -207,6 +208,21 @@ def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rov
     )
     assert set(red) == {"palm_link", "base_link"}
     assert positions(browser)["elbow_joint"] == 2.0
+
+
+def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+    (actor,) = rover.actors
+    parts = tuple(replace(part, y_up=number == 0) for number, part in enumerate(actor.parts))
+    shown(browser, Stage("turned", (replace(actor, parts=parts),), rover.moments), tmp_path)
+    matrices = "viewer.shown.get(viewer.robot).meshes.map((mesh) => mesh.matrix.clone().transpose().elements)"
+    before = np.array(browser.run(matrices)).reshape(-1, 4, 4)
+    browser.run("document.getElementById('yUp').click()")
+    after = np.array(browser.run(matrices)).reshape(-1, 4, 4)
+    turned = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])  # y becomes z
+    np.testing.assert_allclose(after[0], before[0] @ turned, atol=1e-12)
+    np.testing.assert_array_equal(after[1:], before[1:])
+    browser.run("document.getElementById('yUp').click()")
+    np.testing.assert_array_equal(np.array(browser.run(matrices)).reshape(-1, 4, 4), before)
 
 
 def test_names_that_look_like_markup_are_only_text(browser: Browser, rover: Stage, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ export class App {
     this.robot = this.robots[0] || null;
     this.groups = data.groups.slice();
     this.focus = this.groups[0] || "";
-    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
+    this.shows = { frames: data.moments.some((moment) => Object.keys(moment.frames).length > 0), axes: false, names: false, collision: data.collision, yUp: false, degrees: false, dark: matchMedia("(prefers-color-scheme: dark)").matches };
     this.moment = 0; this.ghost = -1; this.picked = null; this.marks = {}; this.traces = []; this.chosen = new Set(); this.speed = 1;
     this.scene = new Scene(this.find("canvas"), bundle);
     for (const shape of data.surfaces) this.scene.addShape(array(Float32Array, shape.corners), array(Int8Array, shape.normals), shape.colours && array(Uint8Array, shape.colours));
@@ -209,6 +209,7 @@ export class App {
       if (part.kind === "missing") { colour = MISSING; }
       if (this.groups.length) { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
       if (name in marks) { colour = marks[name]; alpha = 1; }
+      if (picked) alpha = Math.max(alpha, 0.6);
       this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : 0 });
       if (mesh.visible) this.drawn.push({ robot, link: part.link, colour, alpha, ghost: false });
     }
@@ -218,6 +219,7 @@ export class App {
     for (const robot of this.robots) {
       const stance = then?.stances[robot.name];
       if (stance && !this.ghosts.has(robot)) this.ghosts.set(robot, this.scene.addRobot(robot, robot.parts.filter((part) => part.kind !== "collision"), true));
+      if (this.ghosts.has(robot)) this.scene.turn(this.ghosts.get(robot).meshes, this.shows.yUp);
       const shown = this.ghosts.get(robot);
       if (!shown) continue;
       shown.root.visible = Boolean(stance);
@@ -268,6 +270,7 @@ export class App {
     this.shows[key] = value;
     if (key === "dark") { this.ground(); this.tell("dark", { on: value }); }
     if (key === "degrees") this.panel.build();
+    if (key === "yUp") { for (const { meshes } of this.shown.values()) this.scene.turn(meshes, value); this.fit(); }
     this.changed();
   }
 

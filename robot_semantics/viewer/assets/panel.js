@@ -16,7 +16,7 @@ const table = (rows, heads = null) => make("table", {},
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
-const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
+const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["yUp", "turn Y_UP meshes", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
 export function layout(root, title) {
   root.replaceChildren(
@@ -73,10 +73,11 @@ export class Panel {
   }
 
   showing() {
-    const { app } = this, collides = app.robots.some((robot) => robot.parts.some((part) => part.kind === "collision"));
+    const { app } = this, has = (test) => app.robots.some((robot) => robot.parts.some(test));
+    const sensible = { collision: has((part) => part.kind === "collision"), yUp: has((part) => part.yUp) };
     const toggle = ([key, text, letter]) => make("label", { title: letter ? `key ${letter}` : "" },
       make("input", { type: "checkbox", id: key, checked: app.shows[key], onchange: (event) => app.setShow(key, event.target.checked) }), ` ${text}`);
-    return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => key !== "collision" || collides).map(toggle));
+    return make("div", { className: "toggles" }, ...SHOWN.filter(([key]) => sensible[key] ?? true).map(toggle));
   }
 
   problems() {
@@ -84,7 +85,7 @@ export class Panel {
     if (!problems?.length) return null;
     const count = problems.reduce((sum, item) => sum + item.count, 0);
     return this.section("Warnings", count, false, ...problems.map((item) => make("div", { className: "problem", "data-problem": item.code },
-      make("b", {}, `${item.count} × ${item.code}`), make("div", {}, item.text), item.remedy ? make("div", { className: "remedy" }, item.remedy) : null)));
+      make("b", {}, `${item.count} × ${item.code}`), make("div", { title: item.whole }, `${item.place}: ${item.text}`), item.remedy ? make("div", { className: "remedy" }, item.remedy) : null)));
   }
 
   groupButton(name) {
@@ -223,9 +224,10 @@ export class Panel {
     const groups = Object.keys(robot.groups).filter((group) => robot.groups[group].links.includes(link));
     const pairs = robot.disabled.filter(([a, b]) => a === name || b === name).map(([a, b, reason]) => [a === name ? b : a, reason || "(no reason)"]);
     const traced = app.traces.some((other) => other.robot === robot && other.link === link);
-    box.replaceChildren(make("h2", {}, name), make("div", { className: "soft" }, robot.name),
+    const parts = [make("h2", {}, name), make("div", { className: "soft" }, robot.name),
       table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${app.shows.degrees ? "°" : "rad"}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
       app.data.moments.length > 1 ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
-      make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close"));
+      make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close")];
+    box.replaceChildren(...parts.filter(Boolean));
   }
 }

@@ -1,7 +1,10 @@
 // What is drawn, by three.js: links that move as one, ghosts, frames, names, the ground, the camera.
-import { apply } from "./math.js";
+import { apply, mul, rotation } from "./math.js";
 
 const UP_VIEWS = { iso: [1, -1.1, 0.75], front: [1, 0, 0], back: [-1, 0, 0], left: [0, 1, 0], right: [0, -1, 0], top: [0, 0, 1] };
+
+// Black would show no shape: what is darker than this [sRGB] is lifted to it.
+const DARKEST = 0.2;
 
 // Whether there is no graphics card: smooth edges and shadows then cost more than they are worth.
 function software() {
@@ -23,8 +26,8 @@ export class Scene {
     this.camera.up.set(0, 0, 1);
     this.controls = new bundle.OrbitControls(this.camera, canvas);
     Object.assign(this.controls, { enableDamping: false, zoomSpeed: 1.2, screenSpacePanning: true });
-    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8d99a8, 1.7), this.camera);
-    const key = new THREE.DirectionalLight(0xffffff, 1.9), fill = new THREE.DirectionalLight(0xdfe8ff, 0.6);
+    this.scene.add(new THREE.HemisphereLight(0xffffff, 0x7c8796, 1.35), this.camera);
+    const key = new THREE.DirectionalLight(0xffffff, 1.85), fill = new THREE.DirectionalLight(0xdfe8ff, 0.35);
     key.position.set(-0.7, 1.0, 0.9); fill.position.set(1.2, -0.3, 0.5);
     this.camera.add(key, fill, key.target, fill.target);
     key.target.position.set(0, 0, -1); fill.target.position.set(0, 0, -1);
@@ -40,7 +43,7 @@ export class Scene {
     geometry.setAttribute("normal", new THREE.BufferAttribute(normals, 4, true));
     if (colours) {
       const linear = new Float32Array(colours.length);
-      for (let i = 0; i < colours.length; i++) linear[i] = i % 4 === 3 ? colours[i] / 255 : (colours[i] / 255) ** 2.2;
+      for (let i = 0; i < colours.length; i++) linear[i] = i % 4 === 3 ? colours[i] / 255 : Math.max(colours[i] / 255, DARKEST) ** 2.2;
       geometry.setAttribute("color", new THREE.BufferAttribute(linear, 4));
     }
     geometry.computeBoundingBox(); geometry.computeBoundingSphere();
@@ -69,13 +72,20 @@ export class Scene {
   remove(shown) { shown.meshes.forEach((mesh) => mesh.material.dispose()); this.scene.remove(shown.root); }
 
   put(object, T) { object.matrix.set(...T); object.matrixWorldNeedsUpdate = true; }
+  // Files that say that y is up, as RViz draws them, or turned as they say.
+  turn(meshes, on) {
+    for (const mesh of meshes) {
+      const { T, yUp } = mesh.userData.part;
+      this.put(mesh, on && yUp ? mul(T, rotation([1, 0, 0], Math.PI / 2)) : T);
+    }
+  }
   move(shown, poses) { poses.forEach((T, index) => this.put(shown.links[index], T)); }
 
   // colour: [r, g, b], or null for what the surface has itself.
   paint(mesh, colour, alpha, { wire = false, glow = 0 } = {}) {
     const { material } = mesh, own = Boolean(colour === null && mesh.geometry.attributes.color);
     if (material.vertexColors !== own) { material.vertexColors = own; material.needsUpdate = true; }
-    if (own) material.color.setRGB(1, 1, 1); else material.color.setRGB(...(colour || [0.75, 0.76, 0.78]), this.THREE.SRGBColorSpace);
+    if (own) material.color.setRGB(1, 1, 1); else material.color.setRGB(...(colour || [0.75, 0.76, 0.78]).map((part) => Math.max(part, DARKEST)), this.THREE.SRGBColorSpace);
     material.emissive.setRGB(glow, 0.75 * glow, 0.1 * glow);
     if (material.transparent !== alpha < 1) { material.transparent = alpha < 1; material.needsUpdate = true; }
     Object.assign(material, { opacity: alpha, depthWrite: alpha >= 1, wireframe: wire });
@@ -93,7 +103,9 @@ export class Scene {
   axes(T, length) {
     const line = this.segments([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
       [0.85, 0.2, 0.15, 0.85, 0.2, 0.15, 0.2, 0.6, 0.25, 0.2, 0.6, 0.25, 0.15, 0.4, 0.85, 0.15, 0.4, 0.85]);
-    line.matrixAutoUpdate = false;
+    // Frames lie inside of links: they are seen through them.
+    Object.assign(line, { matrixAutoUpdate: false, renderOrder: 5 });
+    Object.assign(line.material, { depthTest: false, transparent: true });
     this.put(line, T);
     return line;
   }
