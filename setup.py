@@ -1,6 +1,7 @@
 """Build description of the ament_python package robot_semantics, for colcon and for pip."""
 
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
@@ -52,6 +53,11 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", sorted(glob("launch/*.py"))),
         (f"share/{NAME}/config", sorted(glob("config/*"))),
+        *(
+            (f"share/{NAME}/{folder}", files)
+            for folder in ("spec", "conformance", *sorted(glob("conformance/*/")))
+            if (files := [path for path in sorted(glob(f"{folder}/*")) if Path(path).is_file()])
+        ),
     ],
     python_requires=">=3.10",
     install_requires=["argcomplete>=3", "lxml>=4.9", "numpy>=1.24", "rich>=13", "xacro>=2.0"],

@@ -6,6 +6,8 @@ stand in every element: readers keep it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lxml import etree
 
 from robot_semantics.xml.schema import TEXT, Element, Kind, Table
@@ -33,7 +35,7 @@ def relax_ng(table: Table, about: str) -> str:
         lines += _element(table, element)
     for kind in _kinds(table):
         lines.append(f'  <define name="{kind.name}">{kind.grammar}</define>')
-    lines += _foreign(table)
+    lines += _ANYTHING
     lines.append("</grammar>\n")
     return "\n".join(lines)
 
@@ -55,18 +57,18 @@ def _element(table: Table, element: Element) -> list[str]:
         inside = "" if attribute.kind is TEXT else f'<ref name="{attribute.kind.name}"/>'
         written = f'<attribute name="{name}">{inside}</attribute>' if inside else f'<attribute name="{name}"/>'
         lines.append(f"    {written}" if attribute.required else f"    <optional>{written}</optional>")
-    lines.append('    <ref name="foreign-attributes"/>')
+    lines.append(f"    {_foreign(table, 'attribute', element.attributes)}")
     if element.text is not None:
         lines.append(f'    <ref name="{element.text.name}"/>')
     elif not element.children:
-        lines.append('    <ref name="foreign-elements"/>')
+        lines.append(f"    {_foreign(table, 'element', ())}")
     else:
         lines.append("    <interleave>")
         for tag, child in element.children.items():
             count = "zeroOrMore" if child.many else "optional"
             inside = f'<element name="{tag}"><ref name="{_definition(table, child.element)}"/></element>'
             lines.append(f"      <{count}>{inside}</{count}>")
-        lines += ['      <ref name="foreign-elements"/>', "    </interleave>"]
+        lines += [f"      {_foreign(table, 'element', element.children)}", "    </interleave>"]
     return [*lines, "  </define>"]
 
 
@@ -79,25 +81,18 @@ def _kinds(table: Table) -> list[Kind]:
     return list(kinds.values())
 
 
-def _foreign(table: Table) -> list[str]:
-    """Return what may stand everywhere: all names but the plain ones and those that the table has."""
-    start = f"{table.prefix}:"
-    tags = {name for element in table.root.all() for name in (element.tag, *element.children) if name.startswith(start)}
-    keys = {name for element in table.root.all() for name in element.attributes if name.startswith(start)}
+def _foreign(table: Table, what: str, names: Iterable[str]) -> str:
+    """Return what may stand besides `names`: all but what has no namespace."""
+    known = "".join(f"<name>{name}</name>" for name in sorted(names) if name.startswith(f"{table.prefix}:"))
+    inside = '<ref name="anything"/>' if what == "element" else ""
+    return (
+        f'<zeroOrMore><{what}><anyName><except><nsName ns=""/>{known}</except></anyName>{inside}</{what}></zeroOrMore>'
+    )
 
-    def but(names: set[str]) -> str:
-        known = "".join(f"<name>{name}</name>" for name in sorted(names))
-        return f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
 
-    return [
-        '  <define name="foreign-attributes">',
-        f"    <zeroOrMore><attribute>{but(keys)}</attribute></zeroOrMore>",
-        "  </define>",
-        '  <define name="foreign-elements">',
-        f'    <zeroOrMore><element>{but(tags)}<ref name="anything"/></element></zeroOrMore>',
-        "  </define>",
-        '  <define name="anything">',
-        "    <zeroOrMore><choice><attribute><anyName/></attribute><text/>",
-        '      <element><anyName/><ref name="anything"/></element></choice></zeroOrMore>',
-        "  </define>",
-    ]
+_ANYTHING = [
+    '  <define name="anything">',
+    "    <zeroOrMore><choice><attribute><anyName/></attribute><text/>",
+    '      <element><anyName/><ref name="anything"/></element></choice></zeroOrMore>',
+    "  </define>",
+]

@@ -61,7 +61,6 @@ class _Plan:
             if child.element.text is not None and child.element.make is None and not child.many
         }
         self.children: dict[str, tuple[Child, _Plan]] = {}
-        self.keyed = [child.field for child in element.children.values() if child.keyed]
         self.valid_attributes, self.valid_children = tuple(element.attributes), tuple(element.children)
 
 
@@ -186,16 +185,24 @@ class _Reader:
             elif tag not in children:
                 self._unknown_child(child, plan, foreign)
             elif (repeated := children[tag])[0].many:
+                here = self._next
                 value = self.read(child, repeated[1], late)
-                if value is not None:
+                if value is None:
+                    pass
+                elif not repeated[0].keyed:
                     many.setdefault(repeated[0].field, []).append(value)
+                elif value.name in (entries := values.setdefault(repeated[0].field, {})):
+                    message = f"a second <{repeated[1].tag}> is called '{value.name}'"
+                    self._error("duplicate-name", message, here, "name")
+                else:
+                    entries[value.name] = value.value
             else:
                 self._child(child, plan, values, late)
             if (tail := child.tail) and tail.strip(_SPACE):
                 self._stray(plan, tail, at)
         foreign += late
         for field, items in many.items():
-            values[field] = dict(items) if field in plan.keyed else tuple(items)
+            values[field] = tuple(items)
 
     def _child(self, child: etree._Element, plan: _Plan, values: dict[str, Any], late: list[str]) -> None:
         """Read a child that may stand only once."""
@@ -243,7 +250,7 @@ class _Reader:
             return True
         self._skip(child)
         name, inside = self._table.name(tag), plan.element.tag
-        if not tag.startswith("{") or tag in self._tags:
+        if not tag.startswith("{"):
             elsewhere = tag in self._tags and did_you_mean(name, plan.valid_children) is None
             reason = "does not belong in" if elsewhere else "is not known in"
             place = self._document.places.place(at)

@@ -28,6 +28,7 @@ NOT_RUN = (
     "plot ",
     "completion ",
     "doctor",
+    "conformance ",
 )
 
 

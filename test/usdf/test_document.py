@@ -1,4 +1,4 @@
-"""What doc/usdf.md shows is what happens."""
+"""What the specification and doc/usdf.md show is what happens."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from robot_semantics.usdf.schema import SCHEMA_PATH, full_schema, schema_text
 from robot_semantics.usdf.table import SIX, USDF
 
 DOCUMENT = (Path(__file__).parents[2] / "doc" / "usdf.md").read_text()
+SPECIFICATION = (Path(__file__).parents[2] / "spec" / "usdf-1.0.md").read_text()
 PACKAGE = Path(__file__).parents[2] / "robot_semantics"
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", SPECIFICATION, re.DOTALL)
 
 
 def test_the_example_is_a_world_state() -> None:
@@ -32,13 +33,18 @@ def test_the_example_is_a_world_state() -> None:
     assert (state.name, state.time_ns, state.model("pr2").parent) == ("kitchen", 12_500_000_000, "odom")
 
 
+def test_the_example_of_the_page_is_a_world_state() -> None:
+    (text,) = re.findall(r"```xml\n(.*?)```", DOCUMENT, re.DOTALL)
+    assert parse_world(text).model("pr2").description == "package://pr2_description/robots/pr2.urdf"
+
+
 def test_the_json_example_is_one() -> None:
     (text,) = blocks("json")
     assert parse_json(text).model("pr2").urdf_sha256 == "…"
 
 
 def test_every_code_of_the_table_is_in_the_package() -> None:
-    table = DOCUMENT[DOCUMENT.index("## Errors") : DOCUMENT.index("## How each")]
+    table = DOCUMENT[DOCUMENT.index("## Errors") :]
     codes = {
         code
         for row in table.splitlines()
@@ -98,3 +104,5 @@ def test_the_table_of_elements_and_the_schema_agree(tag: str) -> None:
     assert not valid(document(spec.required, "<unheard_of/>"))
     if spec.text is None and spec.children:
         assert valid(document(spec.required, "<q:a>b</q:a><rs:newer/>"))
+
+    assert valid(document(spec.required, "<rs:engine/>" if spec.tag != "world_state" and spec.text is None else ""))

@@ -1,0 +1,255 @@
+"""`robot_semantics conformance`: what a reader passes of the cases that test each rule of the specifications.
+
+A reader is any program that answers lines on its standard input; conformance/README.md describes the lines and answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from math import copysign
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.shared_files import shared
+
+FORMATS = ("urdf", "srdf", "usdf")
+PATIENCE_S = 60.0
+TOLERANCE = 1e-9
+_SHOWN = 5
+
+
+class Case(NamedTuple):
+    """A case: the rule that it tests, its files, and what a reader answers."""
+
+    name: str
+    rule: str
+    format: str
+    fields: tuple[str, ...]
+    answer: Mapping[str, Any]
+
+
+class Outcome(NamedTuple):
+    """What a reader made of a case: how its answer differs from the right one."""
+
+    case: Case
+    differences: tuple[str, ...]
+
+
+def cases(folder: Path, formats: Sequence[str] = FORMATS) -> Iterator[Case]:
+    """Yield the cases of a folder in the order of the rules."""
+    for name in formats:
+        for path in sorted((folder / name).glob("*.json"), key=lambda path: _in_order(path.name)):
+            said = json.loads(path.read_text(encoding="utf-8"))
+            robot = str(path.with_name(said["robot"])) if "robot" in said else ""
+            positions = json.dumps(said["positions"]) if "positions" in said else ""
+            fields = (name, str(path.with_suffix(f".{name}")), robot, positions)
+            yield Case(path.stem, said["rule"], name, fields, said["answer"])
+
+
+def _in_order(name: str) -> tuple[list[int], str]:
+    number = name[1:].partition("-")[0]
+    return [int(part) for part in number.split(".") if part.isdigit()], name
+
+
+class Reader:
+    """A reader's process; one that ends is started again for the next case."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def answer(self, fields: Sequence[str]) -> dict[str, Any] | str:
+        """Return the answer to one case, or in words why there is none.
+
+        Raises:
+            RobotSemanticsError: the reader cannot be started.
+        """
+        if self._process is None or self._process.poll() is not None:
+            try:
+                self._process = subprocess.Popen(
+                    self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+                )
+            except OSError as error:
+                raise RobotSemanticsError(f"{self._words[0]}: {error.strerror}") from None
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(PATIENCE_S, process.kill)
+        timer.start()
+        try:
+            process.stdin.write("\t".join(fields) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            timer.cancel()
+        if not line:
+            return f"the reader ended with exit code {process.wait()}"
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        return answer if isinstance(answer, dict) else f"this is no JSON object: {shown(line, 80)}"
+
+
+def differences(expected: Mapping[str, Any], given: Mapping[str, Any] | str) -> tuple[str, ...]:
+    """Return in words how an answer differs from the expected one.
+
+    A reader that tells no problems is right about a document with errors where it refuses it.
+    """
+    if isinstance(given, str):
+        return (given,)
+    found: list[str] = []
+    if "problems" in given:
+        found += _problems(expected["problems"], given["problems"])
+    elif any(problem["severity"] == "error" for problem in expected["problems"]):
+        return () if given.get("refused") else ("it is not refused",)
+    if bool(given.get("refused")) != expected["refused"]:
+        found.append("it is refused" if given.get("refused") else "it is not refused")
+    for key, value in expected.items():
+        if key not in ("problems", "refused") and (key in given or "problems" in given):
+            found += _values(value, given.get(key), key, exact=key == "state")
+    return tuple(found)
+
+
+def _problems(expected: Sequence[Mapping[str, Any]], given: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    left = list(given)
+    for problem in expected:
+        # A place is compared as far as both tell it.
+        same = (other for other in left if all(other.get(key, value) == value for key, value in problem.items()))
+        match = next(same, None)
+        if match is None:
+            yield f"missing: {_problem(problem)}"
+        else:
+            left.remove(match)
+    yield from (f"not expected: {_problem(problem)}" for problem in left)
+
+
+def _problem(problem: Mapping[str, Any]) -> str:
+    place = ":".join(str(problem[key]) for key in ("line", "column") if key in problem)
+    return f"{problem.get('severity')} {problem.get('code')}{' at ' + place if place else ''}"
+
+
+def _values(expected: Any, given: Any, where: str, *, exact: bool) -> Iterator[str]:
+    """Yield where values differ; not `exact`: numbers within the tolerance, and more keys may be there."""
+    if isinstance(expected, dict) and isinstance(given, dict):
+        for key in dict.fromkeys((*expected, *(given if exact else ()))):
+            if key != "foreign":
+                yield from _values(expected.get(key), given.get(key), f"{where}/{key}", exact=exact)
+    elif isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
+        if (
+            not exact
+            and len(given) == 7
+            and all(map(_is_number, given))
+            and expected[3:]
+            and _opposite(expected, given)
+        ):
+            given = [*given[:3], *(-value for value in given[3:])]
+        for at, (one, other) in enumerate(zip(expected, given, strict=True)):
+            yield from _values(one, other, f"{where}/{at}", exact=exact)
+    elif not _same(expected, given, exact):
+        yield f"{where}: {shown(json.dumps(given), 80)}, expected {shown(json.dumps(expected), 80)}"
+
+
+def _opposite(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether two poses' quaternions point away from each other: q and -q are one rotation."""
+    return sum(a * b for a, b in zip(one[3:], other[3:], strict=True)) < 0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _same(one: Any, other: Any, exact: bool) -> bool:
+    if not (_is_number(one) and _is_number(other)):
+        return bool(one == other)
+    if exact:
+        return bool(one == other and copysign(1, one) == copysign(1, other))
+    return abs(one - other) <= TOLERANCE * max(1.0, abs(one))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "--reader", metavar="CMD", required=True, help="the command that reads; see conformance/README.md"
+    )
+    parser.add_argument("--format", choices=FORMATS, action="append", help="the cases of this format alone; repeatable")
+    parser.add_argument("--cases", metavar="DIR", type=Path, help="other cases than those that come with the package")
+    add_output(parser, "--report", metavar="R.html", type=Path, help="write a page with every case as well")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask the reader every case and print what it passes by rule; 1 if it fails one.
+
+    Raises:
+        RobotSemanticsError: the reader cannot be started, or there are no cases.
+    """
+    chosen = list(cases(arguments.cases or shared("conformance"), arguments.format or FORMATS))
+    if not chosen:
+        raise RobotSemanticsError("there are no cases")
+    with Reader(shlex.split(arguments.reader)) as reader:
+        outcomes = [Outcome(case, differences(case.answer, reader.answer(case.fields))) for case in chosen]
+    rules: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        rules.setdefault((outcome.case.format, outcome.case.rule), []).append(outcome)
+    rows = table("format", "rule", "passed", "of")
+    for (kind, rule), of_rule in rules.items():
+        rows.add_row(kind, rule, str(sum(not one.differences for one in of_rule)), str(len(of_rule)))
+    console = console_for_output()
+    console.print(rows)
+    failed = [outcome for outcome in outcomes if outcome.differences]
+    for outcome in failed:
+        more = len(outcome.differences) - _SHOWN
+        console.print(
+            f"{outcome.case.format} {outcome.case.name}: "
+            + "; ".join(outcome.differences[:_SHOWN])
+            + f"; and {more} more" * (more > 0)
+        )
+    console.print(f"{len(outcomes) - len(failed)} of {len(outcomes)} cases passed")
+    if arguments.report:
+        arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
+    return 1 if failed else 0
+
+
+def _page(reader: str, outcomes: Sequence[Outcome]) -> str:
+    """Return a page with a row for each case."""
+    passed = sum(not outcome.differences for outcome in outcomes)
+    rows = "\n".join(
+        f"<tr><td>{case.format}<td>{escape(case.rule)}<td>{escape(case.name)}<td>{'failed' if found else 'passed'}"
+        f"<td>{'<br>'.join(map(escape, found))}</tr>"
+        for case, found in outcomes
+    )
+    return (
+        f"<!DOCTYPE html><meta charset=utf-8><title>Conformance</title><h1>{escape(reader)}</h1>"
+        f"<p>{passed} of {len(outcomes)} cases passed<table>\n{rows}\n</table>\n"
+    )
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics conformance --reader 'python conformance/readers/ours.py' --format usdf",),
+)

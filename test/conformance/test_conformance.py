@@ -1,0 +1,122 @@
+"""The specifications, their cases and what readers make of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_semantics.cli.conformance import cases, differences
+from robot_semantics.cli.main import main
+
+ROOT = Path(__file__).parent.parent.parent
+CASES = ROOT / "conformance"
+OURS = f"{sys.executable} {CASES / 'readers' / 'ours.py'}"
+SPECIFICATIONS = {path.name.partition("-")[0]: path for path in sorted((ROOT / "spec").glob("*.md"))}
+
+
+@pytest.mark.parametrize("name", SPECIFICATIONS)
+def test_every_rule_has_a_case_that_keeps_it_and_one_that_breaks_it(name: str) -> None:
+    rules = re.findall(r"^\*\*([A-Z]\d+\.\d+)\*\*", SPECIFICATIONS[name].read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rules) == len(set(rules)) > 20
+    found = [case for case in cases(CASES, (name,)) if not case.rule.startswith("moveit")]
+    assert {case.rule for case in found} == set(rules)
+    for verb in ("accepts", "rejects"):
+        assert {case.rule for case in found if f"-{verb}-" in case.name} == set(rules)
+    for case in found:
+        assert bool(case.answer["problems"]) or "-accepts-" in case.name, case.name
+
+
+@pytest.mark.parametrize("name", SPECIFICATIONS)
+def test_our_reader_passes_every_case(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    count = len(list(cases(CASES, (name,))))
+    code = main(["conformance", "--reader", OURS, "--format", name])
+    assert capsys.readouterr().out.splitlines()[-1] == f"{count} of {count} cases passed"
+    assert code == 0
+
+
+def test_each_file_beside_the_cases_belongs_to_one() -> None:
+    for name in SPECIFICATIONS:
+        used = {Path(field) for case in cases(CASES, (name,)) for field in case.fields[1:3] if field}
+        assert {path for path in (CASES / name).iterdir() if path.suffix != ".json"} == used
+
+
+READER = """
+import sys
+for line in sys.stdin:
+    {body}
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("sys.exit(3)", "the reader ended with exit code 3"),
+        ("print('hello')", "this is no JSON object: hello"),
+        ('print(\'{"refused": false, "problems": []}\')', "missing: warning newer-version at 1:61"),
+        ("print('{\"refused\": true}')", "it is refused"),
+    ],
+)
+def test_a_reader_that_answers_otherwise_fails_and_the_page_says_how(
+    body: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "usdf"
+    folder.mkdir()
+    for case in ("U9.8-accepts-version-1", "U9.8-rejects-version-1.1-with-a-warning-and-reads-it"):
+        for ending in ("json", "usdf"):
+            name = f"{case}.{ending}"
+            (folder / name).write_bytes((CASES / "usdf" / name).read_bytes())
+    reader = tmp_path / "reader.py"
+    reader.write_text(READER.format(body=body))
+    page = tmp_path / "report.html"
+    command = ["conformance", "--cases", str(tmp_path), "--reader", f"{sys.executable} {reader}", "--report", str(page)]
+    assert main(command) == 1
+    out = capsys.readouterr().out
+    assert said in out
+    assert re.search(r"^[01] of 2 cases passed$", out, re.MULTILINE)
+    assert said in page.read_text()
+
+
+def test_a_reader_that_cannot_be_started_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["conformance", "--reader", "/nowhere/reader", "--format", "usdf"]) == 1
+    assert "/nowhere/reader: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "equal"),
+    [
+        ({"state": {"a": [0.0]}}, {"state": {"a": [-0.0]}}, False),
+        ({"state": {"a": [0.1]}}, {"state": {"a": [0.1 + 1e-15]}}, False),
+        ({"state": {"a": [1]}}, {"state": {"a": [1.0], "foreign": ["<x/>"]}}, True),
+        ({"state": {"a": []}}, {"state": {}}, False),
+        ({"state": {}}, {"state": {"twist": [0, 0, 0, 0, 0, 0]}}, False),
+        ({"poses": {"a": [0, 0, 0, 0, 0, 0, 1]}}, {"poses": {"a": [0, 1e-12, 0, 0, 0, 0, -1], "b": []}}, True),
+        ({"poses": {"a": [0, 0, 0, 0, 0, 0, 1]}}, {"poses": {"a": [0, 0, 0, 0, 0, 1e-6, 1]}}, False),
+        ({"resolved": {"a": {"twist": None}}}, {"resolved": {"a": {}}}, True),
+        ({"resolved": {"a": {"twist": None}}}, {"resolved": {"a": {"twist": [0]}}}, False),
+    ],
+)
+def test_states_are_compared_bit_for_bit_and_poses_as_rotations(
+    expected: dict[str, Any], given: dict[str, Any], equal: bool
+) -> None:
+    same = {"refused": False, "problems": []}
+    assert (differences({**same, **expected}, {**same, **given}) == ()) is equal
+
+
+def test_a_reader_without_problems_is_right_to_refuse_what_has_errors() -> None:
+    error = {"refused": False, "problems": [{"severity": "error", "code": "bad-number"}], "state": {}}
+    assert differences(error, {"refused": True}) == ()
+    assert differences(error, {"state": {}}) == ("it is not refused",)
+
+
+def test_answers_are_written_as_json_objects_of_the_documented_keys() -> None:
+    documented = set(re.findall(r"^\| `(\w+)` \|", (CASES / "README.md").read_text(), re.MULTILINE))
+    for path in CASES.glob("*/*.json"):
+        case = json.loads(path.read_text(encoding="utf-8"))
+        assert set(case["answer"]) <= documented, path.name
+        assert {"refused", "problems"} <= set(case["answer"]), path.name
