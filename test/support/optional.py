@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
 import pytest
+
+from robot_semantics.base.errors import MissingExtraError
 
 OPTIONAL = frozenset(
     {
@@ -33,18 +36,41 @@ OPTIONAL = frozenset(
 """Modules whose tests a machine can do without; every other one that is missing is an error."""
 
 
+_SAID = re.compile(r"needs the Python module '(\w+)")
+
+
 @contextmanager
 def instead_of_failing() -> Iterator[None]:
-    """Skip what is in here, rather than let it fail, where an optional module is missing."""
+    """Skip what is in here, rather than let it fail, where an optional module is missing.
+
+    A command that ran in this process has raised an error about it, one of its own has said so.
+    """
+    lacked: list[str] = []
+
+    def note(self: MissingExtraError, module: str, extra: str, purpose: str) -> None:
+        lacked.append(module)
+        _INIT(self, module, extra, purpose)
+
+    MissingExtraError.__init__ = note  # type: ignore[method-assign]
     try:
         yield
     except Exception as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, ModuleNotFoundError):
-            cause = cause.__cause__ or cause.__context__
-        missing = cause.name if cause is not None else None
-        name = (missing or "").partition(".")[0]
+        names = [name.partition(".")[0] for name in (*lacked, *_SAID.findall(str(error)), _not_found(error))]
         # What a test has hidden is no reason to skip it.
-        if name not in OPTIONAL or find_spec(name) is not None:
+        missing = [name for name in names if name in OPTIONAL and find_spec(name) is None]
+        if not missing:
             raise
-        pytest.skip(f"the Python module '{name}' is not installed", allow_module_level=True)
+        pytest.skip(f"the Python module '{missing[0]}' is not installed", allow_module_level=True)
+    finally:
+        MissingExtraError.__init__ = _INIT  # type: ignore[method-assign]
+
+
+_INIT = MissingExtraError.__init__
+
+
+def _not_found(error: BaseException) -> str:
+    """Return the name of the module for whose absence an error was raised; empty if for another reason."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ModuleNotFoundError):
+        cause = cause.__cause__ or cause.__context__
+    return "" if cause is None else cause.name or ""
