@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.usdf.table import format_time
+
 JOINT_STATE = "sensor_msgs/msg/JointState"
 MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
 TF_MESSAGE = "tf2_msgs/msg/TFMessage"
@@ -71,7 +74,7 @@ class MessageMaker:
 
     def clock(self, time_ns: int) -> Any:
         """Return the time as ``rosgraph_msgs/msg/Clock``."""
-        return self.types[CLOCK](clock=self._stamp(time_ns))
+        return self.types[CLOCK](clock=self.time(time_ns))
 
     def text(self, text: str) -> Any:
         """Return ``std_msgs/msg/String``."""
@@ -85,7 +88,9 @@ class MessageMaker:
                 headers[row.parent] = self._header_of(time_ns, row.parent)
         return self.types[TF_MESSAGE](
             transforms=[
-                self._stamped(header=headers[row.parent], child_frame_id=row.child, transform=self._pose(row.xyz_quat))
+                self._stamped(
+                    header=headers[row.parent], child_frame_id=row.child, transform=self.transform(row.xyz_quat)
+                )
                 for row in rows
             ]
         )
@@ -116,30 +121,49 @@ class MessageMaker:
                 message = self.types[MULTI_DOF](
                     header=self._header_of(time_ns, frame),
                     joint_names=[row.name for row in some],
-                    transforms=[self._pose(row.xyz_quat) for row in some],
-                    twist=[
-                        self._twist(linear=self._xyz(row.twist[:3]), angular=self._xyz(row.twist[3:]))
-                        for row in some
-                        if row.twist is not None
-                    ],
+                    transforms=[self.transform(row.xyz_quat) for row in some],
+                    twist=[self.twist(row.twist) for row in some if row.twist is not None],
                     wrench=[],
                 )
                 found.append(message)
         return found
 
-    def _stamp(self, time_ns: int) -> Any:
+    def time(self, time_ns: int) -> Any:
+        """Return ``builtin_interfaces/msg/Time``.
+
+        Raises:
+            ArrayError: it is beyond what ROS has: 32 bits of seconds.
+        """
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
+        if not -(2**31) <= seconds < 2**31:
+            raise ArrayError("time", f"{format_time(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
         return self._time(sec=seconds, nanosec=nanoseconds)
 
+    def transform(self, xyz_quat: Row) -> Any:
+        """Return ``geometry_msgs/msg/Transform`` of (7,) x y z [m] and a quaternion."""
+        return self._transform(translation=self._xyz(xyz_quat[:3]), rotation=self._turn(xyz_quat[3:]))
+
+    def pose(self, xyz_quat: Row) -> Any:
+        """Return ``geometry_msgs/msg/Pose`` of (7,) x y z [m] and a quaternion."""
+        point = self.types["geometry_msgs/msg/Point"]
+        x, y, z = map(float, xyz_quat[:3])
+        return self.types["geometry_msgs/msg/Pose"](position=point(x=x, y=y, z=z), orientation=self._turn(xyz_quat[3:]))
+
+    def twist(self, row: Row) -> Any:
+        """Return ``geometry_msgs/msg/Twist`` of (6,) numbers [m/s, rad/s]."""
+        return self._twist(linear=self._xyz(row[:3]), angular=self._xyz(row[3:]))
+
+    def wrench(self, row: Row) -> Any:
+        """Return ``geometry_msgs/msg/Wrench`` of (6,) numbers [N, N m]."""
+        return self.types["geometry_msgs/msg/Wrench"](force=self._xyz(row[:3]), torque=self._xyz(row[3:]))
+
     def _header_of(self, time_ns: int, frame: str) -> Any:
-        return self._header(stamp=self._stamp(time_ns), frame_id=frame)
+        return self._header(stamp=self.time(time_ns), frame_id=frame)
 
     def _xyz(self, row: Row) -> Any:
-        x, y, z = row
-        return self._vector(x=float(x), y=float(y), z=float(z))
+        x, y, z = map(float, row)
+        return self._vector(x=x, y=y, z=z)
 
-    def _pose(self, row: Row) -> Any:
-        x, y, z, qx, qy, qz, qw = (float(value) for value in row)
-        return self._transform(
-            translation=self._vector(x=x, y=y, z=z), rotation=self._quaternion(x=qx, y=qy, z=qz, w=qw)
-        )
+    def _turn(self, row: Row) -> Any:
+        x, y, z, w = map(float, row)
+        return self._quaternion(x=x, y=y, z=z, w=w)

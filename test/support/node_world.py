@@ -15,7 +15,7 @@ from robot_semantics_interfaces.srv import GetWorldState, RestoreSnapshot, SaveS
 from support.nodes import LATCHED, Client, Domain, NodeProcess
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.messages.world_messages import pose_message
+from robot_semantics.ros.messages.maker import pose_message
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import Pose, WorldState
 from robot_semantics.usdf.writer import write_world

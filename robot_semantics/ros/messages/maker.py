@@ -1,18 +1,52 @@
-"""The messages of rclpy, filled the one way that `convert.messages` has."""
+"""The messages of rclpy, filled the one way that `convert.messages` has, and read back into plain rows."""
 
 from __future__ import annotations
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Twist, Vector3
+from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench
+from geometry_msgs.msg import Pose as PoseMessage
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.convert.messages import MessageMaker
+from robot_semantics.transforms import matrix_from_xyz_quat
+from robot_semantics.usdf.joint_values import FloatArray
+from robot_semantics.usdf.poses import pose_quaternions
+from robot_semantics.usdf.world_state import Pose, Vec6
 
 _TYPES = (
-    *(Time, Quaternion, Transform, TransformStamped, Twist, Vector3),
+    *(Time, Point, PoseMessage, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench),
     *(Clock, JointState, MultiDOFJointState, Header, String, TFMessage),
 )
 MAKER = MessageMaker({f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}": kind for kind in _TYPES})
+
+
+def pose_message(pose: Pose) -> PoseMessage:
+    """Return the message of a pose."""
+    return MAKER.pose([*pose.xyz_rpy[:3], *pose_quaternions([pose])[0].tolist()])
+
+
+def matrix_of(message: Transform) -> FloatArray:
+    """Return the (4, 4) transform of a message.
+
+    Raises:
+        ArrayError: it is not finite, or its quaternion is all zeros.
+    """
+    xyz, turn = message.translation, message.rotation
+    return matrix_from_xyz_quat((xyz.x, xyz.y, xyz.z), (turn.x, turn.y, turn.z, turn.w))
+
+
+def row_of_twist(message: Twist) -> Vec6:
+    """Return the linear and the angular velocity of a message."""
+    return _six(message.linear, message.angular)
+
+
+def row_of_wrench(message: Wrench) -> Vec6:
+    """Return the force and the torque of a message."""
+    return _six(message.force, message.torque)
+
+
+def _six(first: Vector3, second: Vector3) -> Vec6:
+    return (first.x, first.y, first.z, second.x, second.y, second.z)

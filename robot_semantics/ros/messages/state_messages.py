@@ -6,11 +6,9 @@ Each conversion lists what the message cannot say. Without a time the stamp is z
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from geometry_msgs.msg import Transform, Twist, Wrench
 from sensor_msgs.msg import JointState as JointStateMessage
 from sensor_msgs.msg import MultiDOFJointState as MultiDOFJointStateMessage
 
@@ -22,8 +20,8 @@ from robot_semantics.kinematics.motions import SUBSPACE
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.ros.messages.world_messages import time_message, twist_message
-from robot_semantics.transforms import invert, matrix_from_xyz_quat, quat_from_matrix
+from robot_semantics.ros.messages.maker import MAKER, matrix_of, row_of_twist, row_of_wrench
+from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.usdf.joint_values import FloatArray, joint_values, stated_velocities
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix, six
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
@@ -35,7 +33,7 @@ _ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "e
 def to_joint_state(state: ModelState, time_ns: int | None = None) -> Converted[JointStateMessage]:
     """Return the JointState of a model's joints of one degree of freedom; NaN where only others state a value."""
     message, lost = JointStateMessage(), _beside_joints(state)
-    message.header.stamp = time_message(time_ns or 0)
+    message.header.stamp = MAKER.time(time_ns or 0)
     chosen = []
     for joint in state.joints:
         counts = {len(row) for row in (joint.positions, joint.velocities, joint.torques) if row is not None}
@@ -82,7 +80,7 @@ def to_multi_dof_joint_state(
     axes. The frame of the message is what the model stands in.
     """
     message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.type in _SEVERAL)
-    message.header.stamp = time_message(time_ns or 0)
+    message.header.stamp = MAKER.time(time_ns or 0)
     message.header.frame_id = state.parent
     space = JointSpace.of(robot)
     values = joint_values(state, space)
@@ -97,7 +95,9 @@ def to_multi_dof_joint_state(
             continue
         T_parent_child = pose_matrix(state.pose) if joint.virtual else local[joint.index]
         message.joint_names.append(joint.name)
-        message.transforms.append(transform_message(invert(joint.T_parent_joint) @ T_parent_child))
+        message.transforms.append(
+            MAKER.transform(xyz_quat_from_matrix(invert(joint.T_parent_joint) @ T_parent_child).tolist())
+        )
         if joint.virtual:
             twists.append(None if state.twist is None else np.array(state.twist))
             wrenches.append(None)
@@ -110,11 +110,11 @@ def to_multi_dof_joint_state(
     names = list(message.joint_names)
     # The arrays are of all joints or of none.
     if twists and all(twist is not None for twist in twists):
-        message.twist = [twist_message(twist.tolist()) for twist in twists if twist is not None]
+        message.twist = [MAKER.twist(twist.tolist()) for twist in twists if twist is not None]
     else:
         lost.extend(f"the twist of '{name}'" for name, row in zip(names, twists, strict=True) if row is not None)
     if wrenches and all(wrench is not None for wrench in wrenches):
-        message.wrench = [wrench_message(wrench.tolist()) for wrench in wrenches if wrench is not None]
+        message.wrench = [MAKER.wrench(wrench.tolist()) for wrench in wrenches if wrench is not None]
     else:
         lost.extend(
             f"the torques of '{n}'" for n, w in zip(message.joint_names, wrenches, strict=True) if w is not None
@@ -143,8 +143,8 @@ def from_multi_dof_joint_state(
             continue
         joint = robot.joints[index]
         T_parent_child = joint.T_parent_joint @ matrix_of(message.transforms[at])
-        twist = _row(message.twist[at].linear, message.twist[at].angular) if message.twist else None
-        wrench = _row(message.wrench[at].force, message.wrench[at].torque) if message.wrench else None
+        twist = np.array(row_of_twist(message.twist[at])) if message.twist else None
+        wrench = np.array(row_of_wrench(message.wrench[at])) if message.wrench else None
         if joint.virtual:
             state = replace(state, pose=pose_from_matrix(T_parent_child), twist=None if twist is None else six(twist))
             continue
@@ -161,40 +161,9 @@ def from_multi_dof_joint_state(
     return Converted(replace(state, joints=tuple(joints)), tuple(lost))
 
 
-def transform_message(T: FloatArray) -> Transform:
-    """Return the message of a (4, 4) transform."""
-    message = Transform()
-    message.translation.x, message.translation.y, message.translation.z = T[:3, 3].tolist()
-    turn = message.rotation
-    turn.x, turn.y, turn.z, turn.w = quat_from_matrix(T[:3, :3]).tolist()
-    return message
-
-
-def matrix_of(message: Transform) -> FloatArray:
-    """Return the (4, 4) transform of a message.
-
-    Raises:
-        ArrayError: it is not finite, or its quaternion is all zeros.
-    """
-    xyz, turn = message.translation, message.rotation
-    return matrix_from_xyz_quat((xyz.x, xyz.y, xyz.z), (turn.x, turn.y, turn.z, turn.w))
-
-
-def wrench_message(wrench: Sequence[float]) -> Wrench:
-    """Return the message of a wrench."""
-    message = Wrench()
-    force, torque = message.force, message.torque
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench
-    return message
-
-
 def _spread(joint: JointModel) -> FloatArray:
     """Return (6, n) what each of a joint's rates is as a twist in the axes of its frame."""
     return np.concatenate(SUBSPACE[joint.type](joint))
-
-
-def _row(first: Twist, second: Twist) -> FloatArray:
-    return np.array((first.x, first.y, first.z, second.x, second.y, second.z))
 
 
 def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:

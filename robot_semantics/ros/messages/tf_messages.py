@@ -16,11 +16,9 @@ from robot_semantics.base.errors import ArrayError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.messages import Transform
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.messages.maker import MAKER
+from robot_semantics.ros.messages.maker import MAKER, matrix_of
 from robot_semantics.ros.messages.raw import deserialized
-from robot_semantics.ros.messages.state_messages import matrix_of
-from robot_semantics.ros.messages.world_messages import time_message
-from robot_semantics.state.cdr import CdrError, TransformMessage
+from robot_semantics.state.cdr import CdrError, TransformMessage, stamp_ns
 from robot_semantics.state.transform_block import TransformRows
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.usdf.frames import without_parent_links
@@ -53,7 +51,7 @@ def to_transforms(
         for name in (model.name for model in state.models)
     }
     lost: list[str] = []
-    time_message(state.time_ns or 0)  # refuses what ROS cannot say
+    MAKER.time(state.time_ns or 0)  # refuses what ROS cannot say
     found: list[Transform] = []
 
     def add(parent: str, child: str, T: FloatArray) -> None:
@@ -132,7 +130,7 @@ class _Graph:
         for message in transforms:
             self.parents[message.child_frame_id] = message.header.frame_id
             self._local[message.child_frame_id] = matrix_of(message.transform)
-            self.stamps.add(message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec)
+            self.stamps.add(stamp_ns(message.header.stamp))
         self.owners = {prefixes.get(name, "") + link: name for name in robots for link in robots[name].link_names}
         self._roots = {name: prefixes.get(name, "") + robot.root_link for name, robot in robots.items()}
         self._prefixes = prefixes

@@ -6,31 +6,20 @@ that the services give beside the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeVar
 
-from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Pose as PoseMessage
-from geometry_msgs.msg import Twist, Wrench
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
-from robot_semantics.base.errors import ArrayError
+from robot_semantics.ros.messages.maker import MAKER, pose_message, row_of_twist, row_of_wrench
+from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.poses import pose_from_quaternion
-from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import (
-    WORLD,
-    Frame,
-    JointState,
-    LinkState,
-    ModelState,
-    Pose,
-    Vec6,
-    WorldState,
-)
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
+
+Placed = TypeVar("Placed", WorldModel, WorldFrame, WorldLink)
 
 
 def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> WorldStateMessage:
@@ -43,7 +32,7 @@ def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> 
     message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
     message.header.frame_id = WORLD
     if state.time_ns is not None:
-        message.header.stamp = time_message(state.time_ns)
+        message.header.stamp = MAKER.time(state.time_ns)
     message.model_states = [_model_message(model) for model in state.models]
     message.frames = [_frame_message(frame) for frame in state.frames]
     message.missing = item_messages(missing)
@@ -52,12 +41,11 @@ def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> 
 
 def world_from_message(message: WorldStateMessage) -> WorldState:
     """Return the world state of a message."""
-    stamp = message.header.stamp
     return WorldState(
         name=message.name or None,
         models=tuple(_model(model) for model in message.model_states),
         frames=tuple(_frame(frame) for frame in message.frames),
-        time_ns=stamp.sec * 1_000_000_000 + stamp.nanosec if message.has_time else None,
+        time_ns=stamp_ns(message.header.stamp) if message.has_time else None,
     )
 
 
@@ -95,36 +83,6 @@ def items_from_messages(messages: Iterable[StateItem], *, done: bool, by: str = 
     ]
 
 
-def time_message(time_ns: int) -> Time:
-    """Return the message of a time in integer nanoseconds.
-
-    Raises:
-        ArrayError: it is beyond what ROS has: 32 bits of seconds.
-    """
-    seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
-    if not -(2**31) <= seconds < 2**31:
-        raise ArrayError("time", f"{format_time(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
-    return Time(sec=seconds, nanosec=nanoseconds)
-
-
-def pose_message(pose: Pose) -> PoseMessage:
-    """Return the message of a pose."""
-    quat = pose.quat_xyzw if pose.quat_xyzw is not None else quat_from_rpy(pose.xyz_rpy[3:]).tolist()
-    message = PoseMessage()
-    point, turn = message.position, message.orientation
-    point.x, point.y, point.z = pose.xyz_rpy[:3]
-    turn.x, turn.y, turn.z, turn.w = quat
-    return message
-
-
-def twist_message(twist: Sequence[float]) -> Twist:
-    """Return the message of a twist."""
-    message = Twist()
-    linear, angular = message.linear, message.angular
-    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist
-    return message
-
-
 def _model_message(model: ModelState) -> WorldModel:
     message = WorldModel(
         name=model.name,
@@ -145,17 +103,15 @@ def _frame_message(frame: Frame) -> WorldFrame:
 def _link_message(link: LinkState) -> WorldLink:
     message = _with_motion(WorldLink(name=link.name), link)
     if link.wrench is not None:
-        message.has_wrench = True
-        force, torque = message.wrench.force, message.wrench.torque
-        force.x, force.y, force.z, torque.x, torque.y, torque.z = link.wrench
+        message.has_wrench, message.wrench = True, MAKER.wrench(link.wrench)
     return message
 
 
-def _with_motion(message: Any, item: ModelState | Frame | LinkState) -> Any:
+def _with_motion(message: Placed, item: ModelState | Frame | LinkState) -> Placed:
     if item.pose is not None:
         message.has_pose, message.pose = True, pose_message(item.pose)
     if item.twist is not None:
-        message.has_twist, message.twist = True, twist_message(item.twist)
+        message.has_twist, message.twist = True, MAKER.twist(item.twist)
     return message
 
 
@@ -176,7 +132,7 @@ def _model(message: WorldModel) -> ModelState:
         pose=_pose(message),
         twist=_twist(message),
         links=tuple(
-            LinkState(link.name, _pose(link), _twist(link), _wrench(link.wrench) if link.has_wrench else None)
+            LinkState(link.name, _pose(link), _twist(link), row_of_wrench(link.wrench) if link.has_wrench else None)
             for link in message.link_states
         ),
         joints=tuple(_joint(joint) for joint in message.joint_states),
@@ -199,7 +155,7 @@ def _joint(message: WorldJoint) -> JointState:
     )
 
 
-def _pose(message: Any) -> Pose | None:
+def _pose(message: Placed) -> Pose | None:
     if not message.has_pose:
         return None
     point, turn = message.pose.position, message.pose.orientation
@@ -207,13 +163,5 @@ def _pose(message: Any) -> Pose | None:
     return pose_from_quaternion((point.x, point.y, point.z), (turn.x, turn.y, turn.z, turn.w))
 
 
-def _twist(message: Any) -> Vec6 | None:
-    if not message.has_twist:
-        return None
-    linear, angular = message.twist.linear, message.twist.angular
-    return (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
-
-
-def _wrench(message: Wrench) -> Vec6:
-    force, torque = message.force, message.torque
-    return (force.x, force.y, force.z, torque.x, torque.y, torque.z)
+def _twist(message: Placed) -> Vec6 | None:
+    return row_of_twist(message.twist) if message.has_twist else None

@@ -17,7 +17,7 @@ from robot_semantics.base.files import save_bytes
 from robot_semantics.model import queries
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group, NamedState
-from robot_semantics.ros.messages.world_messages import time_message
+from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
@@ -78,7 +78,7 @@ class GroupStateServices:
             if nearest[0].difference <= tolerance:
                 response.matching_state = nearest[0].state
         if measured.oldest_ns is not None:
-            response.stamp = time_message(measured.oldest_ns)
+            response.stamp = MAKER.time(measured.oldest_ns)
 
     def _get_group_state(self, robot: Robot, request: Any, response: Any) -> None:
         group = robot.model.semantics.group(request.group)
@@ -89,7 +89,7 @@ class GroupStateServices:
             values, stamp_ns = self._measured(robot, group)
         response.joint_state = JointState(name=list(values), position=list(values.values()))
         now_ns = int(self._served.node.get_clock().now().nanoseconds)
-        response.joint_state.header.stamp = time_message(now_ns if stamp_ns is None else stamp_ns)
+        response.joint_state.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
 
     def _save_group_state(self, robot: Robot, request: Any, response: Any) -> None:
         group = robot.model.semantics.group(request.group)

@@ -11,7 +11,8 @@ from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import SnapshotInfo
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.ros.messages.world_messages import item_messages, note_messages, time_message
+from robot_semantics.ros.messages.maker import MAKER
+from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node import parameter_table as checks
 from robot_semantics.ros.node.parameter_table import Parameter, ParameterError, declare
 from robot_semantics.ros.node.restore import Restore
@@ -95,7 +96,7 @@ class Snapshots:
             name, taken.state, request.comment, overwrite=request.overwrite, texts=self._texts(taken)
         )
         response.path, response.missing = str(path), item_messages(taken.missing)
-        response.stamp = time_message(taken.state.time_ns or 0)
+        response.stamp = MAKER.time(taken.state.time_ns or 0)
         response.success = True
         return response
 
@@ -135,7 +136,7 @@ class Snapshots:
     async def _list(self, _request: Any, response: Any) -> Any:
         for info in self._store.infos():
             stamp = _stamp(info.time_ns)
-            saved = time_message(info.saved_ns)
+            saved = MAKER.time(info.saved_ns)
             response.snapshots.append(
                 SnapshotInfo(
                     name=info.name,
@@ -178,7 +179,7 @@ def _folder(name: str) -> Path:
 def _stamp(time_ns: int | None) -> Time | None:
     """Return the message of a time; None where none is stated, or one that ROS cannot say."""
     try:
-        return None if time_ns is None else time_message(time_ns)
+        return None if time_ns is None else MAKER.time(time_ns)
     except ArrayError:
         return None
 

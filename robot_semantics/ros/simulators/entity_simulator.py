@@ -23,7 +23,7 @@ from simulation_interfaces.srv import (
 )
 
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.ros.messages.world_messages import pose_message, twist_message
+from robot_semantics.ros.messages.maker import MAKER, pose_message
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem, RestoreLog
@@ -165,7 +165,7 @@ class EntitySimulator(RemoteSimulator):
         state.pose = pose_message(pose_from_matrix((placed if poses else standing or placed).pose(name)))
         twist = (placed if moves else standing or placed).relative_twists((name,))[0]
         if np.isfinite(twist).all() and (moves or standing is not None):
-            state.twist = twist_message(twist.tolist())
+            state.twist = MAKER.twist(twist)
         return self._setting(name, state, poses=poses, moves=moves)
 
     def _setting(self, name: str, state: EntityState, *, poses: bool, moves: bool) -> SetEntityState.Request:

@@ -21,12 +21,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.resources import PackageResolver
+from robot_semantics.ros.messages.maker import MAKER, pose_message
 from robot_semantics.ros.messages.world_messages import (
     item_messages,
     note_messages,
-    pose_message,
-    time_message,
-    twist_message,
     world_from_message,
     world_to_message,
 )
@@ -102,7 +100,7 @@ class MujocoWorld(GuardedNode):
 
     def _initial_state(self) -> WorldState:
         state = read_world(self.settings.world) if self.settings.world else WorldState()
-        time_message(state.time_ns or 0)  # refuses what the clock could not say
+        MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
         return state
 
     def _simulator(self) -> MujocoSimulator:
@@ -228,7 +226,7 @@ class MujocoWorld(GuardedNode):
             return
         self._published_ns, self._published_wall = self.simulator.time_ns, now
         state = self.simulator.capture(motion_only=True)
-        stamp = time_message(self.simulator.time_ns)
+        stamp = MAKER.time(self.simulator.time_ns)
         self._clock.publish(Clock(clock=stamp))
         for outlet, model in zip(self._outlets, state.models, strict=True):
             if outlet.joint_states is not None:
@@ -275,7 +273,7 @@ class MujocoWorld(GuardedNode):
         # What no text could say, a message may not either.
         check_writable(state)
         check_sizes(state)
-        time_message(state.time_ns or 0)  # refuses what the clock could not say
+        MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
         report = self.simulator.restore(
             state, models=list(request.models) or None, partial=request.partial, dry_run=request.dry_run
         )
@@ -310,7 +308,7 @@ class MujocoWorld(GuardedNode):
             self._publish(force=True)
         else:
             response.message = "the simulation is running: pause it first"
-        response.time = time_message(self.simulator.time_ns)
+        response.time = MAKER.time(self.simulator.time_ns)
         return response
 
     def _take_steps(self, count: int) -> None:
@@ -362,5 +360,5 @@ def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointS
         translation.x, translation.y, translation.z = pose.position.x, pose.position.y, pose.position.z
         message.transforms = [transform]
     if model.twist is not None:
-        message.twist = [twist_message(model.twist)]
+        message.twist = [MAKER.twist(model.twist)]
     return message

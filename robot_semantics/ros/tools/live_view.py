@@ -24,9 +24,10 @@ from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.messages.state_messages import matrix_of
+from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
+from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.parts import robot_parts
@@ -151,8 +152,7 @@ class LiveRobot:
     def _heard(self, message: Any) -> None:
         with self._news:
             for transform in message.transforms:
-                stamp = transform.header.stamp
-                self._stamp_ns = max(self._stamp_ns, stamp.sec * 1_000_000_000 + stamp.nanosec)
+                self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
                 T = matrix_of(transform.transform)
                 if np.isfinite(T).all():
                     self._transforms[transform.child_frame_id] = (transform.header.frame_id, T)
