@@ -33,6 +33,8 @@ def test_every_consumer_answers_what_the_state_says_or_names_what_it_refuses(
     if consumer.puts:
         assert not world.must, f"taken, though it cannot be: {sorted(world.must)}"
     assert_agrees(world, answer)
+    if consumer.says_ages:
+        assert_says_ages(world, answer)
 
 
 def assert_names_what_is_wrong(world: RandomWorld, refusal: RefusedError) -> None:
@@ -65,6 +67,18 @@ def assert_agrees(world: RandomWorld, answer: Answer) -> None:
             np.testing.assert_allclose(answer[model]["base_twist"], twist, rtol=0, atol=TOLERANCE, err_msg=model)
 
 
+def assert_says_ages(world: RandomWorld, answer: Answer) -> None:
+    for model in world.state.models:
+        aged = {joint.name: joint.age_ns for joint in model.joints} | {"pose": model.age_ns}
+        said = [line for line in answer[model.name]["said"] if "older than" in line and f"'{model.name}'" in line]
+        for name, age_ns in aged.items():
+            if age_ns:
+                # A recording names what is older, whoever puts a state onto a robot also by how much.
+                amount = (f"{age_ns * 1e-9:.9g} s", "has no place in a recording")
+                named = [line for line in said if f"'{name}'" in line or name == "pose"]
+                assert any(word in line for line in named for word in amount), f"{model.name}: {name} {age_ns}"
+
+
 def assert_same_row(found: object, expected: np.ndarray, what: str) -> None:
     row = np.ravel(np.asarray(found, dtype=np.float64))
     if len(expected) == 7:
@@ -78,11 +92,14 @@ def test_the_random_worlds_are_of_every_kind() -> None:
     parents = {model.parent.rstrip("0123456789") for world in worlds for model in world.state.models}
     assert parents == {"world", "frame_", "m"}
     assert sum(bool(world.must) for world in worlds) > 30
-    assert sum(not world.must and not world.may for world in worlds) > 20
+    assert sum(not world.must and not world.may for world in worlds) > 30
     models = [model for world in worlds for model in world.state.models]
     for joints, links in ((False, False), (True, False), (False, True), (True, True)):
         assert any((bool(model.joints), bool(model.links)) == (joints, links) for model in models)
     assert any(model.pose is None for model in models)
+    assert any(model.age_ns for model in models)
+    assert any(joint.age_ns for model in models for joint in model.joints)
+    assert sum(text.count("<mimic") for world in worlds for text, _ in world.robots.values()) > 20
     assert any(model.twist is None for model in models)
     bases = {text for world in worlds for _, srdf in world.robots.values() for text in (srdf or "none",)}
     assert all(any(kind in text for text in bases) for kind in ("none", "fixed", "planar", "floating"))

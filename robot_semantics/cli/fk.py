@@ -109,7 +109,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | N
         if len(names) != 1:
             raise UsageError(f"--model: {len(names)} models of {arguments.world} can be this robot: choose one")
     name = names[0] if arguments.model is None else arguments.model
-    kinematics, base = ForwardKinematics(model).measured, Base.of(model)
+    kinematics, base = ForwardKinematics(model), Base.of(model)
     # What it is held by may be a robot that the world names.
     others = (
         robots_of(state, find=finder(arguments, arguments.world))
@@ -118,12 +118,16 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | N
     )
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(
-        state.model(name), world, kinematics, base=base, positions=zero_positions(kinematics.space, model)
+        state.model(name),
+        world,
+        kinematics,
+        base=base,
+        positions=kinematics.space.with_mimics(zero_positions(kinematics.space, model)),
     )
     inputs.print_report(applied.items, applied.notes)
     if applied.refused:
         return None
-    T_root_link = kinematics.link_poses(applied.positions)
+    T_root_link = kinematics.measured.link_poses(applied.positions)
     if applied.base_xyz_quat is None:
         return None, T_root_link
     return WORLD, world.pose(base.frame) @ matrix_from_pose(applied.base_xyz_quat) @ T_root_link

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.world_state import WorldState
 
 T = TypeVar("T")
@@ -24,12 +25,16 @@ class Converted(Generic[T]):
 
 
 def beyond_motion(state: WorldState) -> list[str]:
-    """Return what no format but USDF itself carries of `state`: engines, files, foreign content."""
+    """Return what no format but USDF itself carries of `state`: engines, files, ages, comment, foreign content."""
     lost = [f"the engine state of '{engine.name}'" for engine in state.engines]
     for model in state.models:
         files = [what for what in ("description", "semantic", "urdf_sha256") if getattr(model, what) is not None]
         if files:
             lost.append(f"model '{model.name}': which robot it is (rs:description, rs:semantic, rs:hash)")
+    if ages_of(state):
+        lost.append("how old values are (rs:age)")
+    if state.comment:
+        lost.append("the comment")
     carriers = [(body.name, body.foreign) for body in state.bodies]
     for model in state.models:
         carriers.extend((f"{model.name}::{link.name}", link.foreign) for link in model.links)

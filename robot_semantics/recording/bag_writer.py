@@ -39,6 +39,7 @@ from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.state.apply import apply_model_state
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.table import format_time
@@ -201,6 +202,10 @@ class _Bag:
         time_ns = state.time_ns or 0
         self.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
         transforms = []
+        for age in ages_of(state):
+            if age.age_ns:
+                owner = f"joint '{age.name}' of '{age.model}'" if age.model else f"'{age.name}'"
+                self.tell(f"that {owner} is older than its state has no place in a recording", "age")
         for frame in state.frames:
             if frame.twist is not None:
                 self.tell(f"the twist of frame '{frame.name}' has no place in a recording", "frame-twist")

@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.series import Gap, Series
+from robot_semantics.usdf.ages import with_ages
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -110,9 +111,14 @@ def _cells(values: Any) -> list[str]:
 
 
 def _with_gaps(block: Block) -> Iterator[tuple[WorldState, tuple[Gap, ...]]]:
+    """Yield every state, with the ages of what is old in it, and what is unknown or old."""
     with_gap = block.series.has_gap(block.max_gap_ns)
     for i, state in enumerate(block.series.states()):
-        yield state, tuple(block.series.gaps(i, block.max_gap_ns)) if with_gap[i] else ()
+        if not with_gap[i]:
+            yield state, ()
+            continue
+        old = [age for age in block.series.ages(i) if age.age_ns > block.max_gap_ns]
+        yield with_ages(state, old), tuple(block.series.gaps(i, block.max_gap_ns))
 
 
 _FORMATS: dict[str, Callable[[Block], Iterator[Rendered]]] = {"usdf": _usdf, "jsonl": _jsonl, "csv": _csv}

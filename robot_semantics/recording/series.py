@@ -20,6 +20,7 @@ from robot_semantics.state.model_states import (
     poses,
     six_or_none,
 )
+from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
 
 
@@ -101,17 +102,21 @@ class Series:
     def gaps(self, index: int, max_gap_ns: int) -> list[Gap]:
         """Return what is unknown or older than `max_gap_ns` at the time with that index."""
         found = []
-        for model in self.models:
-            for name, age in zip(model.joints, model.joint_age_ns[index].tolist(), strict=True):
-                if age < 0 or age > max_gap_ns:
-                    found.append(Gap("joint", f"{model.name}/{name}", _seconds(age)))
-            age = int(model.base_age_ns[index])
-            if age < 0 or age > max_gap_ns:
-                found.append(Gap("base", model.name, _seconds(age)))
-        for name, age in zip(self.frames, self.frame_age_ns[index].tolist(), strict=True):
-            if age < 0 or age > max_gap_ns:
-                found.append(Gap("frame", name, _seconds(age)))
+        for model, name, age_ns in self.ages(index):
+            if age_ns < 0 or age_ns > max_gap_ns:
+                kind = "frame" if name in self.frames else "base"
+                seconds = None if age_ns < 0 else age_ns / 1e9
+                found.append(Gap(kind, name, seconds) if model is None else Gap("joint", f"{model}/{name}", seconds))
         return found
+
+    def ages(self, index: int) -> Iterator[ValueAge]:
+        """Yield the distance of every value to its nearest message at the time with that index, -1 without one."""
+        for model in self.models:
+            for name, age_ns in zip(model.joints, model.joint_age_ns[index].tolist(), strict=True):
+                yield ValueAge(model.name, name, age_ns)
+            yield ValueAge(None, model.name, int(model.base_age_ns[index]))
+        for name, age_ns in zip(self.frames, self.frame_age_ns[index].tolist(), strict=True):
+            yield ValueAge(None, name, age_ns)
 
     def has_gap(self, max_gap_ns: int) -> npt.NDArray[np.bool_]:
         """Return at which times (n,) anything is unknown or older than `max_gap_ns`."""
@@ -124,7 +129,3 @@ class Series:
         for age in ages:
             result |= ((age < 0) | (age > max_gap_ns)).any(axis=1)
         return result
-
-
-def _seconds(age_ns: int) -> float | None:
-    return None if age_ns < 0 else age_ns / 1e9

@@ -186,6 +186,7 @@ class _Application:
         kept = tuple(
             joint.name for joint in self.space.joints if not joint.virtual and joint.name not in self.positions_of
         )
+        self._say_ages()
         if kept:
             self.log.note(f"{len(kept)} joints are neither stated nor follow, and stay as they are: {', '.join(kept)}")
         return AppliedState(
@@ -201,6 +202,17 @@ class _Application:
             tuple(self.log.items),
             tuple(self.log.notes),
         )
+
+    def _say_ages(self) -> None:
+        """Note what was measured before the state's time: it is put together with the rest, as of one time."""
+        aged = [("its pose", self.model.age_ns), *((f"'{joint.name}'", joint.age_ns) for joint in self.model.joints)]
+        named: dict[int, list[str]] = {}
+        for name, age_ns in aged:
+            if age_ns:
+                named.setdefault(age_ns, []).append(name)
+        if named:
+            older = "; ".join(f"{age_ns * 1e-9:.9g} s: {', '.join(names)}" for age_ns, names in sorted(named.items()))
+            self.log.note(f"values older than the state's time, taken as of it: {older}")
 
     # --- the root link
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from robot_semantics.usdf.world_state import WorldState
 
 
-@dataclass(frozen=True, slots=True)
-class ValueAge:
+class ValueAge(NamedTuple):
     """The age of one value.
 
     Attributes:

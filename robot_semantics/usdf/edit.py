@@ -50,6 +50,8 @@ def set_pose(
             pose=item.pose if pose is None else pose,
             parent=item.parent if parent is None else parent,
             twist=item.twist if twist is None else twist,
+            # What a person sets is of the state's time.
+            age_ns=None,
         )
 
     return replace(
@@ -210,6 +212,9 @@ def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> di
 
 def _with_positions(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:
     stated = {joint.name for joint in model.joints}
-    joints = [replace(joint, positions=values[joint.name]) if joint.name in values else joint for joint in model.joints]
+    joints = [
+        replace(joint, positions=values[joint.name], age_ns=None) if joint.name in values else joint
+        for joint in model.joints
+    ]
     joints.extend(JointState(name, row) for name, row in values.items() if name not in stated)
     return replace(model, joints=tuple(joints))

@@ -87,8 +87,8 @@ class Stage:
 
 
 def link_poses(actor: Actor, stance: Stance) -> FloatArray:
-    """Return (links, 4, 4) T_world_link [m]."""
-    kinematics = actor.kinematics
+    """Return (links, 4, 4) T_world_link [m]; a mimic joint is where it was measured, as on the page."""
+    kinematics = actor.kinematics.measured
     poses: FloatArray = stance.T_world_base @ kinematics.T_parent_root(stance.q) @ kinematics.link_poses(stance.q)
     return poses
 

@@ -195,3 +195,38 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     refused = run("sim", "run", path, "--steps", "0")
     assert (refused.code, refused.out) == (1, "")
     assert "the state does not say the pose of 'cart::hand'" in refused.err
+
+
+LIFT = """<robot name="lift"><link name="base"/><link name="low"/><link name="high"/>
+<joint name="low" type="prismatic"><parent link="base"/><child link="low"/><axis xyz="0 0 1"/>
+ <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+<joint name="high" type="prismatic"><parent link="low"/><child link="high"/><axis xyz="0 0 1"/>
+ <limit lower="-2" upper="2" effort="1" velocity="1"/><mimic joint="low" multiplier="2" offset="0.5"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    ("stated", "heights"),
+    [
+        ({}, (0.0, 0.5)),  # the leader at 0, its follower where it takes it
+        ({"low": 0.25}, (0.25, 1.25)),
+        ({"high": 1.5}, (0.5, 2.0)),
+        ({"low": 0.25, "high": 0.125}, (0.25, 0.375)),  # measured, where it is
+    ],
+)
+def test_fk_of_a_world_has_a_mimic_joint_where_it_was_measured_or_where_its_leader_takes_it(
+    run: RunCommand, tmp_path: Path, stated: dict[str, float], heights: tuple[float, float]
+) -> None:
+    (tmp_path / "lift.urdf").write_text(LIFT)
+    joints = "".join(
+        f'<joint_state name="{name}"><positions>{q}</positions></joint_state>' for name, q in stated.items()
+    )
+    path = tmp_path / "world.usdf"
+    path.write_text(
+        f'<world_state><model_state name="lift"><pose>0 0 0 0 0 0</pose>{joints}</model_state></world_state>'
+    )
+    found = run("fk", str(tmp_path / "lift.urdf"), "--world", path, "--json")
+    assert found.code == 0, found.err
+    poses = json.loads(found.out)["poses"]
+    assert (poses["low"][2], poses["high"][2]) == pytest.approx(heights)
+    assert ("'high' is 0.875 away from where 'low' takes it" in found.err) == (len(stated) == 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pinocchio
 import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
+from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.examples import example
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import Pose, Vec6
@@ -272,3 +274,19 @@ def test_a_robot_that_is_called_like_a_frame_is_refused(tools: Any, drive: Path)
     code, _, stderr = tools.run("export", drive, "--model", "odom", "-o", tools.folder / "state.usdf")
     assert code == 1
     assert "error: 'odom' is both a robot and a frame; give the robot another name with --model" in stderr
+
+
+def test_a_document_says_how_old_a_value_is_that_is_older_than_the_greatest_gap(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.describe()
+    tape.joints(tools.START + 1_500_000_000, ["lift_joint"], [0.125])
+    tape.joints(tools.START + 3_500_000_000, ["elbow_joint"], [0.5])
+    bag = tape.write(tools.folder / "bag")
+    for ending in ("usdf", "jsonl"):
+        out = tools.folder / f"state.{ending}"
+        assert tools.run("export", bag, "--at", "end", "--max-gap", "1", "-o", out)[0] == 0
+        values = {} if ending == "usdf" else json.loads(out.read_text())
+        values.pop("gaps", None)
+        model = (world_from_json(values) if values else read_world(out)).models[0]
+        assert model.joint("lift_joint").positions == (0.125,)
+        assert (model.joint("lift_joint").age_ns, model.joint("elbow_joint").age_ns) == (2_000_000_000, None)

@@ -35,6 +35,8 @@ class Joint:
     q: FloatArray
     v: FloatArray
     mimic: tuple[str, float, float] | None = None
+    slipped: bool = False
+    """Whether it is elsewhere than its leader takes it."""
 
     def motion(self) -> FloatArray:
         return motion(self.type, self.axis, self.q)
@@ -164,12 +166,15 @@ def random_robot(rng: np.random.Generator, name: str, frames: list[str]) -> Robo
         q, v = _random_motion(rng, kind)
         parent = str(rng.choice(["base", *(joint.child for joint in joints)]))
         leaders = [joint for joint in joints if joint.type == kind and joint.mimic is None and len(joint.q) == 1]
-        mimic = None
+        mimic, slipped = None, False
         if leaders and rng.random() < 0.5:
             leader = leaders[0]
             multiplier, offset = float(rng.choice((-1.0, 0.5))), float(rng.uniform(-0.2, 0.2))
-            mimic, q, v = (leader.name, multiplier, offset), multiplier * leader.q + offset, multiplier * leader.v
-        joints.append(Joint(f"j{number}", kind, parent, f"l{number}", random_pose(rng, 0.5), axis, q, v, mimic))
+            mimic, slipped = (leader.name, multiplier, offset), bool(rng.random() < 0.3)
+            q = multiplier * leader.q + offset + (0.15 if slipped else 0.0)
+            v = multiplier * leader.v
+        T = random_pose(rng, 0.5)
+        joints.append(Joint(f"j{number}", kind, parent, f"l{number}", T, axis, q, v, mimic, slipped))
     base = BASES[int(rng.integers(len(BASES)))]
     frame = "world" if base is None else str(rng.choice(frames))
     T, twist = np.eye(4), np.zeros(6)
@@ -210,6 +215,8 @@ class _Body:
 class _Maker:
     rng: np.random.Generator
     fault: str | None
+    calm: bool
+    """Whether everything is stated that puts a robot somewhere, so that nothing need be refused."""
     bodies: dict[str, _Body] = field(default_factory=dict)
     models: list[ModelState] = field(default_factory=list)
     must: set[str] = field(default_factory=set)
@@ -218,18 +225,18 @@ class _Maker:
     def make(self) -> RandomWorld:
         rng, found = self.rng, RandomWorld(WorldState(), {}, {}, {}, {}, {}, frozenset(), frozenset())
         self.bodies["world"] = _Body(np.eye(4), np.zeros(6), "world", True)
-        frames, any_moves = [], rng.random() < 0.3
+        frames, any_moves = [], not self.calm and rng.random() < 0.3
         for number in range(int(rng.integers(1, 4))):
             name = f"frame_{number}"
             parent = str(rng.choice(list(self.bodies)))
             above = self.bodies[parent]
-            T_parent, moves = random_pose(rng), bool(rng.random() < 0.7)
+            T_parent, moves = random_pose(rng), self.calm or bool(rng.random() < 0.7)
             relative = rng.uniform(-0.5, 0.5, 6) * (any_moves and rng.random() < 0.7)
             if moves and relative.any():
                 self.may.add(f"frame '{name}'")
             self.bodies[name] = _Body(above.T @ T_parent, carried(above, T_parent, relative), parent, moves)
             stated = tuple(relative.tolist()) if moves else None
-            frames.append(Frame(name, parent, pose_of(T_parent), stated))
+            frames.append(Frame(name, parent, pose_of(T_parent), stated, age_ns=self._age()))
         for number in range(int(rng.integers(1, 4))):
             robot = random_robot(rng, f"m{number}", [frame.name for frame in frames] + ["world"])
             self._add(robot, found)
@@ -241,11 +248,11 @@ class _Maker:
         rng, name = self.rng, robot.name
         frame = self.bodies[robot.frame]
         T_frame_root = robot.T_frame_root.copy()
-        placed, moving = rng.random() < 0.9, rng.random() < 0.6
+        placed, moving = self.calm or rng.random() < 0.9, self.calm or rng.random() < 0.6
         if self.fault == "plane" and robot.base == "planar" and placed:
             T_frame_root[2, 3] += 0.25
             self.must.add(f"model '{name}': pose")
-        if robot.base == "fixed" and rng.random() < 0.3:
+        if robot.base == "fixed" and not self.calm and rng.random() < 0.3:
             T_frame_root = random_pose(rng)
             self.may.add(f"model '{name}': pose")
         T = frame.T @ T_frame_root
@@ -266,7 +273,7 @@ class _Maker:
                 (self.may if either or known else self.must).add(f"model '{name}': twist")
         pose = pose_of(np.linalg.inv(above.T) @ T) if placed else None
         links, joints = self._statements(robot, found)
-        self.models.append(ModelState(name, parent, pose, twist, links, joints))
+        self.models.append(ModelState(name, parent, pose, twist, links, joints, age_ns=self._age()))
         found.robots[name] = robot.files
         if placed:
             body.moves = moving
@@ -275,6 +282,10 @@ class _Maker:
             found.T_world_link[name] = {link: T @ T_root_link for link, T_root_link in here.items()}
         else:
             del found.T_world_link[name]
+
+    def _age(self) -> int | None:
+        """Return how much older than the state's time a value is [ns], where that is said."""
+        return int(self.rng.integers(1, 3_000_000_000)) if self.rng.random() < 0.3 else None
 
     def _known(self, one: str, other: str) -> bool:
         """Tell whether the state says how one body moves against another."""
@@ -293,12 +304,20 @@ class _Maker:
         """Return what is stated of links and joints, and note what follows from it."""
         rng, name, T_root_link = self.rng, robot.name, robot.T_root_link
         by_joints, by_links = rng.choice((0.0, 0.7, 1.0)), rng.choice((0.0, 0.7, 1.0))
+        by_joints = max(by_joints, float(self.calm and by_links < 1.0))
         moving = [joint for joint in robot.joints if len(joint.q)]
-        stated = [joint for joint in moving if rng.random() < by_joints]
+        # Who is elsewhere than its leader takes it can only be known by what is said of both.
+        apart = {name for joint in moving if joint.slipped and joint.mimic for name in (joint.name, joint.mimic[0])}
+        stated = [joint for joint in moving if rng.random() < by_joints or joint.name in apart]
         with_rates = bool(rng.random() < 0.6)
         posed = [link for link in robot.links if rng.random() < by_links]
         joints = [
-            JointState(joint.name, tuple(joint.q.tolist()), tuple(joint.v.tolist()) if with_rates else None)
+            JointState(
+                joint.name,
+                tuple(joint.q.tolist()),
+                tuple(joint.v.tolist()) if with_rates else None,
+                age_ns=self._age(),
+            )
             for joint in stated
         ]
         poses = {link: T_root_link[link] for link in posed}
@@ -374,7 +393,8 @@ FAULTS = (None, None, None, "plane", "limit", "unknown", "link")
 def random_world(seed: int) -> RandomWorld:
     """Return the world of a number, always the same."""
     rng = np.random.default_rng((14, seed))
-    return _Maker(rng, FAULTS[seed % len(FAULTS)]).make()
+    fault = FAULTS[seed % len(FAULTS)]
+    return _Maker(rng, fault, fault is None and seed % 2 == 0).make()
 
 
 def as_list(value: Any) -> list[float]:

@@ -36,7 +36,7 @@ Answer = dict[str, dict[str, Any]]
 """By model, as far as it can be said.
 
 ``T_world_link``: (4, 4) by link; ``positions`` and ``velocities``: rows by joint; ``base_twist``: (6,) of the root link
-in its virtual joint's frame, in that frame's axes.
+in its virtual joint's frame, in that frame's axes; ``said``: what it says of the model in words.
 """
 
 
@@ -59,12 +59,14 @@ class Consumer:
     Attributes:
         run: takes a state, its robots and a folder.
         puts: it puts the state onto robots, and so must refuse what these cannot take; others only look at it.
+        says_ages: it says in words how old values are that it takes as of the state's time; the others show none.
         worlds: how many of the random worlds it is given; fewer for slow ones.
         marks: pytest's marks of its tests.
     """
 
     run: Callable[[WorldState, Robots, Path], Answer]
     puts: bool = True
+    says_ages: bool = True
     worlds: int = 140
     marks: tuple[pytest.MarkDecorator, ...] = ()
 
@@ -103,6 +105,7 @@ def library(state: WorldState, robots: Robots, _folder: Path) -> Answer:
             said["T_world_link"] = dict(zip(robot.link_names, poses, strict=True))
         if found.base_twist is not None:
             said["base_twist"] = found.base_twist
+        said["said"] = found.notes
     if refused:
         raise RefusedError(refused)
     return answer
@@ -128,11 +131,13 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
         if robots[model.name][1] is not None:
             files += ["--srdf", str(folder / f"{model.name}.srdf")]
         try:
-            found = json.loads(command("fk", *files, "--world", str(path), "--model", model.name, "--json"))
+            words: list[str] = []
+            options = ("--world", str(path), "--model", model.name, "--json")
+            found = json.loads(command("fk", *files, *options, said=words))
         except RefusedError as error:
             refused += error.items
             continue
-        answer[model.name] = {}
+        answer[model.name] = {"said": words}
         if "relative_to" in found:
             assert found["relative_to"] == "world"
             poses = {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
@@ -145,13 +150,12 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
 def view(state: WorldState, robots: Robots, folder: Path) -> Answer:
     """What `robot_semantics view` shows."""
     from robot_semantics.viewer.opening import Opening, open_files
+    from robot_semantics.viewer.stage import link_poses
 
     stage = open_files([written(state, robots, folder)], Opening(), Diagnostics())
     answer: Answer = {model.name: {"T_world_link": {}} for model in state.models}
     for actor in stage.actors:
-        stance = stage.moments[0].stances[actor.name]
-        T_base_root = actor.kinematics.T_parent_root(stance.q)
-        poses = stance.T_world_base @ T_base_root @ actor.kinematics.link_poses(stance.q)
+        poses = link_poses(actor, stage.moments[0].stances[actor.name])
         answer[actor.name]["T_world_link"] = dict(zip(actor.model.link_names, poses, strict=True))
     return answer
 
@@ -167,7 +171,7 @@ def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
     report = simulator.restore(state)
     if not report.complete:
         raise RefusedError(report.not_restored)
-    return of_world(simulator.capture(), robots)
+    return of_world(simulator.capture(), robots, report.notes)
 
 
 def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
@@ -175,13 +179,14 @@ def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
     pytest.importorskip("rosbags")
     path = written(replace(state, time_ns=1_700_000_000_000_000_000), robots, folder)
     names, alone = [model.name for model in state.models], len(state.models) == 1
+    words: list[str] = []
     with contextlib.suppress(RefusedError):
         # What does not fit a robot is named, and left out of a recording that has all the rest.
-        command("bag", str(path), "-o", str(folder / "bag"))
+        command("bag", str(path), "-o", str(folder / "bag"), said=words)
     models = [word for name in names for word in ("--model", name if alone else f"{name}:/{name}")]
     out = folder / "exported.usdf"
     command("export", str(folder / "bag"), *models, "--links", "--at-topic", "/clock", "-o", str(out))
-    return of_world(read_world(out), robots)
+    return of_world(read_world(out), robots, words)
 
 
 def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
@@ -207,10 +212,10 @@ def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
         saved, _ = one.saved()
         # Where nothing has a stamp the time is that of the question.
         assert without_files(replace(one.state(), time_ns=None)) == without_files(replace(saved, time_ns=None))
-    return of_world(saved, robots)
+    return of_world(saved, robots, said(answer.notes))
 
 
-def of_world(state: WorldState, robots: Robots) -> Answer:
+def of_world(state: WorldState, robots: Robots, words: Iterable[str]) -> Answer:
     """Return where a world state that names every link and joint says that everything is."""
     world, answer = resolve_with(state), Answer()
     for model in state.models:
@@ -219,6 +224,7 @@ def of_world(state: WorldState, robots: Robots) -> Answer:
             "T_world_link": {link.name: world.pose(f"{model.name}::{link.name}") for link in model.links if link.pose},
             "positions": {joint.name: joint.positions for joint in model.joints if joint.positions is not None},
             "velocities": {joint.name: joint.velocities for joint in model.joints if joint.velocities is not None},
+            "said": tuple(words),
         }
         if model.pose is None:
             del answer[model.name]["T_world_link"]
@@ -228,8 +234,8 @@ def of_world(state: WorldState, robots: Robots) -> Answer:
     return answer
 
 
-def command(*words: str) -> str:
-    """Run the command line in this process and return what it prints.
+def command(*words: str, said: list[str] | None = None) -> str:
+    """Run the command line in this process and return what it prints; `said` takes the lines of standard error.
 
     Raises:
         RefusedError: it fails; the items are the lines that it prints to standard error.
@@ -241,8 +247,10 @@ def command(*words: str) -> str:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(list(words))
+    lines = err.getvalue().splitlines()
+    if said is not None:
+        said += lines
     if code:
-        lines = err.getvalue().splitlines()
         raise RefusedError(line.split("not restored: ", 1)[1] for line in lines if "not restored: " in line)
     return out.getvalue()
 
@@ -252,7 +260,7 @@ CONSUMERS: dict[str, Consumer] = {
     "simulation": Consumer(simulation),
     "fk": Consumer(fk, worlds=70),
     "recording": Consumer(recording, puts=False, worlds=70),
-    "view": Consumer(view, puts=False, worlds=70),
+    "view": Consumer(view, puts=False, says_ages=False, worlds=70),
     "node": Consumer(node, worlds=10, marks=(pytest.mark.ros,)),
-    "usdf resolve": Consumer(usdf_resolve, puts=False, worlds=70),
+    "usdf resolve": Consumer(usdf_resolve, puts=False, says_ages=False, worlds=70),
 }

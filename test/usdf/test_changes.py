@@ -310,3 +310,12 @@ def test_an_edited_joint_takes_the_links_behind_it_along_and_leaves_the_others_a
     set_joints(state, "crane", {"nod": (1.0,)}, robot, diagnostics=found)
     (problem,) = found
     assert problem.message == "no known joints give the twist of link 'lamp' of 'crane' any more; left out"
+
+
+def test_what_is_set_is_of_the_states_time_and_the_rest_keeps_its_age(rover: RobotModel) -> None:
+    aged = tuple(JointState(name, (0.1,), age_ns=2_000_000) for name in ("lift_joint", "shoulder_joint"))
+    state = WorldState(models=(ModelState("rover_arm", joints=aged, age_ns=1_000_000),), time_ns=5)
+    changed = set_joints(state, "rover_arm", {"lift_joint": (0.2,)}, rover).model("rover_arm")
+    assert [joint.age_ns for joint in changed.joints] == [None, 2_000_000]
+    assert changed.age_ns == 1_000_000
+    assert set_pose(state, "rover_arm", Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0))).model("rover_arm").age_ns is None

@@ -113,7 +113,7 @@ def test_sdformat_lists_what_it_cannot_say() -> None:
     links = (LinkState("l", Pose(ZERO), ZERO), LinkState("k", None, ZERO))
     state = WorldState(
         models=(
-            ModelState("m", "f", None, ZERO, joints=joints),
+            ModelState("m", "f", None, ZERO, joints=joints, age_ns=1),
             ModelState("n", "world", None, None, links, foreign=("<!-- x -->",)),
             ModelState("o", description="o.urdf"),
         ),
@@ -122,7 +122,7 @@ def test_sdformat_lists_what_it_cannot_say() -> None:
         engines=(EngineState("mujoco", "3"),),
     )
     lost = "\n".join(to_sdformat(state).lost)
-    for part in ("engine state", "rs:description", "'n': comments", "time", "'free'", "stands in 'f'"):
+    for part in ("engine state", "rs:age", "rs:description", "'n': comments", "time", "'free'", "stands in 'f'"):
         assert part in lost
     for part in ("'m': its twist", "'n::l': its twist", "'n::k': its twist", "frame 'f'"):
         assert part in lost

@@ -133,7 +133,7 @@ class World:
         missing += own.missing
         for match in found:
             missing += [_perhaps(model, robot) for model, robot in match.likely.items() if robot not in whole]
-        state = with_ages(_merged(own.state, simulated), own.ages)
+        state = _merged(own, simulated)
         owners = {robot.name: robot.name for robot in sample.robots}
         owners |= {model: robot for match in found for model, robot in match.robot_of.items()}
         present = {model.name for model in state.models}
@@ -161,12 +161,18 @@ def _perhaps(model: str, robot: str) -> RestoreItem:
     return RestoreItem("model", model, "", False, reason, code="perhaps_the_same")
 
 
-def _merged(own: WorldState, simulated: Mapping[str, WorldState]) -> WorldState:
+def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
     """Return the whole world: what simulators say of their models, and what only the node knows.
 
     A simulator's word on a model or frame goes before the node's, which has it second-hand; the first simulator's goes
-    before the others'.
+    before the others', and the time is the first one's.
     """
+    times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
+    time_ns = times[0] if times else live.state.time_ns
+    later_ns = (time_ns or 0) - (live.state.time_ns or 0)
+    # Ages count back from the time that the whole world has; what is newer than that has none.
+    ages = [age._replace(age_ns=age.age_ns + later_ns) for age in live.ages if age.age_ns + later_ns >= 0]
+    own = with_ages(live.state, ages)
     models: dict[str, ModelState] = {}
     frames: dict[str, Frame] = {}
     engines: list[EngineState] = []
@@ -181,12 +187,11 @@ def _merged(own: WorldState, simulated: Mapping[str, WorldState]) -> WorldState:
         for frame in state.frames:
             frames.setdefault(frame.name, frame)
         engines += state.engines
-    times = [state.time_ns for state in simulated.values() if state.time_ns is not None]
     return WorldState(
         name=next((state.name for state in simulated.values() if state.name), None),
         models=tuple(models.values()),
         frames=tuple(frame for name, frame in frames.items() if name not in models),
-        time_ns=times[0] if times else own.time_ns,
+        time_ns=time_ns,
         engines=tuple(engines),
     )
 

@@ -26,7 +26,10 @@ export class Robot {
     for (const joint of this.joints) {
       if (!joint.mimic) continue;
       const [leader, multiplier, offset] = joint.mimic;
-      for (let k = 0; k < joint.count; k++) q[joint.at + k] = multiplier * q[leader + k] + offset;
+      for (let k = 0; k < joint.count; k++) {
+        // A floating joint's rotation is taken as it is.
+        q[joint.at + k] = k < 3 ? multiplier * q[leader + k] + offset : q[leader + k];
+      }
     }
     return q;
   }
