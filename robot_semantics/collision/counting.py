@@ -14,12 +14,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.collision.pool import results_of
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-TRUST = 1_000
-"""After so many collisions of hulls, all of them real, further ones are believed: fewer than 0.3 % are not (95 %)."""
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 NONE = np.iinfo(np.int64).max
 """The sample number that stands for no sample."""
@@ -89,11 +84,6 @@ class Tally:
         self.surfaces.add(other.surfaces)
         self.hulls.add(other.hulls)
 
-    def trusted(self) -> BoolArray:
-        """Return which pairs (links²,) always met when their hulls did, so often that the hulls may be believed."""
-        real: BoolArray = (self.surfaces.hits == self.hulls.hits) & (self.hulls.hits >= TRUST)
-        return real
-
 
 class ContactsLostError(RobotSemanticsError):
     """The simulator dropped contacts for want of memory; counts made from the rest would call safe what is not."""
@@ -112,11 +102,8 @@ def count_blocks(
     progress: Progress | None = None,
     stop: threading.Event | None = None,
     last: int | None = None,
-    trusted: BoolArray | None = None,
 ) -> Tally:
     """Count the collisions of the given blocks of samples, up to sample number `last`, on `jobs` threads.
-
-    Of the pairs `trusted` (links²,), see `Tally.trusted`, the triangles are not asked.
 
     Raises:
         InterruptedCountError: `stop` was set.
@@ -130,7 +117,7 @@ def count_blocks(
         if stop.is_set():
             raise InterruptedCountError("counting was told to stop")
         if not hasattr(local, "counter"):
-            local.counter = Counter(scene, trusted)
+            local.counter = Counter(scene)
         q = sampler(block)
         first = block * len(q)
         counter: Counter = local.counter
@@ -146,9 +133,8 @@ def count_blocks(
 class Counter:
     """Looks at configurations of a scene, one thread's worth of them."""
 
-    def __init__(self, scene: CollisionScene, trusted: BoolArray | None = None) -> None:
+    def __init__(self, scene: CollisionScene) -> None:
         self._scene = scene
-        self._trusted = trusted
         self._data = mujoco.MjData(scene.model)
         self._test = scene.surfaces.test() if scene.surfaces is not None else None
 
@@ -164,11 +150,6 @@ class Counter:
         if surfaces is None or self._test is None:
             return Tally(by_hulls, by_hulls)
         settled = surfaces.decided(contacts.a, contacts.b, contacts.depths)
-        if self._trusted is not None:
-            believed = self._trusted[contacts.places] & ~settled
-            settled |= believed
-            # The deepest collision is a witness, which has to be a fact.
-            contacts.depths[believed] = np.minimum(contacts.depths[believed], 0.0)
         return Tally(_counts(scene.links, len(q), contacts.only(self._crossing(contacts, settled)), first), by_hulls)
 
     def _contacts(self, q: FloatArray) -> _Contacts:
@@ -218,9 +199,11 @@ class Counter:
         asked = asked[np.lexsort((-contacts.depths[asked], key[asked]))]
         a, b = contacts.a[asked], contacts.b[asked]
         poses = scene.relative_poses(contacts.T_root_link, contacts.pose[asked], a, b)
+        free = self._test.known_free(a, b, poses)
         yes: BoolArray = settled.copy()
         done = -1
-        for number, at in enumerate(asked.tolist()):
+        for number in np.flatnonzero(~free).tolist():
+            at = int(asked[number])
             if key[at] != done and touch(int(a[number]), int(b[number]), poses[number]):
                 yes[at] = True
                 done = key[at]

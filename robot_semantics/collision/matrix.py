@@ -23,13 +23,13 @@ from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sample
 from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.search import Touch, find_touching
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.collision.statistics import is_rare, never_bound, samples_for
+from robot_semantics.collision.statistics import is_rare, is_settled, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
-FIRST = 4
-"""After so many blocks the pairs are known whose hulls are to be believed."""
+FIRST = 2
+"""After so many blocks those pairs are looked at no more about which there is no doubt."""
 
 NO_PAIRS = "fewer than two links with collision geometry: there are no pairs that could collide"
 """What a matrix without pairs means, in the words in which every front door says it."""
@@ -64,7 +64,7 @@ class PairEvidence:
 
     Attributes:
         hits: samples in which it collided; None for adjacent pairs that are not sampled.
-        samples: samples looked at.
+        samples: samples looked at: all, or the first `FIRST` blocks where these leave no doubt about the pair.
         default_hit: whether it collides in the default pose; None for adjacent pairs that are not sampled.
         default_depth: by how much [m] the convex hulls overlap in the default pose, None where nothing touches there.
         hull_hits: samples in which the convex hulls collided, whatever the surfaces in them do.
@@ -217,16 +217,19 @@ def generate_matrix(
     default = Counter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
-    count = partial(count_blocks, scene, sampler, jobs=settings.jobs, progress=progress, last=settings.total)
-    tally = count(blocks[:FIRST])
-    tally.add(count(blocks[FIRST:], trusted=tally.trusted()))
+    count = partial(count_blocks, jobs=settings.jobs, progress=progress, last=settings.total)
+    tally = count(scene, sampler, blocks[:FIRST])
+    settled = dict.fromkeys(_settled(tally, settings), tally.hulls.samples)
+    if len(blocks) > FIRST:
+        doubtful = build_scene(robot, pieces, [*excluded, *settled], settings.padding) if settled else scene
+        tally.add(count(doubtful, sampler, blocks[FIRST:]))
     rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
     found: dict[tuple[int, int], Touch] = {}
     if settings.search:
         free = [at for pair in sampled if (at := _indices(robot, pair)) not in rigid and _is_free(at, tally, default)]
         found = find_touching(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
-    look = _Look(robot, tally, default, _configurations(tally, sampler), neutral, rigid, found)
+    look = _Look(robot, tally, settled, default, _configurations(tally, sampler), neutral, rigid, found)
 
     def evidence(decides: str) -> MappingProxyType[LinkPair, PairEvidence]:
         known = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
@@ -248,6 +251,16 @@ def _indices(robot: RobotModel, pair: LinkPair) -> tuple[int, int]:
     return min(first, second), max(first, second)
 
 
+def _settled(tally: Tally, settings: Settings) -> list[tuple[int, int]]:
+    """Return the pairs of links about which the samples leave no doubt."""
+    counts = [tally.surfaces] if settings.geometry == "mesh" else [tally.surfaces, tally.hulls]
+    return [
+        divmod(at, tally.surfaces.links)
+        for at in tally.surfaces.met.tolist()
+        if all(is_settled(int(count.hits[at]), count.samples, settings.always_fraction) for count in counts)
+    ]
+
+
 def _is_free(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
     """Tell whether two links were never seen to touch."""
     place = tally.surfaces.place(*at)
@@ -256,10 +269,14 @@ def _is_free(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """All that was seen of a robot: samples, default pose, witnesses by number, pairs that nothing moves, finds."""
+    """All that was seen of a robot: samples, default pose, witnesses by number, pairs that nothing moves, finds.
+
+    `settled` has the number of samples that were enough for a pair.
+    """
 
     robot: RobotModel
     tally: Tally
+    settled: dict[tuple[int, int], int]
     default: Tally
     configurations: dict[int, FloatArray]
     neutral: FloatArray
@@ -269,7 +286,7 @@ class _Look:
     def evidence(self, pair: LinkPair, decides: str, adjacency: tuple[str, ...]) -> PairEvidence:
         """Return what is known of a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
         a, b = _indices(self.robot, pair)
-        samples = self.tally.hulls.samples
+        samples = self.settled.get((a, b), self.tally.hulls.samples)
         if (a, b) in self.rigid:
             contact = self.rigid[a, b]
             hull_hits = samples if contact.hulls_touch else 0

@@ -40,3 +40,24 @@ def is_rare(hits: int, samples: int, always_fraction: float) -> bool:
         return True
     spread = math.sqrt(max(samples * always_fraction * (1.0 - always_fraction), 1.0))
     return 0 < hits < samples and abs(hits - always_fraction * samples) <= 4.0 * spread
+
+
+DOUBT = 1e-9
+"""A pair is looked at no more when its verdict has at most this probability of being another one."""
+
+
+def is_settled(hits: int, samples: int, always_fraction: float) -> bool:
+    """Tell whether more samples would not change a pair's verdict: it does collide, and clearly always or clearly not.
+
+    By Chernoff's bound, a share of n samples lies as far from the true one as p from q with a probability of at most
+    exp(-n D(p, q)), D being the relative entropy.
+    """
+    if hits <= RARE_HITS:
+        return False
+    share = hits / samples
+    entropy = sum(
+        seen * math.log(seen / true) if true else math.inf
+        for seen, true in ((share, always_fraction), (1.0 - share, 1.0 - always_fraction))
+        if seen
+    )
+    return samples * entropy > -math.log(DOUBT)

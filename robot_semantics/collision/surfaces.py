@@ -10,15 +10,19 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.collision.clearance import Clearance, box_corners
 from robot_semantics.collision.shapes import Piece, Shape
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 try:
     import fcl
 except ImportError as error:
     raise MissingExtraError("python-fcl", "collision", "collision checking on triangles") from error
+
+GeomArray = npt.NDArray[np.integer[Any]]
 
 SURE_DEPTH = 1e-5
 """Hulls that overlap by less [m] may touch within MuJoCo's tolerance only."""
@@ -31,6 +35,7 @@ class Surfaces:
         """`padding` [m] is added round every piece."""
         self._padding = padding
         self._geometries = _geometries(pieces)
+        self._boxes = [None if piece.shape.hull is None else box_corners(piece.shape.hull.vertices) for piece in pieces]
         self._bare = np.array([piece.shape.surface is None for piece in pieces])
         self._convex = np.array([piece.shape.convex for piece in pieces])
         self._inradius = np.array([_inradius(piece.shape) for piece in pieces])
@@ -47,21 +52,41 @@ class Surfaces:
 
     def test(self) -> SurfaceTest:
         """Return what asks about one pair at a time; each thread needs its own."""
-        return SurfaceTest(self._geometries, self._padding)
+        return SurfaceTest(self._geometries, self._padding, self._boxes)
 
 
 class SurfaceTest:
-    """Asks python-fcl about two pieces in a relative pose."""
+    """Asks python-fcl about two pieces in a relative pose, and remembers how far from each other it found them."""
 
-    def __init__(self, geometries: Sequence[Any], padding: float) -> None:
+    def __init__(self, geometries: Sequence[Any], padding: float, boxes: Sequence[FloatArray | None]) -> None:
+        """`boxes` has the corners (8, 3) [m] round each piece, None for a primitive."""
         self._still = [fcl.CollisionObject(geometry) for geometry in geometries]
         self._moved = [fcl.CollisionObject(geometry) for geometry in geometries]
         self._request = fcl.CollisionRequest(num_max_contacts=1, enable_contact=False)
         self._padding = padding
+        self._boxes = boxes
+        self._clearances: dict[tuple[int, int], Clearance] = {}
+
+    def known_free(self, a: GeomArray, b: GeomArray, T_a_b: FloatArray) -> BoolArray:
+        """Tell which pieces a and b (n,) stand in poses (n, 3, 4) so near to free ones that they need no question."""
+        free = np.zeros(len(a), dtype=np.bool_)
+        for pair, clearance in self._clearances.items():
+            which = np.flatnonzero((a == pair[0]) & (b == pair[1]))
+            free[which] = clearance.covers(T_a_b[which])
+        return free
 
     def touch(self, a: int, b: int, T_a_b: FloatArray) -> bool:
         """Tell whether the surfaces of pieces a and b cross, or come closer than the padding of both."""
-        return self._crosses(a, b, T_a_b) or (self._padding > 0.0 and self.distance(a, b, T_a_b) <= 0.0)
+        if self._crosses(a, b, T_a_b) or (self._padding > 0.0 and self.distance(a, b, T_a_b) <= 0.0):
+            return True
+        box_a, box_b = self._boxes[a], self._boxes[b]
+        if box_a is not None and box_b is not None:
+            clearance = self._clearances.get((a, b))
+            if clearance is None:
+                clearance = self._clearances[a, b] = Clearance(box_b)
+            if clearance.wants(T_a_b):
+                clearance.add(T_a_b, self.distance(a, b, T_a_b))
+        return False
 
     def distance(self, a: int, b: int, T_a_b: FloatArray) -> float:
         """Return the distance [m] of the surfaces less the padding of both; 0 or less where they cross."""

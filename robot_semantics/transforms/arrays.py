@@ -8,6 +8,8 @@ import numpy.typing as npt
 from robot_semantics.base.errors import ArrayError
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 def checked(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:

@@ -120,10 +120,10 @@ def test_a_continuous_joint_is_sampled_over_its_whole_turn() -> None:
         joint("arm", "fixed", "hub", "tip", xyz="1 0 0"),
     )  # fmt: skip
     expected = 4.0 * np.arcsin(0.1) / (2.0 * np.pi)
-    for sampler, tolerance in (("uniform", 0.012), ("sobol", 0.002)):
-        evidence = matrix_of(robot, samples=5000, sampler=sampler).pairs[LinkPair("post", "tip")]  # type: ignore[arg-type]
+    for sampler, tolerance in (("uniform", 0.03), ("sobol", 0.005)):
+        evidence = matrix_of(robot, samples=1000, sampler=sampler).pairs[LinkPair("post", "tip")]  # type: ignore[arg-type]
         assert evidence.hits is not None
-        assert evidence.hits / 5000 == pytest.approx(expected, abs=tolerance)
+        assert evidence.hits / 1000 == pytest.approx(expected, abs=tolerance)
 
 
 def test_planar_and_floating_joints_inside_a_robot_are_sampled() -> None:
@@ -156,10 +156,10 @@ def test_padding_reaches_moving_pairs_and_keeps_depths_of_padded_links() -> None
         joint("slide", "prismatic", "base", "mid", limits(0, 1)), joint("mount", "fixed", "mid", "tip"),
     )  # fmt: skip
     pair = LinkPair("base", "tip")
-    bare, padded = matrix_of(robot, samples=5000), matrix_of(robot, samples=5000, padding=0.05)
+    bare, padded = matrix_of(robot, samples=1000), matrix_of(robot, samples=1000, padding=0.05)
     # Two balls of 0.1 m touch below 0.2 m; each 0.05 m larger, below 0.3 m.
-    assert bare.pairs[pair].hits == pytest.approx(1000, abs=120)
-    assert padded.pairs[pair].hits == pytest.approx(1500, abs=140)
+    assert bare.pairs[pair].hits == pytest.approx(200, abs=57)
+    assert padded.pairs[pair].hits == pytest.approx(300, abs=65)
     for matrix, touch in ((bare, 0.2), (padded, 0.3)):
         deepest = matrix.pairs[pair].deepest
         assert deepest is not None
