@@ -26,6 +26,30 @@ def test_pairs_seen_a_few_times_or_near_the_always_fraction_are_rare() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("hits", "samples", "always", "rare"),
+    [
+        # Four standard deviations are 40 hits here.
+        *((200 + away, 400, 0.5, away <= 40) for away in (39, 40, 41)),
+        *((200 - away, 400, 0.5, away <= 40) for away in (39, 40, 41)),
+        # One that is less than one hit counts as one.
+        (46, 50, 0.99, True),
+        (45, 50, 0.99, False),
+        # Never and always are not rare, however near.
+        (0, 3, 0.95, False),
+        (100, 100, 0.999, False),
+    ],
+)
+def test_near_the_always_fraction_is_four_standard_deviations(
+    hits: int, samples: int, always: float, rare: bool
+) -> None:
+    assert is_rare(hits, samples, always) is rare
+
+
+def test_without_samples_every_probability_is_possible() -> None:
+    assert never_bound(0) == 1.0
+
+
 @pytest.mark.parametrize("samples", [1, 2, 3, 17, 200, 9_999, 10_000, 12_345_678])
 def test_a_printed_bound_is_never_below_the_bound(samples: int) -> None:
     bound = never_bound(samples)
