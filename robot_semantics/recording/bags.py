@@ -9,9 +9,10 @@ from __future__ import annotations
 import struct
 import sys
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -24,10 +25,13 @@ try:
     from rosbags.interfaces import Connection
     from rosbags.rosbag1 import Reader as Reader1
     from rosbags.rosbag1 import ReaderError as ReaderError1
+    from rosbags.rosbag1.reader import decompressors as ros1_chunks
     from rosbags.rosbag2 import Reader as Reader2
     from rosbags.rosbag2 import ReaderError as ReaderError2
+    from rosbags.rosbag2.storage_mcap import DECOMPRESSORS as MCAP_CHUNKS
 
     from robot_semantics.recording.channels import Batch, Channel, in_batches
+    from robot_semantics.recording.compression import unpack
     from robot_semantics.recording.mcap_chunks import chunk_batches, indexed_mcap
 
     if sys.version_info >= (3, 14):
@@ -37,6 +41,14 @@ try:
 except ImportError as error:
     raise MissingExtraError("rosbags", "bag", "reading recordings") from error
 
+
+def _unpacks(kind: str) -> Callable[[bytes, int], bytes]:
+    return lambda packed, _size: unpack(kind, packed)
+
+
+# What rosbags unpacks by itself, ROS 1 and MCAP without an index, it too unpacks no further than is allowed.
+ros1_chunks.update({kind: partial(unpack, kind) for kind in ros1_chunks})
+MCAP_CHUNKS.update({kind: _unpacks(kind) for kind in MCAP_CHUNKS})
 
 READ_ERRORS = (
     ReaderError1,
@@ -98,6 +110,12 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
 
     def __enter__(self) -> RosbagsSource:
         self._reader.open()
+        self._packed = False
+        if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
+            self._packed = True
+            # rosbags would unpack each message to whatever it becomes.
+            folder = self._reader.storage
+            folder.metadata = folder.metadata._replace(compression_mode=None)
         self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
         return self
 
@@ -124,7 +142,7 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
         wanted = [(channel, connection) for channel, connection in self._by_channel if channel.topic in topics]
         if not wanted:
             return
-        storages = indexed_mcap(self._reader)
+        storages = [] if self._packed else indexed_mcap(self._reader)
         if storages:
             by_name = {(channel.topic, channel.msgtype): channel for channel, _ in wanted}
             for storage in storages:
@@ -134,7 +152,10 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
             return
         by_connection = {connection.id: channel for channel, connection in wanted}
         messages = self._reader.messages([connection for _, connection in wanted], start, stop)
-        yield from in_batches((by_connection[connection.id], log_ns, data) for connection, log_ns, data in messages)
+        yield from in_batches(
+            (by_connection[connection.id], log_ns, unpack("zstd", data) if self._packed else data)
+            for connection, log_ns, data in messages
+        )
 
     def _channel(self, connection: Connection) -> Channel:
         encoding = getattr(connection.ext, "serialization_format", "cdr")

@@ -23,8 +23,8 @@ _MESSAGE_HEAD = struct.Struct("<BQHIQ")
 
 
 def indexed_mcap(reader: Reader1 | Reader2) -> list[McapReader]:
-    """Return the files of an open bag if all are MCAP with an index, and no message is packed by itself; else none."""
-    if not isinstance(reader, Reader2) or reader.compression_mode == "message":
+    """Return the files of an open bag if all are MCAP with an index; else none."""
+    if not isinstance(reader, Reader2):
         return []
     storages = getattr(reader.storage, "storages", [reader.storage])
     return storages if all(isinstance(storage, McapReader) and storage.chunks for storage in storages) else []

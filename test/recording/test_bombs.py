@@ -5,10 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rosbags.rosbag1 import Writer as Writer1
+from rosbags.rosbag2 import CompressionFormat, CompressionMode
+from rosbags.rosbag2 import Writer as Writer2
+from rosbags.typesys import Stores, get_typestore
 from support.zstd import compress
 
 from robot_semantics.cli import main as command_line
@@ -77,6 +82,52 @@ def test_the_option_raises_the_limit(
     text = capsys.readouterr().err
     assert "unpacks to more than" not in text
     assert "no message can be read" in text
+
+
+def ros1_bag(path: Path, compression: Writer1.CompressionFormat) -> None:
+    types = get_typestore(Stores.ROS1_NOETIC)
+    writer = Writer1(path)
+    writer.set_compression(compression)
+    with writer:
+        connection = writer.add_connection("/robot_description", "std_msgs/msg/String", typestore=types)
+        text = types.types["std_msgs/msg/String"]("0" * (8 * MB))
+        writer.write(connection, 1, types.serialize_ros1(text, "std_msgs/msg/String"))
+
+
+def message_by_message(path: Path) -> None:
+    types = get_typestore(Stores.ROS2_JAZZY)
+    writer = Writer2(path, version=9)
+    writer.set_compression(CompressionMode.MESSAGE, CompressionFormat.ZSTD)
+    with writer:
+        connection = writer.add_connection("/robot_description", "std_msgs/msg/String", typestore=types)
+        text = types.types["std_msgs/msg/String"]("0" * (8 * MB))
+        writer.write(connection, 1, types.serialize_cdr(text, "std_msgs/msg/String"))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: ros1_bag(path.with_suffix(".bag"), Writer1.CompressionFormat.LZ4),
+        lambda path: ros1_bag(path.with_suffix(".bag"), Writer1.CompressionFormat.BZ2),
+        message_by_message,
+    ],
+    ids=["ROS 1, lz4", "ROS 1, bz2", "each message by itself"],
+)
+def test_what_the_library_unpacks_by_itself_is_bounded_too(
+    make: Callable[[Path], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    make(tmp_path / "x")
+    (path,) = tmp_path.iterdir()
+    monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "1")
+    monkeypatch.setattr(unpack_limit, "RATIO", 1)
+    words = ["export", str(path), "-o", str(tmp_path / "out.usdf")]
+    assert command_line.main(words) == 1
+    assert "unpacks to more than 1 MB; --max-unpacked MB raises the limit" in capsys.readouterr().err
+    assert command_line.main([*words, "--max-unpacked", "20"]) == 1
+    assert "unpacks to more than" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", ["zstd", "lz4", "bz2"])

@@ -1,0 +1,32 @@
+"""Stamps that go back: a late message is told from a clock that was set back."""
+
+from __future__ import annotations
+
+import pytest
+
+from robot_semantics.state.time_order import Order, TimeOrder
+
+
+@pytest.mark.parametrize(
+    ("stamps", "orders"),
+    [
+        ([5, 5, 6], [Order.FORWARD, Order.FORWARD, Order.FORWARD]),
+        # One is late; those after it go on.
+        ([5, 3, 6], [Order.FORWARD, Order.LATE, Order.FORWARD]),
+        # Two that are in order among themselves, the same stamp twice too, as where a clock stands still.
+        ([5, 3, 4], [Order.FORWARD, Order.LATE, Order.RESTARTED]),
+        ([5, 3, 3], [Order.FORWARD, Order.LATE, Order.RESTARTED]),
+        ([5, 3, 2, 2], [Order.FORWARD, Order.LATE, Order.LATE, Order.RESTARTED]),
+        # What came between them was in order: two late ones that have nothing to do with each other.
+        ([5, 3, 6, 4], [Order.FORWARD, Order.LATE, Order.FORWARD, Order.LATE]),
+        ([5, 3, 4, 4, 5], [Order.FORWARD, Order.LATE, Order.RESTARTED, Order.FORWARD, Order.FORWARD]),
+    ],
+)
+def test_a_late_stamp_is_late_and_two_in_order_are_a_clock_set_back(stamps: list[int], orders: list[Order]) -> None:
+    order = TimeOrder()
+    found = []
+    for stamp in stamps:
+        found.append(order.look(stamp))
+        if found[-1] is not Order.LATE:
+            order.accept(stamp)
+    assert found == orders
