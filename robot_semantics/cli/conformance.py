@@ -188,7 +188,7 @@ def _same(one: Any, other: Any, exact: bool) -> bool:
         return bool(one == other)
     if exact:
         return bool(one == other and copysign(1, one) == copysign(1, other))
-    return abs(one - other) <= TOLERANCE * max(1.0, abs(one))
+    return bool(abs(one - other) <= TOLERANCE * max(1.0, abs(one)))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
