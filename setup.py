@@ -1,11 +1,15 @@
 """Build description of the ament_python package robot_semantics, for colcon and for pip."""
 
+import re
 from glob import glob
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
+HERE = Path(__file__).parent
+# In package.xml alone, where ROS's release tools raise it.
+(VERSION,) = re.findall(r"<version>(.+)</version>", (HERE / "package.xml").read_text())
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
 DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 
@@ -38,8 +42,10 @@ TEST = ["hypothesis", "mypy", "pytest<9", "pytest-timeout", "pytest-xdist", "ruf
 
 setup(
     name=NAME,
-    version="0.1.0",
+    version=VERSION,
     description="The semantics of a robot for ROS 2: planning groups, virtual joints, states and snapshots of worlds",
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
     license="Apache-2.0",
     author="robot_semantics maintainers",
     author_email="maintainers@robot-semantics.invalid",

@@ -36,7 +36,10 @@ ACTION = "/_action/"
 TABLES: tuple[tuple[str, Iterable[Parameter]], ...] = (
     ("The node", parameters.NODE),
     ("The node: the robot; with `models`, each model has its own below its name", parameters.ROBOT),
-    ("The node: a virtual joint, below `virtual_joint.NAME.`", parameters.VIRTUAL_JOINT),
+    (
+        "The node: a virtual joint of the name NAME",
+        [item._replace(name=f"{parameters.VIRTUAL_JOINTS}.NAME.{item.name}") for item in parameters.VIRTUAL_JOINT],
+    ),
     ("The node: snapshots", snapshots.TABLE),
     ("`mujoco_world`", simulation_parameters.TABLE),
 )

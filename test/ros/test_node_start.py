@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from rcl_interfaces.srv import ListParameters
 from robot_semantics_interfaces.srv import ListGroups
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -159,3 +162,43 @@ def test_descriptions_may_come_from_topics(client: Client, start: Callable[..., 
     topic.publish(text(OTHER))
     client.until(lambda: set(client.static_frames()) == {"hook"}, "the frames of the other description")
     assert node.stop() == 0
+
+
+def test_what_a_file_sets_wrongly_is_warned_about_and_what_is_there_is_on_the_page(
+    start: Callable[..., NodeProcess], client: Client
+) -> None:
+    srdf = """<robot name="arm">
+      <virtual_joint name="world_joint" type="planar" parent_frame="map" child_link="base"/></robot>"""
+    node = start(
+        robot_description=URDF,
+        robot_description_semantic=srdf,
+        publish_frequncy=10.0,
+        virtual_joints__wrld_joint__source="odometry",
+        virtual_joints__world_joint__topic="odometry",
+        snapshots__frames=False,
+    )
+    node.wait_for_output("robot 'arm': 3 links")
+    node.wait_for_output("did you mean 'publish_frequency'?")
+    node.wait_for_output("did you mean 'virtual_joints.world_joint.source'?")
+    assert node.output.count("has no effect") == 2
+    answer = client.call(ListParameters, f"{NODE}/list_parameters")
+    names = [name.replace(".world_joint.", ".NAME.") for name in answer.result.names]
+    page = (Path(__file__).parents[2] / "doc" / "reference.md").read_text()
+    of_rclpy = ("qos_overrides.", "use_sim_time", "start_type_description_service")
+    assert {"publish_frequency", "virtual_joints.NAME.source"} <= set(names)
+    assert [name for name in names if not name.startswith(of_rclpy) and f"| `{name}` |" not in page] == []
+
+
+def test_without_the_interfaces_one_sentence_says_so_and_transforms_are_published(
+    start: Callable[..., NodeProcess], client: Client, tmp_path: Path
+) -> None:
+    package = tmp_path / "robot_semantics_interfaces"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "raise ModuleNotFoundError('No module named robot_semantics_interfaces', name='robot_semantics_interfaces')"
+    )
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    node = start(robot_description=OTHER, frame_prefix="bare/", environment={"PYTHONPATH": path})
+    node.wait_for_output("the ROS package robot_semantics_interfaces is not there")
+    client.until(lambda: "bare/hook" in client.static_frames(), "the fixed joint's transform")
+    assert "Traceback" not in node.output

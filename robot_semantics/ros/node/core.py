@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rclpy.clock import JumpHandle, JumpThreshold, TimeJump
 from rclpy.duration import Duration
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.collision_action import CollisionAction
-from robot_semantics.ros.node.group_services import GroupServices
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.parameter_table import declare
+from robot_semantics.ros.node.parameter_table import declare, unknown_overrides
 from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
-from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.ros.node.world_services import WorldServices
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import Robot
+
+if TYPE_CHECKING:
+    from robot_semantics.ros.node.services import Services
+
+INTERFACES = "robot_semantics_interfaces"
 
 
 class Part(Protocol):
@@ -53,6 +53,7 @@ class Core:
         self.robots = Robots(node)
         self._parts: list[Part] = []
         self._jumps: JumpHandle | None = None
+        self._unknown: set[str] = set()
 
     def configure(self) -> None:
         """Read the parameters and parse the descriptions.
@@ -75,6 +76,7 @@ class Core:
             self.cleanup()
             raise
         self._read_settings()
+        self._warn_of_unknown()
         robots.state = "inactive"
 
     def activate(self) -> None:
@@ -125,18 +127,27 @@ class Core:
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = self._keep(UnmovedRobots(robots, outputs))
         states = RobotStates(robots, inputs, outputs, frames, unmoved)
-        world = self._keep(World(robots, states, frames))
         self._live = self._keep(LiveParameters(robots, self._replace, self._read_settings))
         self._monitor = self._keep(Monitor(robots, inputs, outputs, checks))
-        self._world = self._keep(WorldServices(robots, states, world))
-        self._keep(Snapshots(robots, states, world, frames))
-        for served in robots.served:
-            self._keep(CollisionAction(served))
-            self._keep(GroupServices(served, robots.lock, lambda: robots.settings.state_tolerance))
+        self._services = self._make_services(states)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         self._jumps = node.get_clock().create_jump_callback(
             jump, post_callback=node.guarded(self._on_clock_jump, "clock")
         )
+
+    def _make_services(self, states: RobotStates) -> Services | None:
+        """Offer what answers by our own interfaces; without their package the node says so, and does the rest."""
+        try:
+            from robot_semantics.ros.node.services import Services
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != INTERFACES:
+                raise
+            self._node.get_logger().error(
+                f"the ROS package {INTERFACES} is not there, or an older one ({error}): TF is published, but there are"
+                " no services, actions and snapshots; build it in the workspace beside this package, and source it"
+            )
+            return None
+        return self._keep(Services(self.robots, states, self._frames, self._monitor))
 
     def _keep(self, part: AnyPart) -> AnyPart:
         """Remember to take a part away, before those that it was made with."""
@@ -148,6 +159,7 @@ class Core:
         is_new = description is not served.description
         with self.robots.lock:
             served.put(description, robot, changed)
+            self._warn_of_unknown()
             if not self.robots.active:
                 return
             if is_new:
@@ -157,11 +169,20 @@ class Core:
             self._unmoved.start()
         self._inputs.robots_changed()
 
+    def _warn_of_unknown(self) -> None:
+        """Say once of each parameter that was given and means nothing here."""
+        waiting = any(served.robot is None for served in self.robots.served)
+        for name, sentence in unknown_overrides(self._node, waiting).items():
+            if name not in self._unknown:
+                self._unknown.add(name)
+                self._node.get_logger().warning(sentence)
+
     def _read_settings(self) -> None:
         """Bring the parameters of the node as a whole into force."""
         values = {parameter.name: self._node.get_parameter(parameter.name).value for parameter in parameters.NODE}
         self.robots.settings = settings = parameters.node_settings(values)
-        self._world.set_rate(settings.world_state_frequency_hz)
+        if self._services is not None:
+            self._services.set_rate(settings.world_state_frequency_hz)
         self._monitor.set_period(settings.diagnostics_period_s)
 
     def _on_description(self, served: ServedRobot, text: dict[str, Any]) -> None:

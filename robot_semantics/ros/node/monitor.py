@@ -1,4 +1,4 @@
-"""How the node is doing: ~/get_status, /diagnostics, and the look, once a period, for what is wrong."""
+"""How the node is doing: /diagnostics, and the look, once a period, for what is wrong."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
-from robot_semantics_interfaces.msg import JointAge, RefusalCount
-from robot_semantics_interfaces.srv import GetStatus
 
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.inputs import Inputs
@@ -18,7 +16,6 @@ from robot_semantics.ros.node.periodic_checks import PERIOD_S, PeriodicChecks
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.health import Health
-from robot_semantics.state.joint_input import Reason
 from robot_semantics.state.robot import Robot
 
 
@@ -31,7 +28,6 @@ class Monitor:
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
-        self._service = node.create_service(GetStatus, "~/get_status", self._get_status)
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._period_s = 0.0
         self._timer: Any = None
@@ -46,11 +42,14 @@ class Monitor:
         self._period_s = period_s
         self._checks.set_period(min(period_s or PERIOD_S, PERIOD_S))
 
+    def ages(self, served: ServedRobot, robot: Robot) -> dict[str, float]:
+        """Return how long ago each joint of a robot was heard of last [s]."""
+        return self._health[served.prefix].ages(robot, time.monotonic_ns())
+
     def destroy(self) -> None:
-        """Take topic, service and timer away."""
+        """Take topic and timer away."""
         self._stop_publishing()
         self._robots.node.destroy_publisher(self._publisher)
-        self._robots.node.destroy_service(self._service)
 
     def _look(self) -> None:
         robots = self._robots
@@ -129,28 +128,3 @@ class Monitor:
             hardware_id=served.name,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
         )
-
-    def _get_status(self, _request: Any, response: Any) -> Any:
-        robots = self._robots
-        response.success = True
-        response.state = robots.state
-        refused: dict[Reason, int] = {}
-        joints: list[JointAge] = []
-        with robots.lock:
-            for served in robots.served:
-                traffic = served.traffic
-                response.joint_states_received += traffic.received
-                response.joint_states_used += traffic.used
-                response.joint_states_refused += traffic.refused_joint_states
-                response.transforms_sent += traffic.transforms
-                for reason, count in traffic.refused.items():
-                    refused[reason] = refused.get(reason, 0) + count
-                response.last_errors = [*response.last_errors, *traffic.last_errors]
-                if served.robot is None:
-                    continue
-                response.models = [*response.models, served.name]
-                ages = self._health[served.prefix].ages(served.robot, time.monotonic_ns())
-                joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
-        response.joints = joints
-        response.refusals = [RefusalCount(reason=reason.value, count=count) for reason, count in refused.items()]
-        return response

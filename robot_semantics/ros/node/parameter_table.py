@@ -212,3 +212,21 @@ def declare(node: Node, table: Iterable[Parameter], prefix: str = "", defaults: 
         parameter.check(name, value)
         values[name] = value
     return values
+
+
+def unknown_overrides(node: Node, waiting: bool = False) -> dict[str, str]:
+    """Return what to say of each parameter that was given to a node, in a file or an argument, and that it never reads.
+
+    With `waiting` those below ``virtual_joints.`` may yet be declared, once a description names the joint.
+    """
+    # rclpy shows what was given only by declaring all of it.
+    given: Iterable[str] = getattr(node, "_parameter_overrides", {})
+    unknown = [name for name in given if not node.has_parameter(name) and not name.startswith("qos_overrides.")]
+    declared = sorted(node.list_parameters([], 0).names)
+    found = {}
+    for name in unknown:
+        if not (waiting and "virtual_joints." in name):
+            near = nearest_names(name, declared, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            found[name] = f"parameter '{name}' has no effect: there is none of this name{hint}"
+    return found

@@ -52,6 +52,7 @@ ROBOT: tuple[Parameter, ...] = (
 )
 """Those of each robot; with `models` each also as MODEL.NAME, whose default is the value without MODEL."""
 
+VIRTUAL_JOINTS = "virtual_joints"
 VIRTUAL_JOINT: tuple[Parameter, ...] = (
     Parameter(
         "source",
@@ -69,7 +70,7 @@ VIRTUAL_JOINT: tuple[Parameter, ...] = (
     ),
     Parameter("parent_frame", "", "TF name of the parent frame; empty: the SRDF's.", checks.text),
 )
-"""Those below virtual_joints.NAME."""
+"""Those below ``virtual_joints.NAME``, with `models` below ``MODEL.virtual_joints.NAME``."""
 
 NODE: tuple[Parameter, ...] = (
     Parameter("models", [""], "Names of several robots in one node; empty: one robot.", checks.names, read_only=True),
@@ -124,7 +125,7 @@ def check(name: str, value: Any, models: tuple[str, ...]) -> bool:
     short = name
     for model in models:
         short = short.removeprefix(f"{model}.")
-    if short.startswith("virtual_joints."):
+    if short.startswith(f"{VIRTUAL_JOINTS}."):
         table, short = VIRTUAL_JOINT, short.rpartition(".")[2]
     else:
         table = ROBOT + NODE
@@ -172,10 +173,10 @@ def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], r
         raw=raw,
         virtual_joints={
             name: VirtualJointSettings(
-                source=Source(value(f"virtual_joints.{name}.source")),
-                topic=value(f"virtual_joints.{name}.topic"),
-                pose=tuple(float(number) for number in value(f"virtual_joints.{name}.pose")),  # type: ignore[arg-type]
-                parent_frame=value(f"virtual_joints.{name}.parent_frame"),
+                source=Source(value(f"{VIRTUAL_JOINTS}.{name}.source")),
+                topic=value(f"{VIRTUAL_JOINTS}.{name}.topic"),
+                pose=tuple(float(number) for number in value(f"{VIRTUAL_JOINTS}.{name}.pose")),  # type: ignore[arg-type]
+                parent_frame=value(f"{VIRTUAL_JOINTS}.{name}.parent_frame"),
             )
             for name in virtual_joints
         },

@@ -110,7 +110,7 @@ class ServedRobot:
 
     def concerned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of the changed parameters that are this robot's."""
-        below = self.parameter("virtual_joints.")
+        below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.")
         return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
 
     def read(self, changed: Mapping[str, Any]) -> Description:
@@ -190,7 +190,7 @@ class ServedRobot:
         return parameters.robot_settings(merged, self.prefix, stated, self._raw)
 
     def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        below = self.parameter(f"virtual_joints.{name}")
+        below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{name}")
         declared = declare(self.node, parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}
 

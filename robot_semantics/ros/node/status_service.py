@@ -1,0 +1,48 @@
+"""The service ~/get_status: how the node is doing, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from robot_semantics_interfaces.msg import JointAge, RefusalCount
+from robot_semantics_interfaces.srv import GetStatus
+
+from robot_semantics.ros.node.monitor import Monitor
+from robot_semantics.ros.node.robots import Robots
+
+
+class StatusService:
+    """Answers from what the robots' traffic has counted and the monitor has seen."""
+
+    def __init__(self, robots: Robots, monitor: Monitor) -> None:
+        self._robots, self._monitor = robots, monitor
+        self._service = robots.node.create_service(GetStatus, "~/get_status", self._get_status)
+
+    def destroy(self) -> None:
+        """Take the service away."""
+        self._robots.node.destroy_service(self._service)
+
+    def _get_status(self, _request: GetStatus.Request, response: GetStatus.Response) -> GetStatus.Response:
+        robots = self._robots
+        response.success = True
+        response.state = robots.state
+        refused: Counter[str] = Counter()
+        models: list[str] = []
+        joints: list[JointAge] = []
+        errors: list[str] = []
+        with robots.lock:
+            for served in robots.served:
+                traffic = served.traffic
+                response.joint_states_received += traffic.received
+                response.joint_states_used += traffic.used
+                response.joint_states_refused += traffic.refused_joint_states
+                response.transforms_sent += traffic.transforms
+                refused.update({reason.value: count for reason, count in traffic.refused.items()})
+                errors += traffic.last_errors
+                if served.robot is not None:
+                    models.append(served.name)
+                    ages = self._monitor.ages(served, served.robot)
+                    joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
+        response.models, response.joints, response.last_errors = models, joints, errors
+        response.refusals = [RefusalCount(reason=reason, count=count) for reason, count in refused.items()]
+        return response
