@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from common import Answer, serve
 
-from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import world_to_json
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.apply_semantics import apply_semantics
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import examine
@@ -48,5 +56,58 @@ def usdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
     return answer | {"problems": problems(found), "resolved": resolved}
 
 
+def _loaded(read: Callable[[Diagnostics], RobotModel]) -> tuple[RobotModel | None, Answer]:
+    found = Diagnostics()
+    try:
+        model = read(found)
+    except DescriptionError as error:
+        return None, {"refused": True, "problems": problems(error.diagnostics)}
+    return model, {"problems": problems(found)}
+
+
+def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
+    """Read a robot."""
+    model, answer = _loaded(lambda found: load_robot(Path(file), strict=False, diagnostics=found))
+    if model is None:
+        return answer
+    joints: dict[str, Any] = {}
+    for joint in model.joints[1:]:
+        limits, mimic = joint.limits, joint.mimic
+        numbers = {"lower": limits.lower, "upper": limits.upper, "velocity": limits.velocity, "effort": limits.effort}
+        joints[joint.name] = {
+            "type": joint.type.value,
+            "parent": joint.parent_link,
+            "child": joint.child_link,
+            "axis": joint.axis.tolist(),
+            "mimic": mimic and [mimic.joint, mimic.multiplier, mimic.offset],
+            **{key: value if isfinite(value) else None for key, value in numbers.items()},
+        }
+    robot = {"name": model.name, "root": model.root_link, "links": sorted(model.link_names), "joints": joints}
+    poses = xyz_quat_from_matrix(ForwardKinematics(model).link_poses(JointSpace.of(model).pack(positions)))
+    return answer | {"robot": robot, "poses": dict(zip(model.link_names, poses.tolist(), strict=True))}
+
+
+def srdf(file: str, robot: str, _positions: Mapping[str, Any]) -> Answer:
+    """Read the semantics of a robot."""
+
+    def read(found: Diagnostics) -> RobotModel:
+        return apply_semantics(load_robot(Path(robot), strict=False), srdf_from_file(file, found), found)
+
+    model, answer = _loaded(read)
+    if model is None:
+        return answer
+    semantics = model.semantics
+    return answer | {
+        "root_joint": {"name": model.root_joint.name, "type": model.root_joint.type.value},
+        "groups": {
+            name: {key: getattr(group, key) for key in ("joints", "active_joints", "links", "is_chain", "subgroups")}
+            for name, group in semantics.groups.items()
+        },
+        "states": {f"{group}/{name}": {**state.joints} for (group, name), state in semantics.states.items()},
+        "end_effectors": {name: asdict(effector) for name, effector in semantics.end_effectors.items()},
+        "disabled_pairs": sorted(sorted(pair) for pair in semantics.disabled_collisions),
+    }
+
+
 if __name__ == "__main__":
-    serve({"usdf": usdf})
+    serve({"urdf": urdf, "srdf": srdf, "usdf": usdf})

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.moveit_cases import moveit_case
 
 Run = Callable[..., Any]
 
@@ -21,7 +22,7 @@ GOLDEN = Path(__file__).parent.parent / "data" / "moveit"
 
 
 def case(name: str) -> tuple[Path, Path]:
-    return GOLDEN / "cases" / f"{name}.urdf", GOLDEN / "cases" / f"{name}.srdf"
+    return moveit_case(name, "urdf"), moveit_case(name, "srdf")
 
 
 def test_group_prints_everything_derived_as_json(run: Run) -> None:

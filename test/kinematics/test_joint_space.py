@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.moveit_cases import moveit_case
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -66,8 +67,7 @@ def test_neutral_is_zero_or_the_middle_of_limits_that_exclude_it_and_mimics_foll
 @pytest.mark.parametrize("case", ["case__bounds", "case__multidof", "case__mimic"])
 def test_neutral_is_what_moveit_calls_default(case: str) -> None:
     golden = json.loads((GOLDEN / f"{case}.json").read_text())
-    cases = GOLDEN / "cases"
-    model = robot_from_text((cases / f"{case[6:]}.urdf").read_text(), strict=False)
+    model = robot_from_text(moveit_case(case[6:], "urdf").read_text(), strict=False)
     space = JointSpace.of(model)
     default = {joint["name"]: joint["default"] for joint in golden["joints"]}
     # MoveIt gives a mimic joint its own default here and moves it only when it sets positions.

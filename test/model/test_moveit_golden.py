@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.moveit_cases import moveit_case
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import LinkPair
@@ -54,8 +55,8 @@ def golden(path: Path) -> dict[str, Any]:
 
 
 def load_case(path: Path) -> RobotModel:
-    case = golden(path)
-    return load_robot(GOLDEN / case["input"]["urdf"], GOLDEN / case["input"]["srdf"], strict=False)
+    name = path.stem.removeprefix("case__")
+    return load_robot(moveit_case(name, "urdf"), moveit_case(name, "srdf"), strict=False)
 
 
 def load_from_package(path: Path, share: Path) -> RobotModel:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from pathlib import Path
+
+from support.moveit_cases import CASES
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
@@ -15,7 +16,6 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf
 
-CASES = Path(__file__).parent.parent / "data" / "moveit" / "cases"
 DOCUMENTS = 20_000
 # Words that take a document to the edges of the format.
 WORDS = (
@@ -84,7 +84,7 @@ def check_invariants(model: RobotModel, text: str) -> None:
 
 def test_mutated_documents_are_read_or_refused_and_nothing_else() -> None:
     rng = random.Random(4)
-    texts = {path.stem: path.read_text() for path in sorted(CASES.glob("*.srdf"))}
+    texts = {path.stem: path.read_text() for path in sorted(CASES.glob("moveit-*.srdf"))}
     robots: dict[str, RobotModel] = {}
     for name in texts:
         try:
