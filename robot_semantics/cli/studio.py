@@ -25,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT.srdf", help="what is saved; by default the SRDF that is given")
     parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
     inputs.add_loading_arguments(parser)
+    parser.add_argument(
+        "--timeout", type=float, default=5.0, metavar="S", help="how long to wait for a running robot (5)"
+    )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (any free one)")
     parser.add_argument("--no-browser", action="store_true", help="only print the page's address")
 
@@ -56,6 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
         found.raise_if_failed()
         return shapes
 
+    def running() -> dict[str, float]:
+        with inputs.ros_needed("a running robot"):
+            from robot_semantics.ros.tools.live_view import joint_positions
+        return joint_positions(arguments.timeout)
+
     problems = Diagnostics()
     bare = load_robot(
         arguments.urdf,
@@ -75,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     serve_viewer(
         f"{bare.name} · studio",
         lambda: scene_bytes(alone(Actor(bare.name, session.robot, parts)), problems=problems),
-        beside=lambda viewer: Studio(viewer, session, pieces),
+        beside=lambda viewer: Studio(viewer, session, pieces, running),
         port=arguments.port,
         open_browser=not arguments.no_browser,
     )

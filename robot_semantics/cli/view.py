@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from robot_semantics.viewer.stage import Stage
 
 
+STANDARD_VIEWS = {
+    "3d": (-47.7, 26.8),
+    "front": (0.0, 0.0),
+    "back": (180.0, 0.0),
+    "left": (90.0, 0.0),
+    "right": (-90.0, 0.0),
+    "top": (180.0, 90.0),
+}
+"""Azimuth and elevation [deg] of what the page's buttons show."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
@@ -59,6 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
     how.add_argument("--azimuth", type=float, default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
     how.add_argument("--elevation", type=float, default=20.0, metavar="DEG", help="seen from how high (20)")
+    how.add_argument(
+        "--view",
+        action="append",
+        default=[],
+        choices=sorted(STANDARD_VIEWS),
+        help="a standard view in place of these angles; several stand beside each other",
+    )
     how.add_argument("--zoom", type=float, default=1.0, metavar="F", help="larger than 1 is nearer (1)")
     how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")
     inputs.add_unpack_argument(parser)
@@ -87,20 +105,28 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.implicit_links,
         inputs.xacro_of(arguments),
     )
+    files = [Path(file) for file in arguments.files]
+
+    def opened(diagnostics: Diagnostics) -> Stage:
+        return posed(open_files(files, opening, diagnostics), arguments.state, arguments.positions, arguments.model)
+
     diagnostics = Diagnostics()
     try:
-        stage = open_files([Path(file) for file in arguments.files], opening, diagnostics)
+        stage = opened(diagnostics)
     finally:
         inputs.print_diagnostics(diagnostics)
-    stage = posed(stage, arguments.state, arguments.positions, arguments.model)
     check_groups(stage, arguments.group)
     found = witnesses(stage, Path(arguments.witnesses)) if arguments.witnesses else ()
     if arguments.png:
         _picture(stage, only, arguments)
     if arguments.png and not arguments.html:
         return 0
-    shown: dict[str, Any] = {"groups": arguments.group, "witnesses": found, "problems": diagnostics}
-    shown["collision"] = arguments.collision_geometry
+    shown: dict[str, Any] = {
+        "groups": arguments.group,
+        "witnesses": found,
+        "problems": diagnostics,
+        "collision": arguments.collision_geometry,
+    }
     if arguments.html:
         from robot_semantics.base.files import save_bytes
         from robot_semantics.viewer.page import page
@@ -109,30 +135,45 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"wrote {arguments.html}")
         return 0
     three_js()
+    from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
 
-    content = scene_bytes(stage, **shown)
-    serve_viewer(stage.title, lambda: content, port=arguments.port, open_browser=not arguments.no_browser)
+    waiting = [scene_bytes(stage, **shown)]
+
+    def content() -> bytes:
+        if waiting:
+            return waiting.pop()
+        again = Diagnostics()
+        return scene_bytes(opened(again), **{**shown, "problems": again})
+
+    serve_viewer(stage.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
     return 0
 
 
 def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
+    import numpy as np
+
     from robot_semantics.base.files import save_bytes
     from robot_semantics.viewer.picture import View, render, with_legend
     from robot_semantics.viewer.png import png_bytes
 
     legend = () if arguments.no_legend else tuple(arguments.group)
-    view = View(
-        size=arguments.size,
-        azimuth=arguments.azimuth,
-        elevation=arguments.elevation,
-        zoom=arguments.zoom,
-        groups=tuple(arguments.group),
-        kind=kind,
-        left_margin=0.18 if legend else 0.0,
-    )
-    image = with_legend(render(stage, view), legend)
+    angles = [STANDARD_VIEWS[name] for name in arguments.view] or [(arguments.azimuth, arguments.elevation)]
+    width, height = arguments.size
+    views = [
+        View(
+            size=(width * (number + 1) // len(angles) - width * number // len(angles), height),
+            azimuth=azimuth,
+            elevation=elevation,
+            zoom=arguments.zoom,
+            groups=tuple(arguments.group),
+            kind=kind,
+            left_margin=0.18 if legend and not number else 0.0,
+        )
+        for number, (azimuth, elevation) in enumerate(angles)
+    ]
+    image = with_legend(np.concatenate([render(stage, view) for view in views], axis=1), legend)
     save_bytes(png_bytes(image), Path(arguments.png))
     print(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 

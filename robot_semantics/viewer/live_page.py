@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from nicegui import run, ui
+from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import ViewerElement
@@ -33,6 +33,15 @@ class LiveRobots(Protocol):
     def snapshots(self) -> list[tuple[str, str]]:
         """Return name and what is known of each saved snapshot, the newest first."""
 
+    def snapshot(self, name: str) -> Moment:
+        """Return what a saved snapshot states, or raise a `RobotSemanticsError`."""
+
+    def can_jog(self) -> bool:
+        """Tell whether anything takes commands for the joints."""
+
+    def jog(self, positions: Mapping[str, float]) -> None:
+        """Command joints to positions [rad, m], by name."""
+
 
 class LivePanel:
     """What stands beside the viewer: the clock, whether it stands still, and the snapshots of the node."""
@@ -47,6 +56,8 @@ class LivePanel:
                 self._clock = ui.label("waiting for the node").props("id=live-state")
                 self._stale = ui.badge("stale", color="orange-10").props("id=stale")
             self._stale.set_visibility(False)
+            self._jog = ui.switch("command the joints by their sliders", on_change=self._command).props("dense id=jog")
+            self._jog.set_visibility(False)
             ui.separator()
             ui.label("Snapshots").style("font-weight: 600")
             with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 6px"):
@@ -56,6 +67,8 @@ class LivePanel:
             self._rows = ui.column().style("gap: 2px; width: 100%").props("id=snapshots")
         ui.timer(UPDATE_PERIOD, self._follow)
         ui.timer(0.1, self._list, once=True)
+        ui.timer(STALE_S, self._look_for_simulators)
+        viewer.on("jogged", lambda event: robots.jog(event.args["positions"]))
 
     def _follow(self) -> None:
         found = self._robots.wait(self._number, 0.0)
@@ -65,6 +78,25 @@ class LivePanel:
             self._viewer.tell("follow", live_moment(moment))
             self._clock.set_text(moment.label)
         self._stale.set_visibility(time.monotonic() - self._heard_at > STALE_S)
+
+    def _look_for_simulators(self) -> None:
+        there = self._robots.can_jog()
+        self._jog.set_visibility(there)
+        if not there:
+            self._jog.set_value(False)
+
+    def _command(self, event: events.ValueChangeEventArguments[bool | None]) -> None:
+        self._viewer.tell("setJogging", bool(event.value))
+
+    async def _compare(self, name: str) -> None:
+        try:
+            moment = await run.io_bound(self._robots.snapshot, name)
+        except RobotSemanticsError as error:
+            self._tell([str(error)])
+            return
+        if moment is not None:
+            self._viewer.tell("compareWith", {**live_moment(moment), "label": name})
+            self._tell([f"{name} is shown as a ghost; what differs stands at the left"])
 
     async def _save(self) -> None:
         await self._ask("save", self._name.value or "")
@@ -96,9 +128,11 @@ class LivePanel:
 
     def _row(self, name: str, about: str) -> None:
         with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 4px"):
-            with ui.column().style("gap: 0; flex: 1; min-width: 0"):
+            with ui.column().style("gap: 0; flex: 1; min-width: 0").props(f'data-snapshot="{name}"'):
                 ui.label(name).style("overflow-wrap: anywhere")
                 ui.label(about).style("font-size: 11px; opacity: 0.75")
-            for what in ("restore", "delete"):
-                button = ui.button(what, on_click=partial(self._ask, what, name))
-                button.props(f'dense flat no-caps data-{what}="{name}"')
+            icons = {"restore": "settings_backup_restore", "compare": "compare", "delete": "delete"}
+            for what, icon in icons.items():
+                ask = partial(self._compare, name) if what == "compare" else partial(self._ask, what, name)
+                button = ui.button(icon=icon, on_click=ask).tooltip(what)
+                button.props(f'dense flat round size=sm data-{what}="{name}" aria-label="{what} {name}"')

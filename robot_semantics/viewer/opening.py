@@ -183,7 +183,7 @@ def _worlds(
                 model.description or (None if urdf is None else str(urdf)),
                 semantic,
             )
-        moments.append(_moment(path, state, actors, looks.diagnostics, said))
+        moments.append(moment_of(path, state, actors, looks.diagnostics, said))
     if not actors and not any(moment.frames for moment in moments):
         raise UnknownFileError(
             f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
@@ -206,10 +206,10 @@ def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path,
     return found
 
 
-def _moment(
+def moment_of(
     path: Path, state: WorldState, actors: Mapping[str, Actor], diagnostics: Diagnostics, said: set[str]
 ) -> Moment:
-    """Return one moment; what is not shown as it is stated is said once for all moments, and noted in `said`."""
+    """Return a state of `path` as one moment; what is shown otherwise than stated is said once, and noted in `said`."""
     world = resolve_with(state, robots={name: actor.kinematics for name, actor in actors.items()})
     stances: dict[str, Stance] = {}
     parents: dict[str, FloatArray] = {}

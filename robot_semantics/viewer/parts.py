@@ -72,7 +72,7 @@ def robot_parts(
         resolver: finds the mesh files.
         relative_to: the description's file, for relative paths.
         diagnostics: takes the warnings.
-        kinds: visuals, collision geometry, or both.
+        kinds: visuals, collision geometry, or both; nothing is read where there is none.
 
     Raises:
         MissingExtraError: the description names mesh files, and trimesh is not installed.
@@ -84,7 +84,7 @@ def robot_parts(
         shown: list[tuple[urdf_tree.Visual | urdf_tree.Collision, Kind]] = []
         if "visual" in kinds:
             shown += [(visual, "visual") for visual in link.urdf.visuals]
-        if "collision" in kinds or bare:
+        if "collision" in kinds or (bare and kinds):
             shown += [(item, "both" if bare else "collision") for item in link.urdf.collisions]
         for item, kind in shown:
             surface, y_up = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)

@@ -199,6 +199,7 @@ def live_moment(moment: Moment) -> dict[str, Any]:
     """Return what a page that follows a running robot is told."""
     return {
         "label": moment.label,
+        "time": None,
         "stances": {
             name: {"q": stance.q.tolist(), "T": stance.T_world_base.ravel().tolist()}
             for name, stance in moment.stances.items()

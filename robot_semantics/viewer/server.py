@@ -11,15 +11,18 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
-from nicegui import app, ui
+from nicegui import app, run, ui
 
 from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.fresh_content import FreshContent
 from robot_semantics.viewer.own_page import OwnPageOnly
 from robot_semantics.viewer.page import ASSETS
 
 LOOPBACK = "127.0.0.1"
 SCENE = "/scene"
 """Where the pages find what they show."""
+LOOK_S = 0.5
+"""How often a page looks whether the files have changed [s]."""
 PAGE_STYLE = """
 body { font-family: system-ui, sans-serif; }
 .nicegui-content { padding: 0; height: 100vh; overflow: hidden; }
@@ -38,7 +41,7 @@ def serve_viewer(
 
     Args:
         title: of the page.
-        content: what is shown, `scene_bytes`, asked for by each page anew.
+        content: what is shown, `scene_bytes`, asked for by each page anew; pages follow a `FreshContent` as it changes.
         beside: builds for each page what stands to the right of the viewer.
         port: where; 0 takes any free one.
         open_browser: show it in the browser.
@@ -59,10 +62,29 @@ def serve_viewer(
             with ui.element("div").classes("main"):
                 viewer = ViewerElement(SCENE)
             beside(viewer)
+        if isinstance(content, FreshContent):
+            _follow(viewer, content)
 
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)
     _serve(port=port, open_browser=open_browser)
+
+
+def _follow(viewer: ViewerElement, content: FreshContent) -> None:
+    """Let a page show the content anew when it changes, and say when the files cannot be shown."""
+    seen, told = content.version, ""
+
+    async def look() -> None:
+        nonlocal seen, told
+        await run.io_bound(content.look)
+        if content.version != seen:
+            seen = content.version
+            viewer.run_method("reload")
+        if content.problem != told:
+            told = content.problem
+            viewer.tell("message", told)
+
+    ui.timer(LOOK_S, look)
 
 
 def _serve(*, port: int, open_browser: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -48,13 +48,20 @@ class Studio:
         session: what is edited.
         viewer: where the robot is seen.
         pieces: reads the robot's collision geometry.
+        running: asks the running robot for its joint positions [rad, m] by variable.
         actor: the robot's name in the viewer.
         q: (size,) the pose that is seen [rad, m].
     """
 
-    def __init__(self, viewer: ViewerElement, session: EditSession, pieces: Callable[[], tuple[Piece, ...]]) -> None:
+    def __init__(
+        self,
+        viewer: ViewerElement,
+        session: EditSession,
+        pieces: Callable[[], tuple[Piece, ...]],
+        running: Callable[[], Mapping[str, float]],
+    ) -> None:
         """Build the panel beside the viewer."""
-        self.viewer, self.session, self.pieces = viewer, session, pieces
+        self.viewer, self.session, self.pieces, self.running = viewer, session, pieces, running
         self.actor = session.bare.name
         self.kinematics = ForwardKinematics(session.robot)
         self.q: FloatArray = self.kinematics.space.neutral()

@@ -10,6 +10,7 @@ from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
+from robot_semantics.viewer.studio_matrix import legend_html, matrix_svg
 from robot_semantics.viewer.studio_parts import Panel, heading
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ COLUMNS = (
     ("state", "is", "left"),
     ("evidence", "evidence", "left"),
 )
+BETWEEN = "\n"
+"""Between the two names of a pair's id: a name may have spaces."""
 RISKY = 0.5
 """Risk from which on a pair is marked."""
 
@@ -35,6 +38,9 @@ class PairsTab:
         self._matrix: CollisionMatrix | None = None
         self._done, self._total = 0, 0
         self._filter = ""
+        self._view = "table"
+        self._clicked = ""
+        self._failed = ""
         self._table: ui.table | None = None
 
     def picked(self, link: str, joint: str) -> None:
@@ -58,10 +64,12 @@ class PairsTab:
             ui.button("write what was generated", on_click=self._write).props(
                 'no-caps dense outline data-do="write-pairs"'
             ).style("padding: 0 14px")
+        for line in self._failed.splitlines()[:8]:
+            ui.label(line).props("data-failed").style("font-size: 12px; overflow-wrap: anywhere; color: #c3282d")
         rows = self._rows()
         heading(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
-        ui.input("find", value=self._filter, on_change=self._found).props("dense clearable for=find-pair").style(
-            "width: 100%"
+        ui.toggle(["table", "matrix"], value=self._view, on_change=lambda event: self._see(str(event.value))).props(
+            "dense no-caps size=12px padding='2px 10px' data-pair-view"
         )
         reason = ui.input("reason", value="User").props("dense for=pair-reason").style("width: 100%")
         with ui.row().style("gap: 6px"):
@@ -69,6 +77,28 @@ class PairsTab:
                 ui.button(title, on_click=lambda off=off: self._decide(off, str(reason.value or "User"))).props(
                     f'no-caps dense outline data-do="{"disable" if off else "enable"}"'
                 ).style("padding: 0 10px")
+        if self._view == "matrix":
+            self._matrix_of(rows)
+        else:
+            self._table_of(rows)
+
+    def _matrix_of(self, rows: list[dict[str, Any]]) -> None:
+        self._table = None
+        known = next((row for row in rows if row["id"] == self._clicked), None)
+        about = "Click a cell: both links are marked." if known is None else ""
+        if known is not None:
+            about = f"{known['link1']} – {known['link2']}: {known['state']} {known['evidence']}"
+        ui.label(about).props("data-clicked").style("font-size: 12px; overflow-wrap: anywhere")
+        svg = ui.html(matrix_svg(rows, self._studio.session.robot.link_names, self._clicked), sanitize=False)
+        svg.props("data-matrix").style("overflow: auto; max-width: 100%")
+        told = "(event) => event.target.dataset.pair && emit(event.target.dataset.pair)"
+        svg.on("click", self._look, js_handler=told)
+        ui.html(legend_html(row["state"] for row in rows), sanitize=False).style("font-size: 12px")
+
+    def _table_of(self, rows: list[dict[str, Any]]) -> None:
+        ui.input("find", value=self._filter, on_change=self._found).props("dense clearable for=find-pair").style(
+            "width: 100%"
+        )
         columns = [
             {
                 "name": name,
@@ -87,6 +117,10 @@ class PairsTab:
         table.on("rowClick", self._look, js_handler="(event, row) => emit(row.id)")
         self._table = table
 
+    def _see(self, view: str) -> None:
+        self._view = view
+        self.show.refresh()
+
     def _progress(self) -> None:
         self._bar.set_value(self._done / self._total if self._total else 0.0)
 
@@ -97,16 +131,15 @@ class PairsTab:
 
     async def _generate(self, samples: int) -> None:
         self._button.disable()
+        self._failed = ""
         self._bar.set_visibility(True)
         try:
             self._matrix = await run.io_bound(self._sampled, samples)
-            self.show.refresh()
         except RobotSemanticsError as error:
-            ui.notify(str(error), type="negative")
-            self._button.enable()
-            self._bar.set_visibility(False)
+            self._failed = str(error)
         finally:
             self._done = self._total = 0
+        self.show.refresh()
 
     def _sampled(self, samples: int) -> CollisionMatrix:
         from robot_semantics.collision.matrix import NO_PAIRS, Settings, generate_matrix
@@ -140,7 +173,7 @@ class PairsTab:
             known |= dict.fromkeys(self._matrix.pairs)
         rows = [
             {
-                "id": " ".join(pair),
+                "id": BETWEEN.join(pair),
                 "link1": pair.first,
                 "link2": pair.second,
                 "state": off.get(pair, "enabled" if pair in on else "checked"),
@@ -157,21 +190,24 @@ class PairsTab:
 
         evidence = None if self._matrix is None else self._matrix.pairs.get(pair)
         if self._matrix is None or evidence is None:
-            return {"evidence": "", "risk": 0.0}
+            return {"evidence": "", "risk": 0.0, "risky": False}
         words = evidence_words(self._matrix, evidence)
         share = (evidence.hits or 0) / evidence.samples if evidence.samples else 0.0
         always = share >= self._matrix.always_fraction
         # A pair that nobody checks and that can collide is a danger; one that hardly ever does, a question.
         risk = 1.0 - share if off and share > 0.0 and not always else RISKY / 2 if pair in self._matrix.rare() else 0.0
-        return {"evidence": f"⚠ {words}" if risk >= RISKY else words, "risk": risk}
+        risky = risk >= RISKY
+        return {"evidence": f"⚠ {words}" if risky else words, "risk": risk, "risky": risky}
 
     # --- decisions
 
     def _decide(self, off: bool, reason: str) -> None:
-        table = self._table
-        pairs = [LinkPair.of(row["link1"], row["link2"]) for row in (table.selected if table else ())]
+        chosen = [self._clicked] * bool(self._clicked)
+        if self._table is not None:
+            chosen = [str(row["id"]) for row in self._table.selected]
+        pairs = [LinkPair.of(*name.split(BETWEEN)) for name in chosen]
         if not pairs:
-            ui.notify("choose pairs by their boxes first", type="warning")
+            ui.notify("choose pairs by their boxes, or a cell, first", type="warning")
             return
         title = f"{'do not check' if off else 'check'} {len(pairs)} pairs" if len(pairs) > 1 else " – ".join(pairs[0])
         if off:
@@ -186,9 +222,12 @@ class PairsTab:
 
     def _look(self, event: events.GenericEventArguments) -> None:
         """Mark both links of the pair that was clicked, and show them colliding if that was seen."""
-        first, second = str(event.args).split(" ")
+        self._clicked = str(event.args)
+        first, second = self._clicked.split(BETWEEN)
         self._studio.viewer.tell("mark", {self._studio.actor: {first: RED, second: RED}})
         evidence = None if self._matrix is None else self._matrix.pairs.get(LinkPair.of(first, second))
         witness = None if evidence is None else evidence.deepest or evidence.first
         if witness is not None:
             self._studio.pose(np.array(self._studio.kinematics.space.with_mimics(witness.q)))
+        if self._view == "matrix":
+            self.show.refresh()

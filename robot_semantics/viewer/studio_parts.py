@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from nicegui import ui
@@ -27,6 +27,7 @@ class Panel(Protocol):
     viewer: ViewerElement
     kinematics: ForwardKinematics
     pieces: Callable[[], tuple[Piece, ...]]
+    running: Callable[[], Mapping[str, float]]
     actor: str
     q: FloatArray
 

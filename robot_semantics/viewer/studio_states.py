@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from nicegui import events, ui
+from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.inverse import InverseKinematics
@@ -50,6 +50,8 @@ class StatesTab:
             ui.button("record", on_click=lambda: self._record(name.value or "")).props(
                 'no-caps dense data-do="record"'
             ).style("padding: 0 14px")
+        take = ui.button("as the running robot stands", on_click=self._take_running)
+        take.props('no-caps dense outline data-do="take-running"').style("padding: 0 10px")
         ui.switch("drag the hand", value=self._solver is not None, on_change=self._switch).props("dense data-drag")
         ui.label(
             f"{self._tip} is dragged; click another link to drag that." if self._solver else "Sliders are at the left."
@@ -90,6 +92,19 @@ class StatesTab:
             self._studio.pose(with_state(self._studio.kinematics.space, group, name, self._studio.q))
         except RobotSemanticsError as error:
             ui.notify(str(error), type="negative")
+        self._place()
+
+    async def _take_running(self) -> None:
+        try:
+            found = await run.io_bound(self._studio.running) or {}
+            space = self._studio.kinematics.space
+            known = {name: value for name, value in found.items() if name in space.index}
+            if not known:
+                raise RobotSemanticsError("the running robot has none of this robot's joints")
+            self._studio.pose(space.with_mimics(space.pack(known, self._studio.q)))
+        except RobotSemanticsError as error:
+            ui.notify(str(error), type="negative")
+            return
         self._place()
 
     # --- the hand

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,16 +15,22 @@ from support.nodes import Client, NodeProcess, joint_state
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.live_view import LiveRobot
+from robot_semantics.ros.tools.live_view import LiveRobot, joint_positions
 from robot_semantics.viewer.stage import link_poses
 
 pytestmark = pytest.mark.ros
 
+PARAMETERS: dict[str, Any] = {
+    "robot_description": example("rover_arm.urdf").read_text(),
+    "robot_description_semantic": example("rover_arm.srdf").read_text(),
+    "frame_prefix": "r1/",
+}
+
 
 @pytest.fixture(scope="module")
-def node(start: Callable[..., NodeProcess]) -> NodeProcess:
-    texts = [example(f"rover_arm.{kind}").read_text() for kind in ("urdf", "srdf")]
-    return start(robot_description=texts[0], robot_description_semantic=texts[1], frame_prefix="r1/")
+def node(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFactory) -> NodeProcess:
+    PARAMETERS["snapshots.directory"] = str(tmp_path_factory.mktemp("snapshots"))
+    return start(**PARAMETERS)
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +66,73 @@ def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobot) -> Non
     )
 
 
+def test_positions_are_those_that_transforms_tell(
+    client: Client, node: NodeProcess, domain: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    publisher = client.publisher(JointState, "joint_states")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(joint_positions, 20.0)
+        while not found.done():
+            publisher.publish(joint_state({"elbow_joint": 0.25, "left_finger_joint": 0.01}, time.time_ns()))
+            time.sleep(0.05)
+    positions = found.result()
+    assert positions["elbow_joint"] == pytest.approx(0.25, abs=1e-9)
+    assert positions["right_finger_joint"] == pytest.approx(0.01, abs=1e-9)  # a mimic joint
+
+
 def test_snapshots_are_asked_of_the_node(robot: LiveRobot) -> None:
     with pytest.raises(RobotSemanticsError, match="nothing_like_it"):
         robot.ask("restore", "nothing_like_it")
+
+
+def see_elbow_at(value: float, client: Client, robot: LiveRobot) -> None:
+    """Publish joint states until the robot is seen in them."""
+    publisher = client.publisher(JointState, "joint_states")
+    (actor,) = robot.stage.actors
+    elbow = actor.kinematics.space.index["elbow_joint"]
+    seen, at, end = -1, float("nan"), time.monotonic() + 40.0
+    while not abs(at - value) < 1e-9:
+        assert time.monotonic() < end, at
+        publisher.publish(joint_state({"elbow_joint": value}, time.time_ns()))
+        found = robot.wait(seen, 0.2)
+        if found is not None:
+            seen, at = found[0], found[1].stances[actor.name].q[elbow]
+
+
+def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: LiveRobot) -> None:
+    see_elbow_at(-0.5, client, robot)
+    robot.ask("save", "bent")
+    (about,) = [about for name, about in robot.snapshots() if name == "bent"]
+    assert "rover_arm" in about
+    assert "kB" in about
+    (actor,) = robot.stage.actors
+    stance = robot.snapshot("bent").stances[actor.name]
+    assert stance.q[actor.kinematics.space.index["elbow_joint"]] == pytest.approx(-0.5, abs=1e-9)
+    robot.ask("delete", "bent")
+    assert "bent" not in [name for name, _ in robot.snapshots()]
+    with pytest.raises(RobotSemanticsError, match="bent"):
+        robot.snapshot("bent")
+
+
+def test_joints_are_commanded_where_somebody_listens(client: Client, robot: LiveRobot) -> None:
+    assert not robot.can_jog()
+    heard = client.collect(JointState, "joint_command", 10)
+
+    def commanded() -> list[Any]:
+        robot.jog({"elbow_joint": 0.75})
+        return heard
+
+    client.until(commanded, "a command")
+    assert (list(heard[0].name), list(heard[0].position)) == (["elbow_joint"], [0.75])
+
+
+def test_it_follows_on_when_the_node_starts_again(
+    client: Client, robot: LiveRobot, node: NodeProcess, start: Callable[..., NodeProcess]
+) -> None:
+    node.stop()
+    start(**PARAMETERS)
+    see_elbow_at(0.875, client, robot)
 
 
 def test_without_a_node_it_says_so(node: NodeProcess, monkeypatch: pytest.MonkeyPatch) -> None:

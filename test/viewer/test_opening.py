@@ -220,6 +220,35 @@ def test_with_several_robots_the_one_that_is_meant_is_named(world: Stage) -> Non
     assert len(posed(world, ["arm/reach"], [], "rover_arm").moments) == 1
 
 
+def centre(image: np.ndarray, channel: int) -> list[float]:
+    """Return where a colour is on an image: right and down from its middle, in shares of its size."""
+    others = [other for other in range(3) if other != channel]
+    rows, columns = np.nonzero((image[..., channel] > 120) & (image[..., others] < 100).all(axis=-1))
+    height, width = image.shape[:2]
+    return [columns.mean() / width - 0.5, rows.mean() / height - 0.5]
+
+
+def test_standard_views_stand_beside_each_other(tmp_path: Path) -> None:
+    links = [
+        f'<visual><origin xyz="{place}"/><geometry><box size="0.2 0.2 0.2"/></geometry>'
+        f'<material name="{colour}"><color rgba="{colour} 1"/></material></visual>'
+        for place, colour in (("1 0 0", "1 0 0"), ("0 1 0", "0 1 0"), ("0 0 1", "0 0 1"))
+    ]
+    urdf, png = tmp_path / "axes.urdf", tmp_path / "views.png"
+    urdf.write_text(f'<robot name="axes"><link name="l">{"".join(links)}</link></robot>')
+    views = ["--view", "front", "--view", "left", "--view", "top"]
+    assert main(["view", str(urdf), *views, "--png", str(png), "--size", "600x200"]) == 0
+    image = np.asarray(Image.open(png)).astype(int)
+    assert image.shape == (200, 600, 3)
+    front, left, top = image[:, :200], image[:, 200:400], image[:, 400:]
+    # Red is ahead, green to the left of the robot, blue above it.
+    assert centre(front, 1)[0] - centre(front, 2)[0] > 0.2
+    assert centre(front, 2)[1] - centre(front, 1)[1] < -0.2
+    assert centre(left, 0)[0] - centre(left, 2)[0] < -0.2
+    assert centre(top, 0)[1] - centre(top, 2)[1] < -0.2
+    assert centre(top, 1)[0] - centre(top, 2)[0] < -0.2
+
+
 def test_witnesses_come_from_a_generated_matrix(rover: Stage, tmp_path: Path) -> None:
     report = tmp_path / "why.json"
     generate = ["collisions", "generate", str(URDF), "--srdf", str(SRDF), "-o", str(tmp_path / "new.srdf")]

@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 from support.browser import Browser
 
+from robot_semantics.cli.main import main
+from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.usdf.frames import resolve
@@ -223,6 +225,20 @@ def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: S
     np.testing.assert_array_equal(after[1:], before[1:])
     browser.run("document.getElementById('yUp').click()")
     np.testing.assert_array_equal(np.array(browser.run(matrices)).reshape(-1, 4, 4), before)
+
+
+def test_a_page_has_the_witnesses_of_a_report_and_is_small(browser: Browser, tmp_path: Path) -> None:
+    witness = {"positions": {"elbow_joint": 2.0}, "depth": 0.01, "sample": 3}
+    pair = {"link1": "palm_link", "link2": "base_link", "hits": 1, "samples": 4, "fraction": 0.25, "reason": None}
+    report, out = tmp_path / "why.json", tmp_path / "page.html"
+    report.write_text(json.dumps({"pairs": [{**pair, "first": witness, "deepest": None}]}))
+    files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
+    assert main(["view", *files, "--witnesses", str(report), "--html", str(out)]) == 0
+    assert out.stat().st_size < 1_000_000
+    browser.open(out.as_uri())
+    browser.run("document.querySelector('[data-witness=\"0\"]').click()")
+    assert positions(browser)["elbow_joint"] == 2.0
+    assert "1 of 4 samples" in browser.run("document.querySelector('[data-witness=\"0\"]').title")
 
 
 def test_names_that_look_like_markup_are_only_text(browser: Browser, rover: Stage, tmp_path: Path) -> None:

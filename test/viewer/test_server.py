@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,6 +57,13 @@ class Puppet:
         return [f"did {what} {name}", "missing: nothing"]
     def snapshots(self):
         return self.saved
+    def snapshot(self, name):
+        q = stage.actors[0].kinematics.space.pack({"elbow_joint": -0.25})
+        return replace(stage.moments[0], stances={"rover_arm": Stance(q, np.eye(4))})
+    def can_jog(self):
+        return (folder / "simulator").exists()
+    def jog(self, positions):
+        (folder / "commanded").write_text(json.dumps(positions))
 
 puppet = Puppet()
 content = scene_bytes(stage, live=True)
@@ -130,6 +138,26 @@ def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Bro
     assert browser.complaints == []
 
 
+def test_a_changed_file_is_shown_anew_and_what_was_chosen_stays(browser: Browser, tmp_path: Path) -> None:
+    urdf, srdf = (Path(shutil.copy(example(f"rover_arm.{kind}"), tmp_path)) for kind in ("urdf", "srdf"))
+    with Served("-m", "robot_semantics.cli.main", "view", str(urdf), str(srdf), "--no-browser") as served:
+        browser.open(served.address)
+        browser.run("document.querySelector('[data-group=arm]').click()")
+        browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', 0.5)")
+        browser.run("viewer.scene.camera.position.set(1, 2, 3)")
+        text = srdf.read_text()
+        srdf.write_text(text.replace("</robot>", '<group name="late"><link name="palm_link"/></group></robot>'))
+        browser.wait("'late' in viewer.robots[0].groups")
+        assert browser.run("viewer.groups") == ["arm"]
+        assert browser.run("viewer.q(viewer.robots[0])[viewer.robots[0].variableIndex.get('elbow_joint')]") == 0.5
+        assert browser.run("viewer.scene.camera.position.toArray()") == pytest.approx([1, 2, 3])
+        # What cannot be shown is said, and what was shown stays.
+        urdf.write_text("<robot")
+        browser.wait("document.getElementById('message').innerText.includes('rover_arm.urdf')")
+        assert browser.run("viewer.groups") == ["arm"]
+        assert browser.complaints == []
+
+
 def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Stage, tmp_path: Path) -> None:
     live = Served("-c", LIVE, str(tmp_path))
     try:
@@ -155,6 +183,31 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Stage,
         browser.wait("document.querySelector('[data-restore=one]') !== null")
         browser.run("document.querySelector('[data-restore=one]').click()")
         browser.wait("document.getElementById('report').innerText.includes('did restore one')")
+        # What is saved stands as a ghost in what is live, and what differs is listed.
+        browser.run("document.querySelector('[data-compare=one]').click()")
+        browser.wait("document.getElementById('differences')?.innerText.includes('rover_arm/elbow_joint')")
+        (row,) = browser.run(
+            "[...document.querySelectorAll('#differences tr')].map((tr) => tr.innerText.split('\\t'))"
+            ".filter(([name]) => name.endsWith('elbow_joint'))"
+        )
+        assert [float(value) for value in row[1:]] == [0.625, -0.25]
+        browser.wait("viewer.drawn.some(({ghost}) => ghost)")
+        # Where a simulator listens the sliders command joints; what is seen moves when the robot does.
+        assert browser.run("document.getElementById('jog').offsetParent") is None
+        (tmp_path / "simulator").touch()
+        browser.wait("document.getElementById('jog').offsetParent !== null")
+        browser.run("document.getElementById('jog').click()")
+        elbow = "document.querySelector('input[aria-label=elbow_joint]')"
+        browser.wait(f"!{elbow}.disabled")
+        browser.run(f"{elbow}.value = 1.1; {elbow}.dispatchEvent(new Event('input'))")
+        while not (tmp_path / "commanded").exists():
+            browser.drawn()
+        commanded = json.loads((tmp_path / "commanded").read_text())
+        assert commanded == {"elbow_joint": pytest.approx(1.1, abs=0.01)}
+        assert browser.run(f"Number({elbow}.value)") == pytest.approx(1.1, abs=0.01)
+        index = "viewer.robots[0].variableIndex.get('elbow_joint')"
+        assert browser.run(f"viewer.q(viewer.robots[0])[{index}]") == 0.625
+        assert browser.run("document.querySelector('input[aria-label=\"world_joint/x\"]').disabled")
         browser.run("document.querySelector('[data-delete=one]').click()")
         browser.wait("document.querySelector('[data-restore=one]') === null")
         assert browser.complaints == []

@@ -128,6 +128,11 @@ def test_a_whole_srdf_is_authored_for_a_real_robot(browser: Browser, tmp_path: P
         person.sees("document.getElementById('property-joint')?.value === 'joint_left_wheel'")
         person.press("add-passive")
         person.sees("document.querySelector('.studio').innerText.includes('Passive joints (1)')")
+        # Its meshes are not in the package: the page says so, and keeps saying it.
+        person.tab("collisions")
+        person.press("generate")
+        person.sees("document.querySelectorAll('[data-failed]').length > 0")
+        assert "link_mast" in browser.run("document.querySelector('.studio').innerText")
         person.save()
         assert browser.complaints == []
     problems = Diagnostics()
@@ -185,6 +190,86 @@ def test_pairs_are_generated_disabled_and_undone_and_comments_stay(browser: Brow
     after = srdf.read_text()
     line = next(line for line in after.splitlines() if "Never seen" in line)
     assert after.replace(line + "\n", "") == before
+
+
+@pytest.mark.timeout(200)
+def test_the_matrix_of_pairs_is_looked_at_and_changed_by_clicks(browser: Browser, tmp_path: Path) -> None:
+    srdf = tmp_path / "rover.srdf"
+    srdf.write_bytes(example("rover_arm.srdf").read_bytes())
+    command = ("-m", "robot_semantics.cli.main", "studio", str(example("rover_arm.urdf")), str(srdf), "--no-browser")
+    with Served(*command) as served:
+        person = Person(browser, served)
+        person.tab("collisions")
+        person.toggle("matrix")
+        cell = (
+            "[...document.querySelectorAll('[data-matrix] rect')].find((rect) =>"
+            " rect.dataset.pair.includes('base_link') && rect.dataset.pair.includes('caster_wheel'))"
+        )
+        person.sees(f"Boolean({cell})")
+        stated = len(load_robot(example("rover_arm.urdf"), srdf).semantics.disabled_collisions)
+        assert browser.run("document.querySelectorAll('[data-matrix] rect').length") == stated
+        browser.run(f"{cell}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+        person.sees("document.querySelector('[data-clicked]').innerText === 'base_link – caster_wheel: Adjacent'")
+        marked = (
+            "viewer.drawn.filter(({colour}) => colour?.[0] === 0.83).map(({robot, link}) => robot.links[link].name)"
+        )
+        person.sees(f"{marked}.length > 0")
+        assert set(browser.run(marked)) == {"base_link", "caster_wheel"}
+        person.type("pair-reason", "Looked at")
+        person.press("disable")
+        person.sees(f"{cell}.textContent.endsWith('Looked at')")
+        person.press("enable")
+        person.sees(f"{cell} === undefined")
+        person.press("undo")
+        person.sees(f"{cell}.textContent.endsWith('Looked at')")
+        assert browser.complaints == []
+
+
+RUNNING = """
+import sys
+from pathlib import Path
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.examples import example
+from robot_semantics.model.loading import load_robot
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.viewer.edit_session import EditSession
+from robot_semantics.viewer.scene_data import scene_bytes
+from robot_semantics.viewer.server import serve_viewer
+from robot_semantics.viewer.stage import Actor, alone
+from robot_semantics.viewer.studio import Studio
+
+bare = load_robot(example("rover_arm.urdf"))
+session = EditSession(bare, SrdfText.from_file(example("rover_arm.srdf")), Path(sys.argv[1]))
+answers = [{"elbow_joint": 0.625, "left_finger_joint": 0.02, "stranger": 1.0}]
+
+def running():
+    if not answers:
+        raise RobotSemanticsError("nothing runs")
+    return answers.pop()
+
+content = scene_bytes(alone(Actor(bare.name, session.robot, ())))
+serve_viewer("s", lambda: content, beside=lambda v: Studio(v, session, tuple, running), open_browser=False)
+"""
+
+
+@pytest.mark.timeout(200)
+def test_a_state_is_recorded_as_the_running_robot_stands(browser: Browser, tmp_path: Path) -> None:
+    out = tmp_path / "out.srdf"
+    with Served("-c", RUNNING, str(out)) as served:
+        person = Person(browser, served)
+        person.tab("states")
+        person.press("take-running")
+        person.sees("viewer.q(viewer.robots[0]).includes(0.625)")
+        person.choose("state-of-group", "arm")
+        person.type("new-state", "as it ran")
+        person.press("record")
+        person.sees("document.querySelector('[data-take=\"arm/as it ran\"]') !== null")
+        person.press("take-running")
+        person.sees("document.body.innerText.includes('nothing runs')")
+        person.save()
+        assert browser.complaints == []
+    state = load_robot(example("rover_arm.urdf"), out).semantics.state("arm", "as it ran")
+    assert state.joints["elbow_joint"] == (0.625,)
 
 
 @pytest.mark.timeout(200)

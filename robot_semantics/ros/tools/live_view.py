@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 import rclpy
+from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
@@ -26,11 +29,14 @@ from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.node import qos
+from robot_semantics.ros.tools.service_caller import ServiceCaller
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.parts import robot_parts
+from robot_semantics.viewer.opening import moment_of
+from robot_semantics.viewer.parts import VISUALS, Kind, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
 
 SEMANTIC_PATIENCE_S = 1.0
@@ -44,9 +50,17 @@ class LiveRobot:
 
     Attributes:
         stage: the robot as it stood at first.
+        heard: the position variables of which TF has told something.
     """
 
-    def __init__(self, node: str, timeout_s: float, package_paths: Sequence[str], diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        node: str,
+        timeout_s: float,
+        package_paths: Sequence[str],
+        diagnostics: Diagnostics,
+        kinds: Sequence[Kind] = VISUALS,
+    ) -> None:
         """Wait for the robot's description, at most `timeout_s` [s].
 
         Args:
@@ -54,6 +68,7 @@ class LiveRobot:
             timeout_s: how long to wait, and how long a snapshot may take.
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
+            kinds: what is shown of it, as for `robot_parts`.
 
         Raises:
             RobotSemanticsError: no description came.
@@ -64,6 +79,7 @@ class LiveRobot:
         self._transforms: dict[str, tuple[str, FloatArray]] = {}
         self._number, self._stamp_ns = 0, 0
         self._texts: dict[str, str] = {}
+        self._commands: dict[str, Any] = {}
         self._context = Context()
         rclpy.init(args=[], context=self._context)
         self._node = Node("robot_semantics_view", context=self._context, enable_rosout=False)
@@ -73,11 +89,12 @@ class LiveRobot:
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
                 self._node.create_subscription(TFMessage, topic, self._heard, qos.fresh(profile))
             model = self._model(diagnostics)
-            parts = robot_parts(model, PackageResolver(package_paths), None, diagnostics)
+            parts = robot_parts(model, PackageResolver(package_paths), None, diagnostics, kinds=kinds)
             self._actor = Actor(model.name, model, parts, model.root_joint.parent_link or "world")
             self._neutral = LocalTransforms(model).matrices(self._actor.kinematics.space.neutral())
             self._observer = JointObserver(model)
             self._q = self._actor.kinematics.space.neutral()
+            self.heard: frozenset[str] = frozenset()
             self.stage = Stage(model.name, (self._actor,), (self._moment(),))
         except BaseException:
             self._close()
@@ -125,10 +142,44 @@ class LiveRobot:
             RobotSemanticsError: the node is not there.
         """
         infos = call_snapshot_service(self._asked, "list", self._timeout_s).answer.snapshots
-        rows = [
-            (info.name, f"{info.stamp.sec + info.stamp.nanosec * 1e-9:.3f} s {info.comment}".strip()) for info in infos
-        ]
-        return rows[::-1]
+        store = self._store()
+        return [(info.name, _about(info, store)) for info in reversed(infos)]
+
+    def snapshot(self, name: str) -> Moment:
+        """Return what a snapshot states of the robot; it is read from its file.
+
+        Raises:
+            RobotSemanticsError: the node is not there, or the file is not on this machine or cannot be read.
+        """
+        state, path = self._store().load(name)
+        return moment_of(path, state, {self._actor.name: self._actor}, Diagnostics(), set())
+
+    def can_jog(self) -> bool:
+        """Tell whether anything subscribes to the commands of the robot's joints."""
+        return self._command_topic() is not None
+
+    def jog(self, positions: Mapping[str, float]) -> None:
+        """Command joints to positions [rad, m], by name; nothing happens where nobody listens."""
+        topic = self._command_topic()
+        if topic is None:
+            return
+        if topic not in self._commands:
+            self._commands[topic] = self._node.create_publisher(JointState, topic, 10)
+        message = JointState(name=list(positions), position=[float(value) for value in positions.values()])
+        self._commands[topic].publish(message)
+
+    def _command_topic(self) -> str | None:
+        names = (f"{self._actor.name}/joint_command", "joint_command")
+        return next((name for name in names if self._node.count_subscribers(name)), None)
+
+    def _store(self) -> SnapshotStore:
+        """Return the node's snapshots as this machine has them."""
+        with ServiceCaller(self._timeout_s) as caller:
+            answer = caller.call(
+                GetParameters, f"{self._asked.rstrip('/')}/get_parameters", names=["snapshots.directory"]
+            )
+        folder = answer.values[0].string_value if answer.values else ""
+        return SnapshotStore(Path(folder).expanduser())
 
     def _model(self, diagnostics: Diagnostics) -> RobotModel:
         for topic in ("robot_description", "robot_description_semantic"):
@@ -181,6 +232,7 @@ class LiveRobot:
         for where in heard:
             q[where] = observed[where]
         self._q = q
+        self.heard = frozenset(name for where in heard for name in space.names[where])
         T_world_root = self._in_world(prefix + model.root_link)
         base = T_world_root @ invert(self._actor.kinematics.T_parent_root(q))
         links = {prefix + name for name in model.link_names}
@@ -216,3 +268,38 @@ class LiveRobot:
         self._executor.shutdown()
         self._node.destroy_node()
         self._context.try_shutdown()
+
+
+def _about(info: Any, store: SnapshotStore) -> str:
+    """Return in words what is known of a snapshot: time, comment, and where its file is here models and size."""
+    parts = [f"{info.stamp.sec + info.stamp.nanosec * 1e-9:.3f} s" if info.has_stamp else "no time"]
+    try:
+        state, path = store.load(info.name)
+        parts.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))
+        parts.append(f"{path.stat().st_size / 1e3:.1f} kB")
+    except (RobotSemanticsError, OSError):
+        parts.append("its file is not on this machine")
+    return " · ".join([*parts, *([info.comment] if info.comment else [])])
+
+
+def joint_positions(timeout_s: float) -> dict[str, float]:
+    """Return where the joints of the running robot stand on TF [rad, m], by variable, those that it tells of.
+
+    Raises:
+        RobotSemanticsError: no robot tells of any joint within `timeout_s` [s].
+    """
+    end = time.monotonic() + timeout_s
+    with LiveRobot("", timeout_s, (), Diagnostics(), kinds=()) as robot:
+        (actor,) = robot.stage.actors
+        space = actor.kinematics.space
+        wanted = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
+        seen = -1
+        while time.monotonic() < end:
+            found = robot.wait(seen, 0.2)
+            if found is None:
+                continue
+            seen, moment = found
+            if robot.heard >= wanted or (robot.heard and time.monotonic() > end - 0.5 * timeout_s):
+                q = moment.stances[actor.name].q
+                return {name: float(q[space.index[name]]) for name in robot.heard}
+    raise RobotSemanticsError(f"no transform of a joint came within {timeout_s:g} s")

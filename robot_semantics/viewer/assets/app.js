@@ -31,7 +31,8 @@ export class App {
     this.scene.controls.addEventListener("change", () => this.redraw());
     this.panel.build();
     this.listen();
-    new ResizeObserver(() => this.redraw()).observe(this.find("stage"));
+    this.sizes = new ResizeObserver(() => this.redraw());
+    this.sizes.observe(this.find("stage"));
     this.changed();
   }
 
@@ -58,10 +59,25 @@ export class App {
   }
   setFocus(name) { this.focus = name; this.panel.build(); }
   setPosition(robot, variable, value) {
-    const q = this.q(robot), at = robot.variableIndex.get(variable);
-    if (!q || at === undefined || !Number.isFinite(value)) return;
-    q[at] = value; this.posed(robot);
+    if (Number.isFinite(value)) this.assign(robot, { [variable]: value });
   }
+  // Put variables where they are wanted; a running robot is only asked to go there, and only where that is switched on.
+  assign(robot, values) {
+    const q = this.q(robot), known = Object.entries(values).filter(([name]) => robot.variableIndex.has(name));
+    if (!q || !known.length) return;
+    if (this.data.live) { this.command(robot, Object.fromEntries(known)); return; }
+    for (const [name, value] of known) q[robot.variableIndex.get(name)] = value;
+    this.posed(robot);
+  }
+  command(robot, values) {
+    if (!this.wanted) return;
+    const own = Object.fromEntries(Object.entries(values).filter(([name]) => this.canCommand(robot.jointByName.get(name))));
+    Object.assign(this.wanted, own);
+    this.pending = { ...this.pending, ...own };
+    this.changed();
+    this.commanding ||= setTimeout(() => { this.tell("jogged", { actor: robot.name, positions: this.pending }); this.pending = {}; this.commanding = 0; }, 50);
+  }
+  canCommand(joint) { return Boolean(joint && joint.count === 1 && !joint.mimic && !joint.virtual && !joint.passive); }
   // A person has put the robot into another pose.
   posed(robot) {
     robot.follow(this.q(robot)); this.changed();
@@ -69,12 +85,10 @@ export class App {
     this.telling = setTimeout(() => this.tell("posed", { actor: robot.name, q: this.q(robot) }), 60);
   }
   takeUp(state) {
-    const q = this.q(this.robot);
-    if (!q) return;
-    for (const [name, values] of Object.entries(state.joints)) values.forEach((value, k) => { q[this.robot.jointByName.get(name).at + k] = value; });
-    this.posed(this.robot);
+    const { robot } = this, places = Object.entries(state.joints).flatMap(([name, values]) => values.map((value, k) => [robot.variables[robot.jointByName.get(name).at + k], value]));
+    this.assign(robot, Object.fromEntries(places));
   }
-  reset() { if (this.q(this.robot)) { this.stances[this.robot.name].q = this.robot.neutral.slice(); this.posed(this.robot); } }
+  reset() { const { robot } = this; this.assign(robot, Object.fromEntries(robot.variables.map((name, k) => [name, robot.neutral[k]]))); }
   showMoment(index) { this.moment = index; this.stances = this.copy(this.data.moments[index].stances); this.changed(); }
   setGhost(index) { this.ghost = index; this.changed(); }
   pickLink(found, shift = false) {
@@ -86,9 +100,8 @@ export class App {
     const robot = this.named(item.actor);
     if (!robot || !this.q(robot)) return;
     if (robot !== this.robot) this.choose(this.robots.indexOf(robot));
-    for (const [name, value] of Object.entries(item.positions)) this.q(robot)[robot.variableIndex.get(name)] = value;
     this.marks = { [item.actor]: { [item.link1]: TOUCHING, [item.link2]: TOUCHING } };
-    this.posed(robot);
+    this.assign(robot, item.positions);
   }
   // { actor: { link: [r, g, b] } }
   mark(marks) { this.marks = marks; this.changed(); }
@@ -153,6 +166,14 @@ export class App {
     Object.assign(this.data.moments[0], { frames, stances, label });
     this.stances = this.copy(stances);
     this.changed();
+  }
+  // What else is to be compared with what is live: a saved snapshot.
+  compareWith(moment) { this.data.moments = [this.data.moments[0], moment]; this.ghost = 1; this.panel.build(); this.changed(); }
+  // Whether the sliders of a running robot command its joints; they then stand where the joints are to go.
+  setJogging(on) {
+    const { robot } = this;
+    this.wanted = on ? Object.fromEntries(robot.variables.map((name, k) => [name, this.q(robot)[k]])) : null;
+    this.panel.build(); this.changed();
   }
   setSemantics(actor, semantics) {
     const robot = this.named(actor);
@@ -298,7 +319,25 @@ export class App {
     this.find("labels").replaceChildren(...spans);
   }
 
+  // Leave the page to another one; what it returns lets that go on where a person was.
+  end() {
+    this.listening.abort(); this.sizes.disconnect(); this.scene.renderer.dispose(); this.redraw = () => {}; this.playing = false;
+    const { shows, groups, focus, moment, scene } = this;
+    const positions = Object.fromEntries(this.robots.filter((robot) => this.q(robot)).map((robot) => [robot.name, robot.variables.map((name, k) => [name, this.q(robot)[k]])]));
+    return { shows, groups, focus, moment, positions, eye: scene.camera.position.toArray(), target: scene.controls.target.toArray() };
+  }
+  resume({ shows, groups, focus, moment, positions, eye, target }) {
+    const has = (name) => this.robots.some((robot) => name in robot.groups);
+    Object.assign(this, { shows, groups: groups.filter(has), focus: has(focus) ? focus : "" });
+    if (this.data.moments.length > 1) this.showMoment(Math.min(moment, this.data.moments.length - 1));
+    else for (const robot of this.robots) for (const [name, value] of positions[robot.name] || []) if (robot.variableIndex.has(name)) this.q(robot)[robot.variableIndex.get(name)] = value;
+    for (const mesh of this.shown.values()) this.scene.turn(mesh.meshes, shows.yUp);
+    this.scene.camera.position.set(...eye); this.scene.controls.target.set(...target); this.scene.controls.update();
+    this.ground(); this.panel.build(); this.changed();
+  }
+
   listen() {
+    this.listening = new AbortController();
     const { canvas } = this.scene;
     let pressed = null;
     const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
@@ -314,8 +353,8 @@ export class App {
       else if (pressed && Math.hypot(now[0] - pressed[0], now[1] - pressed[1]) < 4 && event.button === 0) this.pickAt(...now, event.shiftKey);
       pressed = null;
     });
-    this.root.addEventListener("keydown", (event) => this.key(event));
-    document.addEventListener("keydown", (event) => { if (!this.root.contains(event.target)) this.key(event); });
+    this.root.addEventListener("keydown", (event) => this.key(event), { signal: this.listening.signal });
+    document.addEventListener("keydown", (event) => { if (!this.root.contains(event.target)) this.key(event); }, { signal: this.listening.signal });
   }
   key(event) {
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable || event.ctrlKey || event.metaKey || event.altKey) return;

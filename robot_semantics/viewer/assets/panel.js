@@ -120,10 +120,10 @@ export class Panel {
       const at = joint.at + k, turn = joint.type === "revolute" || joint.type === "continuous" || (joint.type === "planar" && k === 2);
       const quaternion = joint.count === 7 && k > 2, scale = turn && app.shows.degrees ? 180 / Math.PI : 1, unit = quaternion ? "" : turn ? (app.shows.degrees ? "°" : "rad") : "m";
       const reach = turn ? Math.PI : quaternion ? 1 : 2, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
-      const disabled = Boolean(joint.mimic) || Boolean(app.data.live);
+      const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic);
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name });
-      this.sliders.push({ at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
+      this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
       const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
       return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.data.moments.length > 1 ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
     });
@@ -133,7 +133,7 @@ export class Panel {
     const { app } = this, { moments } = app.data;
     if (moments.length < 2) return null;
     const ghost = make("select", { id: "ghost", onchange: (event) => app.setGhost(Number(event.target.value)) }, make("option", { value: -1 }, "nothing"),
-      ...moments.map((moment, index) => make("option", { value: index, selected: index === app.ghost }, moment.label)));
+      ...moments.map((moment, index) => make("option", { value: index, selected: index === app.ghost }, moment.label)).slice(app.data.live ? 1 : 0));
     return this.section("Compare", null, true, make("div", { className: "line" }, "with ", ghost), make("div", { id: "differences" }));
   }
   timeBar() {
@@ -194,8 +194,8 @@ export class Panel {
   // Numbers that change with every position.
   update() {
     const { app } = this, q = app.robot && app.q(app.robot);
-    for (const { at, slider, number, scale, lower, upper } of this.sliders) {
-      const value = q ? q[at] : 0;
+    for (const { name, at, slider, number, scale, lower, upper } of this.sliders) {
+      const value = app.wanted?.[name] ?? (q ? q[at] : 0);
       slider.value = value;
       if (document.activeElement !== number) number.value = short(scale * value);
       number.classList.toggle("outside", value < lower - 1e-9 || value > upper + 1e-9);
