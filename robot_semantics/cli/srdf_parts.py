@@ -11,9 +11,9 @@ from robot_semantics.cli.words import UsageError, pair_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.elements import VIRTUAL_JOINT_TYPES
-from robot_semantics.srdf.reader import parse_numbers
+from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.edit import NewElement
+from robot_semantics.xml.numbers import numbers_or_none
 
 DEFAULT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
 """Parent frame of a virtual joint where none is given (REP-105)."""
@@ -131,7 +131,7 @@ def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel 
 
 
 def _sphere(word: str) -> tuple[float, ...]:
-    numbers = parse_numbers(word.replace(",", " "))
+    numbers = numbers_or_none(word.replace(",", " "))
     if numbers is None or len(numbers) != 4:
         raise UsageError(f"--spheres takes LINK X,Y,Z,R..., not '{word}'")
     return numbers
@@ -178,7 +178,7 @@ def _state(words: list[str]) -> NewElement:
     values: dict[str, tuple[float, ...]] = {}
     for word in words[1:]:
         joint, text = pair_of(word, "=", "--state", "GROUP/NAME JOINT=VALUE...")
-        numbers = parse_numbers(text.replace(",", " "))
+        numbers = numbers_or_none(text.replace(",", " "))
         if numbers is None or joint in values:
             problem = "is given twice" if numbers is not None else f"takes finite numbers, not '{text}'"
             raise UsageError(f"--state {words[0]}: joint '{joint}' {problem}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import parse_seconds
-from robot_semantics.urdf.numbers import number
+from robot_semantics.xml.numbers import number
 
 
 class UsageError(RobotSemanticsError):

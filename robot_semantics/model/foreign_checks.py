@@ -15,7 +15,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.urdf.numbers import number
+from robot_semantics.xml.numbers import number
 
 INTERFACES = ("position", "velocity", "effort", "acceleration")
 """The names that ros2_control gives to what a joint is commanded and measured by; a driver may add others."""

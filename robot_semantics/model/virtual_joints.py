@@ -11,7 +11,7 @@ from robot_semantics.model.robot_model import JointModel, MimicSource, RobotMode
 from robot_semantics.model.semantic_scope import Scope
 from robot_semantics.model.semantics import VirtualJoint
 from robot_semantics.srdf import tree
-from robot_semantics.srdf.elements import VIRTUAL_JOINT_TYPES
+from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 
 WORLD = "world"
 """Name of a root link that stands for the world (Gazebo's habit); it needs no virtual joint of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from robot_semantics.xml.edit import NewElement
+from robot_semantics.xml.numbers import number_text
 
 
 def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str) -> NewElement:
@@ -43,7 +44,7 @@ def group(name: str, members: Sequence[NewElement]) -> NewElement:
 def group_state(name: str, group: str, values: Mapping[str, Sequence[float]]) -> NewElement:
     """Return a named state: joint → one value for each of its position variables [rad, m, quaternion x y z w]."""
     joints = tuple(
-        NewElement("joint", (("name", joint), ("value", " ".join(number(value) for value in numbers))))
+        NewElement("joint", (("name", joint), ("value", " ".join(number_text(value) for value in numbers))))
         for joint, numbers in values.items()
     )
     return NewElement("group_state", (("name", name), ("group", group)), joints)
@@ -70,13 +71,7 @@ def disable_default_collisions(link: str) -> NewElement:
 def link_spheres(link: str, spheres: Iterable[Sequence[float]]) -> NewElement:
     """Return spheres that stand for a link: each x y z of its centre in the link's frame, and its radius [m]."""
     parts = tuple(
-        NewElement("sphere", (("center", " ".join(map(number, (x, y, z)))), ("radius", number(radius))))
+        NewElement("sphere", (("center", " ".join(map(number_text, (x, y, z)))), ("radius", number_text(radius))))
         for x, y, z, radius in spheres
     )
     return NewElement("link_sphere_approximation", (("link", link),), parts)
-
-
-def number(value: float) -> str:
-    """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
-    text = repr(float(value))
-    return text.removesuffix(".0")

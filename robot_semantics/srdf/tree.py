@@ -57,7 +57,6 @@ class JointValue:
 
     name: str
     values: tuple[float, ...] | None
-    text: str = field(default="", compare=False)
     at: int = field(default=-1, compare=False)
 
 
@@ -135,5 +134,6 @@ class Semantic:
     default_disabled_links: tuple[Named, ...] = ()
     link_spheres: tuple[LinkSpheres, ...] = ()
     joint_properties: tuple[JointProperty, ...] = ()
+    version: str | None = None
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
     at: int = field(default=-1, compare=False)

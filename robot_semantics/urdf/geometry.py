@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-from robot_semantics.urdf.numbers import number, positive, quaternion, vec3, vec4
 from robot_semantics.urdf.scanner import VERSIONS, Attributes, Child, Part, Scanner, Version
 from robot_semantics.urdf.tree import (
     Box,
@@ -19,9 +19,10 @@ from robot_semantics.urdf.tree import (
     Sphere,
     Visual,
 )
+from robot_semantics.xml.numbers import number, numbers, positive, quaternion, vec3
 
 _NAME: Attributes = {"name": str}
-_RGBA: Attributes = {"rgba": vec4}
+_RGBA: Attributes = {"rgba": partial(numbers, count=4)}
 _FILENAME: Attributes = {"filename": str}
 _ORIGIN: Attributes = {"xyz": vec3, "rpy": vec3}
 _ORIGIN_1_1: Attributes = {**_ORIGIN, "quat_xyzw": quaternion}

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from robot_semantics.urdf.geometry import origin_child, read_origin
-from robot_semantics.urdf.numbers import not_negative, number, vec3
 from robot_semantics.urdf.scanner import Attributes, Child, Later, Part, Scanner
 from robot_semantics.urdf.tree import (
     Calibration,
@@ -23,6 +22,7 @@ from robot_semantics.urdf.tree import (
     Origin,
     SafetyController,
 )
+from robot_semantics.xml.numbers import not_negative, number, vec3
 
 
 class LinkEnd(NamedTuple):

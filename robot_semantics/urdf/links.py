@@ -12,9 +12,9 @@ from robot_semantics.urdf.joints import (
     read_nested_joint,
     scan_nested_joint,
 )
-from robot_semantics.urdf.numbers import number
 from robot_semantics.urdf.scanner import Attributes, Child, Part, Scanner
 from robot_semantics.urdf.tree import Extra, Inertial, Joint, Link
+from robot_semantics.xml.numbers import number
 
 _NAME: Attributes = {"name": str}
 _MASS: Attributes = {"value": number}

@@ -13,7 +13,7 @@ from robot_semantics.urdf.links import read_link
 from robot_semantics.urdf.scanner import VERSIONS, Part, Scanner
 from robot_semantics.urdf.tree import Joint, Link, Material, Robot
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
-from robot_semantics.xml.xacro import report_expressions
+from robot_semantics.xml.xacro import report_oddities
 
 
 def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
@@ -56,15 +56,7 @@ def _read(scanner: Scanner) -> Robot:
         own = Diagnostics()
         own.error("wrong-root", f"the root element should be <robot>, not <{marks[0]}>", document.places.place(0))
         raise DescriptionError(own)
-    if document.odd_declaration is not None:
-        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
-        scanner.diagnostics.warning("odd-declaration", message, document.odd_declaration)
-    for place in document.odd_comments:
-        message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
-        scanner.diagnostics.warning("odd-comment", message, place)
-    for prefix, at in document.undeclared_prefixes.items():
-        scanner.warning("undeclared-prefix", f"the namespace prefix '{prefix}' is not declared", at)
-    report_expressions(document, scanner.diagnostics)
+    report_oddities(document, scanner.diagnostics)
     part = Part("robot", scanner.enter())
     scanner.attributes(part, "robot", 0, {"name": str, "version": str}, part.values)
     _read_version(scanner, part)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.urdf.numbers import shown
 from robot_semantics.urdf.outline import Remark, Stray, outline_of
 from robot_semantics.urdf.tree import Extra, Origin
+from robot_semantics.xml.numbers import shown
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument, is_macro
+from robot_semantics.xml.schema import BadValueError
 
 Result = TypeVar("Result")
 
@@ -233,9 +234,9 @@ class Scanner:
                 values[key] = known[key](text)
             except KeyError:
                 self._keep_attribute(part, tag, at, key, text, known, within)
-            except ValueError as error:
+            except BadValueError as error:
                 good = False
-                self.error("bad-number", f"attribute '{key}' of <{tag}> {error}", at, key)
+                self.error(error.code, f"attribute '{key}' of <{tag}> {error}", at, key)
         return good
 
     def named(self, tag: str, values: Mapping[str, Any], at: int, attribute: str = "name") -> bool:

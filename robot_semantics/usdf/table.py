@@ -8,7 +8,8 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from robot_semantics.usdf.numbers import BadNumber, format_row, parse_row, parse_rows
+from robot_semantics.base.diagnostics import Severity
+from robot_semantics.usdf.numbers import format_row, parse_rows
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
@@ -19,6 +20,8 @@ from robot_semantics.usdf.world_state import (
     Pose,
     WorldState,
 )
+from robot_semantics.xml.foreign import ForeignTexts
+from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Pair, Table
 
 NAMESPACE = "urn:robot-semantics:usdf:1"
@@ -45,11 +48,11 @@ def format_time(time_ns: int) -> str:
     return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
 
 
-def _seconds(pattern: re.Pattern[str], form: str) -> Callable[[str, str], int]:
-    def parse(text: str, what: str) -> int:
+def _seconds(pattern: re.Pattern[str], form: str) -> Callable[[str], int]:
+    def parse(text: str) -> int:
         found = pattern.fullmatch(text)
         if found is None:
-            raise BadValueError("bad-value", f"{what} is '{text[:40]}'; it must be {form}")
+            raise BadValueError("bad-value", f"is '{text[:40]}'; it must be {form}")
         sign, seconds, nanoseconds = found.groups(default="")
         value = int(seconds) * 1_000_000_000 + int(nanoseconds.ljust(9, "0"))
         return -value if sign else value
@@ -67,7 +70,10 @@ def _time_kind(name: str, pattern: re.Pattern[str], form: str) -> Kind:
     parse = _seconds(pattern, form)
 
     def from_json(value: Any) -> int:
-        return parse(TEXT.from_json(value), "it")
+        try:
+            return parse(TEXT.from_json(value))
+        except BadValueError as error:
+            raise BadValueError(error.code, f"it {error}") from None
 
     grammar = pattern.pattern.replace("(?:", "(")
     return Kind(name, _pattern(grammar), parse, _write_time, to_json=format_time, from_json=from_json)
@@ -77,11 +83,17 @@ def _pattern(pattern: str) -> str:
     return f'<data type="string"><param name="pattern">{pattern}</param></data>'
 
 
-def _sha256(text: str, what: str) -> str:
+def _sha256(text: str) -> str:
     if not _SHA256.fullmatch(text):
-        form = "64 hexadecimal digits in lower case (SHA-256)"
-        raise BadValueError("bad-value", f"{what} is '{text[:80]}'; it must be {form}")
+        raise BadValueError("bad-value", f"is '{text[:80]}'; it must be 64 hexadecimal digits in lower case (SHA-256)")
     return text
+
+
+def _write_sha256(text: str, what: str) -> str:
+    try:
+        return _sha256(text)
+    except BadValueError as error:
+        raise BadValueError(error.code, f"{what} {error}") from None
 
 
 def _numbers(name: str, count: int | None) -> Kind:
@@ -92,12 +104,8 @@ def _numbers(name: str, count: int | None) -> Kind:
             raise BadValueError("wrong-count", f"{what} has {len(row)} numbers; it must have {count}")
         return row
 
-    def parse(text: str, what: str) -> tuple[float, ...]:
-        row = parse_row(text)
-        if isinstance(row, BadNumber):
-            message = f"number {row.position} of {what}, '{row.word[:40]}', {row.reason}"
-            raise BadValueError("bad-number", message)
-        return counted(row, what)
+    def parse(text: str) -> tuple[float, ...]:
+        return numbers(text, count)
 
     def write(row: tuple[float, ...], what: str) -> str:
         counted(row, what)
@@ -130,13 +138,13 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _parent(text: str, _: str) -> str:
+def _parent(text: str) -> str:
     return text.strip(XML_SPACE) or WORLD
 
 
 TIME = _time_kind("time", _TIME, "seconds, a point and nine digits of nanoseconds")
 AGE = _time_kind("age", _AGE, "seconds with at most nine digits behind the point")
-SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _sha256)
+SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256)
 PARENT = Kind("parent-name", "<text/>", _parent, TEXT.write)
 SIX, FOUR, NUMBERS = _numbers("six-numbers", 6), _numbers("four-numbers", 4), _numbers("numbers", None)
 
@@ -244,4 +252,7 @@ USDF = Table(
     namespace=NAMESPACE,
     prefix=PREFIX,
     silent_namespaces=(OLD_SNAPSHOT_NAMESPACE,),
+    unknown=Severity.ERROR,
+    misplaced=Severity.ERROR,
+    keeper=lambda _: ForeignTexts(NAMESPACE, PREFIX),
 )

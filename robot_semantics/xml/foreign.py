@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol, cast
 from xml.sax.saxutils import quoteattr
 
 from lxml import etree
@@ -17,6 +17,69 @@ from lxml import etree
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 _MANY = 50
 _PREFIX = re.compile(r"([^\W\d][\w.-]*):")
+
+
+class Keeper(Protocol):
+    """Keeps what a format's table does not have, with the values of the elements that it stands in.
+
+    `within` are the tags from the element whose value keeps it to the one that it stands in; empty: that element.
+    """
+
+    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
+        """Return what is kept of an element, a comment or an instruction that has `position` known ones before it.
+
+        Raises:
+            etree.C14NError: it cannot be kept.
+        """
+
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+        """Return what is kept of unknown attributes, by their keys."""
+
+    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+        """Put what was kept, and the tags of the known children in their order, into a value's fields."""
+
+
+class NoKeeper:
+    """Keeps nothing: the text itself is what is edited."""
+
+    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
+        """Return nothing."""
+        return ()
+
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+        """Return nothing."""
+        return ()
+
+    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+        """Put nothing."""
+
+
+class ForeignTexts:
+    """Keeps texts that stand on their own, in the field ``foreign``; the order of the known children is the table's."""
+
+    def __init__(self, namespace: str, prefix: str) -> None:
+        """Take the namespace of the format, and its prefix, which need no declaration."""
+        self._namespace, self._prefix = namespace, prefix
+
+    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
+        """Return the node's text.
+
+        Raises:
+            etree.C14NError: as `element_entry`.
+        """
+        return ((1 if within else 0, element_entry(node, self._namespace)),)
+
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Any]:
+        """Return one text for all of them."""
+        if not values:
+            return ()
+        entry = attribute_entry(node, values, self._namespace, self._prefix)
+        return ((2, f"@{within} {entry}") if within else (0, entry),)
+
+    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+        """Put the texts; as they come when what is written is read again: what children cannot keep stands last."""
+        if kept:
+            values["foreign"] = tuple(text for _, text in sorted(kept, key=lambda entry: int(entry[0])))
 
 
 def element_entry(node: etree._Element, own_namespace: str) -> str:

@@ -6,6 +6,7 @@ lxml gives the tree; `source_map` finds places when the first problem has to be 
 from __future__ import annotations
 
 import codecs
+import copy
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -83,13 +84,38 @@ class XmlDocument:
         return list(self.root.iter("*"))
 
     @cached_property
-    def _ordinals(self) -> dict[etree._Element, int]:
+    def ordinals(self) -> dict[etree._Element, int]:
+        """The tree's elements, each with its number."""
         # 0.1 us an element; it also keeps lxml's proxies alive, which makes every later walk over the tree faster.
         return {element: at for at, element in enumerate(self.elements)}
 
+    def in_no_namespace(self) -> XmlDocument:
+        """Return the document with the root's default namespace off all tags: peers' XML readers know no namespaces.
+
+        Where there is none, that is this document itself.
+        """
+        scopes: dict[Any, str] = {**self.root.nsmap}
+        default = scopes.get(None)
+        if not default or not str(self.root.tag).startswith("{") or self.root.prefix:
+            return self
+        made = self.copied()
+        start = f"{{{default}}}"
+        for element in made.elements:
+            if not element.prefix and element.tag.startswith(start):
+                element.tag = element.tag[len(start) :]
+        return made
+
+    def copied(self) -> XmlDocument:
+        """Return the same with a tree of its own, to be changed; `ordinals` stay those of the text."""
+        made = XmlDocument(
+            copy.deepcopy(self.root), self.places, self.undeclared_prefixes, self.odd_declaration, self.odd_comments
+        )
+        assert len(made.ordinals) == len(made.elements)
+        return made
+
     def at(self, element: etree._Element) -> int:
         """Return the number of `element` in document order, as `SourceMap.place` takes it."""
-        return self._ordinals[element]
+        return self.ordinals[element]
 
     def place(self, element: etree._Element, attribute: str | None = None) -> Place:
         """Return the place of `element`, or of its `attribute`."""

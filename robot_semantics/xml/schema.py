@@ -7,16 +7,37 @@ extension namespace are written with its prefix, as in ``rs:time``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from robot_semantics.base.diagnostics import Severity
+
+LEFT_OUT: Any = object()
+"""Stands for a value that is not there because what the text says of it is in error."""
+
 
 class BadValueError(ValueError):
-    """A text is no value of its kind, or a value has no text; `code` is that of the problem."""
+    """A text is no value of its kind, or a value has no text.
 
-    def __init__(self, code: str, reason: str) -> None:
+    Attributes:
+        code: that of the problem.
+        instead: the value that is taken nonetheless, if any.
+        name, valid: what was written, and what might have been meant.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        reason: str,
+        instead: Any = LEFT_OUT,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
         self.code = code
+        self.instead = instead
+        self.name = name
+        self.valid = valid
         super().__init__(reason)
 
 
@@ -37,22 +58,22 @@ class Kind:
     Attributes:
         name: of its definition in the grammar.
         grammar: that definition, as the inside of a RELAX NG ``<define>``.
-        parse: makes a value of a text; its second argument says what the text is called. Raises `BadValueError`.
-        write: makes the text of a value, likewise.
+        parse: makes a value of a text. Raises `BadValueError` with what follows the text's name in a message.
+        write: makes the text of a value; its second argument says what the value is called. Raises `BadValueError`.
         parse_all: makes the values of many texts in one go, None where one of them is faulty.
         to_json, from_json: between a value and what JSON can hold; the second raises `BadValueError`.
     """
 
     name: str
     grammar: str
-    parse: Callable[[str, str], Any]
+    parse: Callable[[str], Any]
     write: Callable[[Any, str], str]
     parse_all: Callable[[Sequence[str]], Sequence[Any] | None] | None = None
     to_json: Callable[[Any], Any] = _same
     from_json: Callable[[Any], Any] = _text_from_json
 
 
-TEXT = Kind("text", "<text/>", lambda text, _: text, lambda text, _: text)
+TEXT = Kind("text", "<text/>", _same, lambda text, _: text)
 """Any text as it stands."""
 
 
@@ -60,14 +81,23 @@ TEXT = Kind("text", "<text/>", lambda text, _: text, lambda text, _: text)
 class Attribute:
     """An attribute: the field that it becomes, and how.
 
-    `since` is the version of the format that brought it; `json` its key in JSON, by default the field's name.
+    Attributes:
+        field: of the element's value; empty: it is that value.
+        kind: of its text.
+        required: the element means nothing without it.
+        default: what is taken where it is required and missing, if the element is to be used even so.
+        since: the version of the format that brought it.
+        json: its key in JSON, by default the field's name.
+        names: the kind of thing that it names, for who renames things.
     """
 
     field: str
     kind: Kind = TEXT
     required: bool = False
-    json: str = ""
+    default: Any = None
     since: str = ""
+    json: str = ""
+    names: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +109,9 @@ class Child:
         element: what it holds.
         many: it may stand any number of times; the field is a tuple, or with `keyed` a mapping.
         keyed: its value is a pair, of which the field maps the first to the second.
+        required: the parent means nothing without it.
+        vital: the parent means nothing if this one is in error, though it may be missing.
+        at: the field that the child's number in the document becomes, if any.
         default: what the field is where the child is not there, where that is not None and yet is written.
         json: its key in JSON, by default the field's name.
     """
@@ -87,6 +120,9 @@ class Child:
     element: Element
     many: bool = False
     keyed: bool = False
+    required: bool = False
+    vital: bool = False
+    at: str = ""
     default: Any = None
     json: str = ""
 
@@ -97,13 +133,19 @@ class Element:
 
     Attributes:
         tag: its name.
-        make: makes the value of its fields; None: its text's value is all there is.
+        make: makes the value of its fields; None: its text, its one attribute or its one child is all there is.
         attributes: by name.
         children: by tag.
         text: of what kind its text is; None: it holds no text.
         text_field: the field that the text becomes.
-        keeps: what is foreign is kept in the field ``foreign``; else where the element stands.
+        choice: it holds exactly one of its children, which is called so.
+        keeps: what is not known in it is kept with its value; else with that of the element it stands in.
         numbered: the field ``at`` is the element's number in its document.
+        whole: an attribute in error takes the element with it; else that attribute alone is left out.
+        partial: it is used even where something vital in it is in error, if all that it requires is there.
+        check: looks at the fields' values together: the reader, the fields, the element's number. It may change the
+            fields, reports what it finds, and tells whether the element can be used.
+        since: the version of the format that brought it.
         about: a line for the grammar.
     """
 
@@ -113,8 +155,13 @@ class Element:
     children: Mapping[str, Child] = field(default_factory=dict)
     text: Kind | None = None
     text_field: str = ""
+    choice: str = ""
     keeps: bool = False
     numbered: bool = False
+    whole: bool = False
+    partial: bool = False
+    check: Callable[[Any, dict[str, Any], int], bool] | None = None
+    since: str = ""
     about: str = ""
 
     def all(self) -> Iterator[Element]:
@@ -141,7 +188,7 @@ class Pair(NamedTuple):
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """A format.
 
@@ -149,20 +196,31 @@ class Table:
         root: its root element.
         other_roots: tags that are read in the place of the root's, and never written.
         namespace, prefix: of what the format adds to its founding document.
-        silent_namespaces: foreign ones that are known, so that nothing is said about them.
+        silent_namespaces: foreign ones that are known, so that nothing is said about them; None: all.
+        silent_tags: elements that are none of the format's, and are known all the same.
+        suggested_tags: those of them that a misspelt tag may be meant to be.
+        unknown: how bad an element, an attribute or a text is that the table does not have, and an element that
+            stands twice. A warning where the format's other readers pass over it: the first one counts.
+        misplaced: how bad an element is that the table has elsewhere.
+        keeper: keeps what the table does not have, of one document; None: nothing does.
     """
 
     root: Element
-    other_roots: tuple[str, ...]
-    namespace: str
-    prefix: str
-    silent_namespaces: tuple[str, ...] = ()
+    other_roots: tuple[str, ...] = ()
+    namespace: str = ""
+    prefix: str = ""
+    silent_namespaces: tuple[str, ...] | None = None
+    silent_tags: frozenset[str] = frozenset()
+    suggested_tags: tuple[str, ...] = ()
+    unknown: Severity = Severity.WARNING
+    misplaced: Severity = Severity.WARNING
+    keeper: Callable[[Any], Any] | None = None
 
     def key(self, name: str) -> str:
         """Return a name as lxml has it: ``{namespace}time`` for ``rs:time``."""
         start = f"{self.prefix}:"
-        return f"{{{self.namespace}}}{name[len(start) :]}" if name.startswith(start) else name
+        return f"{{{self.namespace}}}{name[len(start) :]}" if self.prefix and name.startswith(start) else name
 
     def name(self, key: str) -> str:
         """Return a name as a document writes it."""
-        return key.replace(f"{{{self.namespace}}}", f"{self.prefix}:")
+        return key.replace(f"{{{self.namespace}}}", f"{self.prefix}:") if self.prefix else key

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import did_you_mean
-from robot_semantics.xml.foreign import attribute_entry, attribute_items, element_entry
+from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import TEXT, BadValueError, Child, Element, Kind, Table
+from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Kind, Table
+from robot_semantics.xml.schema_plan import Known, Plan, lasting_plans, plans_of
+from robot_semantics.xml.schema_unknown import Reporter
 
 _SPACE = " \t\r\n"
 
@@ -23,154 +23,184 @@ def read_table(document: XmlDocument, table: Table, found: Diagnostics) -> Any:
     Raises:
         DescriptionError: the root is not the format's, or cannot be read at all.
     """
-    root = document.root
-    if root.tag not in (table.root.tag, *table.other_roots):
-        message = f"the root element is <{table.name(str(root.tag))}>; it must be <{table.root.tag}>"
-        found.error("wrong-root", message, document.places.place(0))
-        raise DescriptionError(found)
-    reader = _Reader(document, table, found)
-    value = reader.read(root, reader.root, [])
-    if value is None:
-        raise DescriptionError(found)
-    return value
+    return TableReader(document, table, found).read_root()
 
 
-class _Plan:
-    """An element of the table with its names as lxml has them, and the values that are known of its texts."""
+class TableReader(Reporter):
+    """One walk over a tree, in document order.
 
-    def __init__(self, element: Element, table: Table, known: Mapping[Kind, Mapping[str, Any]]) -> None:
-        self.element = element
-        self.tag, self.make, self.text = element.tag, element.make, element.text
-        self.keeps, self.numbered = element.keeps, element.numbered
-        self.attributes = {
-            table.key(name): (
-                attribute.field,
-                attribute.kind,
-                None if attribute.kind is TEXT else known[attribute.kind],
-            )
-            for name, attribute in element.attributes.items()
-        }
-        self.required = [
-            (name, attribute.field) for name, attribute in element.attributes.items() if attribute.required
-        ]
-        self.known_texts = known[element.text] if element.text is not None else {}
-        # Of children with nothing but a text, those texts' values.
-        self.leaves = {
-            table.key(tag): (child.field, known[child.element.text])
-            for tag, child in element.children.items()
-            if child.element.text is not None and child.element.make is None and not child.many
-        }
-        self.children: dict[str, tuple[Child, _Plan]] = {}
-        self.valid_attributes, self.valid_children = tuple(element.attributes), tuple(element.children)
+    Attributes:
+        version: of the format, as far as the document is in one.
+        faulty: tags of the elements that could not be read whole.
+    """
 
+    def __init__(self, document: XmlDocument, table: Table, found: Diagnostics, version: str = "") -> None:
+        super().__init__(document, table, found)
+        self.version = version
+        self.faulty: set[str] = set()
+        self._ordinals = document.ordinals
 
-class _Reader:
-    """One walk over a tree, in document order."""
+    def read_root(self) -> Any:
+        """Return the value of the root.
 
-    def __init__(self, document: XmlDocument, table: Table, found: Diagnostics) -> None:
-        self._document = document
-        self._table = table
-        self._found = found
-        self._next = 0
-        self._known = self._parse_all()
-        plans = {id(element): _Plan(element, table, self._known) for element in table.root.all()}
-        for plan in plans.values():
-            plan.children = {
-                table.key(tag): (child, plans[id(child.element)]) for tag, child in plan.element.children.items()
-            }
-        self.root = plans[id(table.root)]
-        self._tags = {table.key(element.tag) for element in table.root.all()}
+        Raises:
+            DescriptionError: it is not the format's, or cannot be read at all.
+        """
+        root, table = self.document.root, self.table
+        if root.tag not in (table.root.tag, *table.other_roots):
+            own = Diagnostics()
+            message = f"the root element should be <{table.root.tag}>, not <{self.name_of(root)}>"
+            own.error("wrong-root", message, self.document.places.place(0))
+            raise DescriptionError(own)
+        value = self.read(root, self.plan(), [])
+        if value is None or value is LEFT_OUT:
+            raise DescriptionError(self.found)
+        return value
 
-    def _parse_all(self) -> dict[Kind, dict[str, Any]]:
+    def plan(self) -> Plan:
+        """Return the plan of the table's root; texts that can be parsed in one go are."""
+        table = self.table
+        kinds = {kind for element in table.root.all() for kind in (element.text,) if kind is not None}
+        if any(kind.parse_all is not None for kind in kinds):
+            return plans_of(table, self.version, self._parse_all())
+        return lasting_plans(table, self.version)
+
+    def _parse_all(self) -> Known:
         """Parse all texts of a kind in one go where the kind can; what is faulty is looked at one by one."""
-        root, key = self._document.root, self._table.key
+        root, key = self.document.root, self.table.key
         texts: dict[Kind, list[str]] = {}
         tags: dict[Kind, list[str]] = {}
-        extended = self._table.namespace.encode() in self._document.places.text
-        for element in self._table.root.all():
-            if element.text is not None:
+        extended = self.table.namespace.encode() in self.document.places.text
+        for element in self.table.root.all():
+            if element.text is not None and element.text.parse_all is not None:
                 tags.setdefault(element.text, []).append(key(element.tag))
             for name, attribute in element.attributes.items():
-                of_kind = texts.setdefault(attribute.kind, [])
                 if attribute.kind.parse_all is not None and (extended or ":" not in name):
                     values = (node.get(key(name)) for node in root.iter(key(element.tag)))
-                    of_kind += [value for value in values if value is not None]
+                    texts.setdefault(attribute.kind, []).extend(value for value in values if value is not None)
         for kind, its_tags in tags.items():
-            of_kind = texts.setdefault(kind, [])
-            if kind.parse_all is not None:
-                of_kind += [node.text or "" for node in root.iter(*its_tags)]
+            texts.setdefault(kind, []).extend(node.text or "" for node in root.iter(*its_tags))
         known: dict[Kind, dict[str, Any]] = {}
         for kind, of_it in texts.items():
             parsed = kind.parse_all(of_it) if kind.parse_all is not None and of_it else None
             known[kind] = {} if parsed is None else dict(zip(of_it, parsed, strict=True))
         return known
 
-    def read(self, node: etree._Element, plan: _Plan, above: list[str]) -> Any:
-        """Return the value of an element, None where it cannot be used; what it cannot keep is added to `above`."""
-        at = self._next
-        self._next = at + 1
+    # -- one element ---------------------------------------------------------------------------------------------------
+
+    def read(self, node: etree._Element, plan: Plan, above: list[Any]) -> Any:
+        """Return the value of an element: None where it says nothing, `LEFT_OUT` where it is in error.
+
+        What is not known in it is added to `above`, if it cannot keep that itself.
+        """
+        at = self._ordinals[node]
         values: dict[str, Any] = {}
-        foreign: list[str] = []
-        good = self._attributes(node, plan, at, values, foreign)
-        if plan.text is None:
-            self._children(node, plan, at, values, foreign)
-        elif not self._text(node, plan, at, values, foreign):
+        kept: list[Any] = [] if plan.keeps else above
+        order: list[str] = []
+        if plan.since:
+            self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
+            return LEFT_OUT
+        good = self._attributes(node, plan, at, values, kept)
+        there = self._required(node, plan, at, values)
+        if plan.text is not None:
+            good = self._text(node, plan, at, values, kept) and good
+        elif plan.children or len(node) or node.text:
+            good = self._children(node, plan, at, values, kept, order) and good
+        if plan.check is not None and not plan.check(self, values, at):
             good = False
-        if foreign:
-            if plan.keeps:
-                # As they come when what is written is read again: what children cannot keep stands last.
-                values["foreign"] = tuple(sorted(foreign, key=lambda entry: entry.startswith("@")))
-            else:
-                above += foreign
-        if not good:
-            return None
+        if plan.keeps and (kept or order):
+            self.keeper.put(values, kept, order)
+        if not (good and there):
+            self.faulty.add(plan.tag)
+            if not plan.partial or not there or any(values.get(field) is None for _, field in plan.needed):
+                return LEFT_OUT if not good else None
         if plan.make is None:
-            return values[""]
+            return values.get("")
         if plan.numbered:
             values["at"] = at
         return plan.make(**values)
 
-    def _attributes(
-        self, node: etree._Element, plan: _Plan, at: int, values: dict[str, Any], foreign: list[str]
-    ) -> bool:
-        """Read the attributes; tell whether none that is required is missing."""
+    def _attributes(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
+        """Read the attributes; tell whether nothing in them takes the element with it."""
         attributes = plan.attributes
         unknown: dict[str, str] = {}
+        good = True
         for key, text in attribute_items(node):
-            if key not in attributes:
+            known = attributes.get(key)
+            if known is None:
                 unknown[key] = text
                 continue
-            field, kind, known = attributes[key]
-            if known is None:
+            field, parse = known
+            if parse is None:
                 values[field] = text
-            elif text in known:
-                values[field] = known[text]
-            else:
-                self._value(values, field, kind, text, at, self._table.name(key))
+                continue
+            try:
+                values[field] = parse(text)
+            except BadValueError as error:
+                name = self.table.name(key)
+                if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", at, name):
+                    good = good and not plan.whole
         if unknown:
-            self._unknown_attributes(node, plan, at, unknown, foreign)
-        good = True
-        for name, field in plan.required:
-            if field not in values:
-                self._error("missing-attribute", f"<{plan.tag}> has no {name}", at)
-                good = False
+            self.unknown_attributes(node, plan, at, unknown, kept)
         return good
 
-    def _value(self, values: dict[str, Any], field: str, kind: Kind, text: str, at: int, attribute: str) -> bool:
-        """Put the value of a text into its field; tell whether there is one."""
-        try:
-            values[field] = kind.parse(text, attribute or f"<{self._tag(at)}>")
-        except BadValueError as error:
-            self._error(error.code, str(error), at, attribute or None)
+    def _required(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any]) -> bool:
+        """Tell whether no attribute is missing that is required."""
+        there = True
+        for name, field, default in plan.required:
+            if field not in values:
+                # An attribute that is there but in error has been reported already.
+                if self.table.key(name) not in node.attrib:
+                    self.missing(plan.tag, name, at)
+                if default is None:
+                    there = False
+                else:
+                    values[field] = default
+        return there
+
+    def _bad_value(
+        self, values: dict[str, Any], field: str, error: BadValueError, what: str, at: int, attribute: str | None
+    ) -> bool:
+        """Report a text that is no value of its kind; tell whether there is one to be taken nonetheless."""
+        self.error(error.code, f"{what} {error}", at, attribute, name=error.name, valid=error.valid)
+        if error.instead is LEFT_OUT:
             return False
+        values[field] = error.instead
         return True
 
-    def _children(self, node: etree._Element, plan: _Plan, at: int, values: dict[str, Any], foreign: list[str]) -> None:
+    def _text(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
+        """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
+        pieces = [node.text or ""]
+        good = True
+        for child in node:
+            good = self.unknown_child(child, plan, kept, 0) and good
+            pieces.append(child.tail or "")
+        text = "".join(pieces)
+        field = plan.element.text_field
+        if good and text in plan.known_texts:
+            values[field] = plan.known_texts[text]
+            return True
+        assert plan.text is not None
+        try:
+            values[field] = plan.text.parse(text)
+        except BadValueError as error:
+            return good and self._bad_value(values, field, error, f"<{plan.tag}>", at, None)
+        return good
+
+    def _children(
+        self,
+        node: etree._Element,
+        plan: Plan,
+        at: int,
+        values: dict[str, Any],
+        kept: list[Any],
+        order: list[str],
+    ) -> bool:
+        """Read the children; `order` gets the tags of those that are used. Tell whether none takes the parent along."""
         children, leaves = plan.children, plan.leaves
-        late: list[str] = []
-        many: dict[str, list[Any]] = {}
+        good = True
         if (text := node.text) and text.strip(_SPACE):
-            self._stray(plan, text, at)
+            self.stray(plan, text, at)
         for child in node:
             tag = child.tag
             if tag in leaves and not len(child) and not child.keys():
@@ -179,124 +209,56 @@ class _Reader:
                 value = known.get(child.text or "")
                 if value is not None and field not in values:
                     values[field] = value
-                    self._next += 1
                 else:
-                    self._child(child, plan, values, late)
-            elif tag not in children:
-                self._unknown_child(child, plan, foreign)
-            elif (repeated := children[tag])[0].many:
-                here = self._next
-                value = self.read(child, repeated[1], late)
-                if value is None:
-                    pass
-                elif not repeated[0].keyed:
-                    many.setdefault(repeated[0].field, []).append(value)
-                elif value.name in (entries := values.setdefault(repeated[0].field, {})):
-                    message = f"a second <{repeated[1].tag}> is called '{value.name}'"
-                    self._error("duplicate-name", message, here, "name")
-                else:
-                    entries[value.name] = value.value
+                    good = self._child(child, plan, values, kept, order) and good
+            elif tag in children:
+                good = self._child(child, plan, values, kept, order) and good
+            elif plan.choice and "" not in values and type(tag) is str and not tag.startswith("{"):
+                values[""] = None
+                self.unknown_choice(tag, plan, self.document.at(child))
             else:
-                self._child(child, plan, values, late)
+                self.unknown_child(child, plan, kept, len(order))
             if (tail := child.tail) and tail.strip(_SPACE):
-                self._stray(plan, tail, at)
-        foreign += late
-        for field, items in many.items():
-            values[field] = tuple(items)
+                self.stray(plan, tail, at)
+        return self._complete(plan, at, values) and good
 
-    def _child(self, child: etree._Element, plan: _Plan, values: dict[str, Any], late: list[str]) -> None:
-        """Read a child that may stand only once."""
+    def _child(
+        self, child: etree._Element, plan: Plan, values: dict[str, Any], kept: list[Any], order: list[str]
+    ) -> bool:
+        """Read a child that is known; tell whether it does not take the parent along."""
         known, below = plan.children[child.tag]
-        if known.field in values:
-            self._error("duplicate-element", f"a second <{below.tag}> in one <{plan.tag}>", self._next)
-            self._skip(child)
-        else:
-            value = self.read(child, below, late)
-            values[known.field] = known.default if value is None else value
-
-    # -- what the table does not have ----------------------------------------------------------------------------------
-
-    def _unknown_attributes(
-        self, node: etree._Element, plan: _Plan, at: int, values: Mapping[str, str], foreign: list[str]
-    ) -> None:
-        tag = plan.element.tag
-        kept = {key: text for key, text in values.items() if key.startswith("{")}
-        for key in values:
-            if not key.startswith("{"):
-                message = f"the attribute '{key}' is not known in <{tag}>"
-                place = self._document.places.place(at, key)
-                self._found.error("unknown-attribute", message, place, name=key, valid=plan.valid_attributes)
-        if not kept:
-            return
-        entry = attribute_entry(node, kept, self._table.namespace, self._table.prefix)
-        foreign.append(entry if plan.element.keeps else f"@{tag} {entry}")
-        for key in kept:
-            namespace, _, local_name = key[1:].partition("}")
-            if namespace == self._table.namespace:
-                name = self._table.name(key)
-                message = f"the attribute '{name}' is not known in <{tag}>; it is kept but not used"
-                place = self._document.places.place(at, name)
-                self._found.warning("unknown-attribute", message, place, name=name, valid=plan.valid_attributes)
-            else:
-                message = f"the attribute '{local_name}' of <{tag}> is of another namespace; it is kept but not used"
-                self._found.warning("foreign-content", message, self._document.places.place(at))
-
-    def _unknown_child(self, child: etree._Element, plan: _Plan, foreign: list[str]) -> bool:
-        """Keep what can be kept; tell whether it may stand here."""
-        tag: object = child.tag
-        at = self._next
-        if not isinstance(tag, str):
-            foreign.append(element_entry(child, self._table.namespace))
+        field = known.field
+        if known.many:
+            value = self.read(child, below, kept)
+            if value is not None and value is not LEFT_OUT:
+                values.setdefault(field, []).append(value)
+                order.append(below.tag)
             return True
-        self._skip(child)
-        name, inside = self._table.name(tag), plan.element.tag
-        if not tag.startswith("{"):
-            elsewhere = tag in self._tags and did_you_mean(name, plan.valid_children) is None
-            reason = "does not belong in" if elsewhere else "is not known in"
-            place = self._document.places.place(at)
-            message = f"<{name}> {reason} <{inside}>"
-            self._found.error("unknown-element", message, place, name=name, valid=plan.valid_children)
-            return False
-        try:
-            foreign.append(element_entry(child, self._table.namespace))
-        except etree.C14NError:
-            message = "this cannot be kept: it has a namespace that is a relative URI"
-            self._error("relative-namespace", message, at)
-            return False
-        namespace = tag[1:].partition("}")[0]
-        place = self._document.places.place(at)
-        if namespace == self._table.namespace:
-            message = f"<{name}> is not known in <{inside}>; it is kept but not used"
-            self._found.warning("unknown-element", message, place, name=name, valid=plan.valid_children)
-        elif namespace not in self._table.silent_namespaces:
-            message = f"<{etree.QName(tag).localname}> is of another namespace; it is kept but not used"
-            self._found.warning("foreign-content", message, place)
+        if field in values:
+            self.duplicate(child, plan, kept, len(order))
+            return True
+        value = self.read(child, below, kept)
+        if known.at:
+            values[known.at] = self.document.at(child)
+        if value is None or value is LEFT_OUT:
+            values[field] = known.default
+            return value is None or not known.vital
+        values[field] = value
+        order.append(below.tag)
         return True
 
-    def _text(self, node: etree._Element, plan: _Plan, at: int, values: dict[str, Any], foreign: list[str]) -> bool:
-        """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
-        pieces = [node.text or ""]
+    def _complete(self, plan: Plan, at: int, values: dict[str, Any]) -> bool:
+        """Put what stood several times in its form; tell whether all children are there that are required."""
         good = True
-        for child in node:
-            good = self._unknown_child(child, plan, foreign) and good
-            pieces.append(child.tail or "")
-        text = "".join(pieces)
-        if good and text in plan.known_texts:
-            values[plan.element.text_field] = plan.known_texts[text]
-            return True
-        assert plan.text is not None
-        return good and self._value(values, plan.element.text_field, plan.text, text, at, "")
-
-    def _stray(self, plan: _Plan, text: str, at: int) -> None:
-        message = f"the text '{text.strip(_SPACE)[:40]}' does not belong in <{plan.element.tag}>"
-        self._error("stray-text", message, at)
-
-    def _skip(self, node: etree._Element) -> None:
-        """Go past an element that is not read."""
-        self._next += sum(1 for _ in node.iter("*"))
-
-    def _tag(self, at: int) -> str:
-        return self._table.name(str(self._document.elements[at].tag))
-
-    def _error(self, code: str, message: str, at: int, attribute: str | None = None) -> None:
-        self._found.error(code, message, self._document.places.place(at, attribute))
+        for field, form in plan.many.items():
+            if field in values:
+                values[field] = form(values[field])
+        for tag, field in plan.needed:
+            if values.get(field) is None:
+                good = False
+                if field not in values:
+                    self.error("missing-element", f"<{plan.tag}> has no <{tag}>", at)
+        if plan.choice and "" not in values:
+            known = ", ".join(plan.element.children)
+            self.error("missing-element", f"<{plan.tag}> has no {plan.choice}; known are {known}", at)
+        return good and not (plan.choice and values.get("") is None)

@@ -61,7 +61,21 @@ def has_macros(document: XmlDocument) -> bool:
     return b"xacro" in document.places.text and any(map(is_macro, document.root.iter("*")))
 
 
-def report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
+def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn of what the peers' XML readers let pass and XML does not, and of macros that nobody has carried out."""
+    if document.odd_declaration is not None:
+        message = "the XML declaration should be '<?xml version=\"1.0\"?>' at the very start; it is passed over"
+        diagnostics.warning("odd-declaration", message, document.odd_declaration)
+    for place in document.odd_comments:
+        message = "a comment should have no '--' in it; it is read with '~' instead of '-'"
+        diagnostics.warning("odd-comment", message, place)
+    for prefix, at in document.undeclared_prefixes.items():
+        message = f"the namespace prefix '{prefix}' is not declared"
+        diagnostics.warning("undeclared-prefix", message, document.places.place(at))
+    _report_expressions(document, diagnostics)
+
+
+def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Warn once about values that look like expressions of xacro's, which nobody has carried out."""
     if b"${" not in document.places.text and b"$(" not in document.places.text:
         return

@@ -61,7 +61,7 @@ class Case(NamedTuple):
 ERRORS = [
     # By itself: numbers, attributes and elements that must be there.
     Case(
-        "bad-number",
+        "wrong-count",
         "attribute 'xyz' of <origin> should be 3 numbers, not 2: '0 0'",
         robot(joint('\n <origin §xyz="0 0"/>')),
         "/robot/joint[@name='j']/origin/@xyz",
@@ -91,7 +91,7 @@ ERRORS = [
         "/robot/joint[@name='j']/limit/@effort",
     ),
     Case(
-        "bad-number",
+        "wrong-count",
         "attribute 'rgba' of <color> should be 4 numbers, not 3: '1 0 0'",
         robot(joint() + '<material name="red"><color §rgba="1 0 0"/><texture filename="a.png"/></material>'),
         "/robot/material[@name='red']/color/@rgba",
@@ -384,7 +384,7 @@ ERRORS = [
     ),
     Case(
         "bad-number",
-        "attribute 'xyz' of <origin> should be 3 numbers, not 1: '1\u00a02\u00a03'",
+        "attribute 'xyz' of <origin> should be 3 numbers, but one should be a number, not '1\u00a02\u00a03'",
         robot(joint('<origin §xyz="1\u00a02\u00a03"/>')),
         "/robot/joint[@name='j']/origin/@xyz",
     ),

@@ -1,10 +1,12 @@
-"""The numbers of a URDF: texts to finite floats, and nothing that only Python would take for a number."""
+"""The numbers of a description: texts to finite floats, and nothing that only Python would take for a number."""
 
 from __future__ import annotations
 
 import math
 import re
 from functools import lru_cache
+
+from robot_semantics.xml.schema import BadValueError
 
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _SPACE = re.compile("[ \t\r\n]+")
@@ -16,7 +18,7 @@ def number(text: str) -> float:
     """Return the one finite number that `text` holds.
 
     Raises:
-        ValueError: with the reason, fit to stand after the attribute's name.
+        BadValueError: with the reason, fit to stand after the text's name.
     """
     if text.isascii() and "_" not in text:
         try:
@@ -26,18 +28,45 @@ def number(text: str) -> float:
         if math.isfinite(value):
             return value
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"should be a number, not '{shown(text)}'")
+        raise BadValueError("bad-number", f"should be a number, not '{shown(text)}'")
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"is too large for a 64-bit float: '{shown(text)}'")
+        raise BadValueError("bad-number", f"is too large for a 64-bit float: '{shown(text)}'")
     return value
+
+
+def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
+    """Return the finite numbers that `text` holds, separated by white space; with a `count`, that many.
+
+    Raises:
+        BadValueError: as `number`; ``wrong-count`` where all are numbers.
+    """
+    pieces = words(text)
+    what = "numbers" if count is None else f"{count} numbers"
+    values = []
+    for piece in pieces:
+        try:
+            values.append(number(piece))
+        except BadValueError as error:
+            raise BadValueError("bad-number", f"should be {what}, but one {error}") from None
+    if count not in (None, len(values)):
+        raise BadValueError("wrong-count", f"should be {what}, not {len(values)}: '{shown(text)}'")
+    return tuple(values)
+
+
+def numbers_or_none(text: str) -> tuple[float, ...] | None:
+    """Return the finite numbers of `text`, None where it has none or anything else."""
+    try:
+        return numbers(text) or None
+    except BadValueError:
+        return None
 
 
 def vec3(text: str) -> tuple[float, ...]:
     """Return the three finite numbers that `text` holds, separated by white space.
 
     Raises:
-        ValueError: as `number`.
+        BadValueError: as `numbers`.
     """
     return _repeated_vec3(text) if len(text) <= _SHORT else _vec3(text)
 
@@ -49,34 +78,25 @@ def _vec3(text: str) -> tuple[float, ...]:
             x, y, z = text.split()
             value = (float(x), float(y), float(z))
         except ValueError:
-            return _numbers(text, 3)
+            return numbers(text, 3)
         # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
         if math.isfinite(value[0] + value[1] + value[2]):
             return value
-    return _numbers(text, 3)
+    return numbers(text, 3)
 
 
 _repeated_vec3 = lru_cache(1024)(_vec3)
-
-
-def vec4(text: str) -> tuple[float, ...]:
-    """Return the four finite numbers that `text` holds, separated by white space.
-
-    Raises:
-        ValueError: as `number`.
-    """
-    return _numbers(text, 4)
 
 
 def quaternion(text: str) -> tuple[float, ...]:
     """Return four numbers that are not all zero, so that they can be normalised.
 
     Raises:
-        ValueError: as `number`.
+        BadValueError: as `numbers`.
     """
-    value = vec4(text)
+    value = numbers(text, 4)
     if not any(value):
-        raise ValueError("is no orientation: all four numbers are zero")
+        raise BadValueError("bad-number", "is no orientation: all four numbers are zero")
     return value
 
 
@@ -84,11 +104,11 @@ def positive(text: str) -> float:
     """Return a number above zero.
 
     Raises:
-        ValueError: as `number`.
+        BadValueError: as `number`.
     """
     value = number(text)
     if value <= 0:
-        raise ValueError(f"should be above 0, not '{shown(text)}'")
+        raise BadValueError("bad-number", f"should be above 0, not '{shown(text)}'")
     return value
 
 
@@ -96,12 +116,17 @@ def not_negative(text: str) -> float:
     """Return a number of at least zero.
 
     Raises:
-        ValueError: as `number`.
+        BadValueError: as `number`.
     """
     value = number(text)
     if value < 0:
-        raise ValueError(f"should not be negative, but is '{shown(text)}'")
+        raise BadValueError("bad-number", f"should not be negative, but is '{shown(text)}'")
     return value
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def shown(text: str, limit: int = 60) -> str:
@@ -114,16 +139,3 @@ def words(text: str) -> list[str]:
     """Return what XML's white space parts; other kinds of space, as a no-break one, part nothing for any peer."""
     # In ASCII, Python's split knows the same white space and others that no XML can hold.
     return text.split() if text.isascii() else [word for word in _SPACE.split(text) if word]
-
-
-def _numbers(text: str, count: int) -> tuple[float, ...]:
-    pieces = words(text)
-    if len(pieces) != count:
-        raise ValueError(f"should be {count} numbers, not {len(pieces)}: '{shown(text)}'")
-    values = []
-    for piece in pieces:
-        try:
-            values.append(number(piece))
-        except ValueError as error:
-            raise ValueError(f"should be {count} numbers, but one {error}") from None
-    return tuple(values)

@@ -1,0 +1,189 @@
+"""The table of SRDF: every element and attribute, what it becomes, and what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robot_semantics.base.diagnostics import Severity
+from robot_semantics.srdf import tree
+from robot_semantics.xml.numbers import not_negative, number_text, numbers
+from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Table
+
+VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
+"""Types that a virtual joint can have."""
+
+_SPACE = " \t\r\n"
+
+
+def _word(text: str) -> str:
+    # The peers trim it too.
+    return text.strip(_SPACE)
+
+
+def _name(text: str) -> str:
+    name = text.strip(_SPACE)
+    if not name:
+        raise BadValueError("empty-name", "is empty", "")
+    return name
+
+
+def _joint_type(text: str) -> str:
+    kind = text.strip(_SPACE).lower()
+    if kind not in VIRTUAL_JOINT_TYPES:
+        reason = f"is '{text.strip(_SPACE)}', no type of virtual joint; there are {', '.join(VIRTUAL_JOINT_TYPES)}"
+        raise BadValueError("unknown-joint-type", reason, kind, kind, VIRTUAL_JOINT_TYPES)
+    return kind
+
+
+def _joint_values(text: str) -> tuple[float, ...]:
+    try:
+        values = numbers(text)
+    except BadValueError as error:
+        raise BadValueError(error.code, str(error), None) from None
+    if not values:
+        raise BadValueError("bad-number", "should be one or several numbers, not ''", None)
+    return values
+
+
+def _center(text: str) -> tuple[float, ...]:
+    return numbers(text, 3)
+
+
+def _texts(values: tuple[float, ...], _: str) -> str:
+    return " ".join(map(number_text, values))
+
+
+WORD = Kind("word", "<text/>", _word, TEXT.write)
+NAME = Kind("name", "<text/>", _name, TEXT.write)
+JOINT_TYPE = Kind("joint-type", "<text/>", _joint_type, TEXT.write)
+JOINT_VALUES = Kind("joint-values", "<text/>", _joint_values, _texts)
+CENTER = Kind("center", "<text/>", _center, _texts)
+RADIUS = Kind("radius", "<text/>", not_negative, lambda value, _: number_text(value))
+
+
+def _named(tag: str, names: str, attribute: str = "name") -> Element:
+    """Return an element that names one thing, of that kind."""
+    kind = NAME if attribute == "name" else WORD
+    return Element(tag, tree.Named, {attribute: Attribute("name", kind, True, names=names)}, numbered=True)
+
+
+def _pair(tag: str) -> Element:
+    links = {word: Attribute(word, WORD, True, names="link") for word in ("link1", "link2")}
+    return Element(tag, tree.CollisionPair, {**links, "reason": Attribute("reason")}, numbered=True)
+
+
+_CHAIN = Element(
+    "chain",
+    tree.Chain,
+    {word: Attribute(word, WORD, True, names="link") for word in ("base_link", "tip_link")},
+    numbered=True,
+)
+_VIRTUAL_JOINT = Element(
+    "virtual_joint",
+    tree.VirtualJoint,
+    {
+        "name": Attribute("name", NAME, True, names="joint"),
+        "type": Attribute("type", JOINT_TYPE, True),
+        "parent_frame": Attribute("parent_frame", WORD, True, names="frame"),
+        "child_link": Attribute("child_link", WORD, True, names="link"),
+    },
+    numbered=True,
+)
+_GROUP = Element(
+    "group",
+    tree.Group,
+    {"name": Attribute("name", NAME, True, names="group")},
+    {
+        "joint": Child("joints", _named("joint", "joint"), many=True),
+        "link": Child("links", _named("link", "link"), many=True),
+        "chain": Child("chains", _CHAIN, many=True),
+        "group": Child("subgroups", _named("group", "group"), many=True),
+    },
+    numbered=True,
+)
+_STATE_JOINT = Element(
+    "joint",
+    tree.JointValue,
+    {"name": Attribute("name", NAME, True, names="joint"), "value": Attribute("values", JOINT_VALUES, True)},
+    numbered=True,
+)
+_STATE = Element(
+    "group_state",
+    tree.GroupState,
+    {"name": Attribute("name", NAME, True), "group": Attribute("group", WORD, True, names="group")},
+    {"joint": Child("joints", _STATE_JOINT, many=True)},
+    numbered=True,
+)
+_END_EFFECTOR = Element(
+    "end_effector",
+    tree.EndEffector,
+    {
+        "name": Attribute("name", NAME, True, names="end_effector"),
+        "group": Attribute("group", WORD, True, names="group"),
+        "parent_link": Attribute("parent_link", WORD, True, names="link"),
+        "parent_group": Attribute("parent_group", WORD, names="group"),
+    },
+    numbered=True,
+)
+_SPHERE = Element(
+    "sphere",
+    tree.Sphere,
+    {"center": Attribute("center", CENTER, True), "radius": Attribute("radius", RADIUS, True)},
+    numbered=True,
+    whole=True,
+)
+_SPHERES = Element(
+    "link_sphere_approximation",
+    tree.LinkSpheres,
+    {"link": Attribute("link", WORD, True, names="link")},
+    {"sphere": Child("spheres", _SPHERE, many=True)},
+    numbered=True,
+)
+_PROPERTY = Element(
+    "joint_property",
+    tree.JointProperty,
+    {
+        "joint_name": Attribute("joint_name", NAME, True, names="joint"),
+        "property_name": Attribute("property_name", NAME, True),
+        "value": Attribute("value", required=True),
+    },
+    numbered=True,
+)
+SRDF = Table(
+    Element(
+        "robot",
+        tree.Semantic,
+        {"name": Attribute("name", NAME, True, default=""), "version": Attribute("version")},
+        {
+            "virtual_joint": Child("virtual_joints", _VIRTUAL_JOINT, many=True),
+            "passive_joint": Child("passive_joints", _named("passive_joint", "joint"), many=True),
+            "group": Child("groups", _GROUP, many=True),
+            "group_state": Child("states", _STATE, many=True),
+            "end_effector": Child("end_effectors", _END_EFFECTOR, many=True),
+            "disable_collisions": Child("disabled_collisions", _pair("disable_collisions"), many=True),
+            "enable_collisions": Child("enabled_collisions", _pair("enable_collisions"), many=True),
+            "disable_default_collisions": Child(
+                "default_disabled_links", _named("disable_default_collisions", "link", "link"), many=True
+            ),
+            "link_sphere_approximation": Child("link_spheres", _SPHERES, many=True),
+            "joint_property": Child("joint_properties", _PROPERTY, many=True),
+        },
+        numbered=True,
+    ),
+    # What stands elsewhere says nothing to any reader: a passive joint inside a group is not passive.
+    misplaced=Severity.ERROR,
+)
+
+
+def _references() -> dict[str, tuple[tuple[str, str, str], ...]]:
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for parent in SRDF.root.all():
+        for tag, child in parent.children.items():
+            for name, attribute in child.element.attributes.items():
+                if attribute.names:
+                    found.setdefault(attribute.names, []).append((parent.tag, tag, name))
+    return {kind: tuple(places) for kind, places in found.items()}
+
+
+SRDF_REFERENCES: Mapping[str, tuple[tuple[str, str, str], ...]] = _references()
+"""Kind of thing → where an SRDF names one: the parent's tag, the element's tag, the attribute."""

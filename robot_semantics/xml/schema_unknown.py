@@ -1,0 +1,185 @@
+"""What a document has and its format's table has not: kept or not, and reported at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.xml.foreign import Keeper, NoKeeper
+from robot_semantics.xml.numbers import shown
+from robot_semantics.xml.reader import XmlDocument, is_macro
+from robot_semantics.xml.schema import Table
+from robot_semantics.xml.schema_plan import Plan
+
+_KEPT = "; it is kept but not used"
+
+
+def is_element(node: etree._Element) -> bool:
+    """Tell whether a node is an element; comments and instructions have their maker for a tag."""
+    tag: object = node.tag
+    return isinstance(tag, str)
+
+
+class Reporter:
+    """Reports the problems of one document in a format.
+
+    Attributes:
+        document: that is read.
+    """
+
+    def __init__(self, document: XmlDocument, table: Table, found: Diagnostics) -> None:
+        self.document = document
+        self.table = table
+        self.found = found
+        self.keeper: Keeper = NoKeeper() if table.keeper is None else table.keeper(document)
+        self._tags = {table.key(tag) for element in table.root.all() for tag in element.children}
+
+    def unknown_attributes(
+        self, node: etree._Element, plan: Plan, at: int, values: Mapping[str, str], kept: list[Any]
+    ) -> None:
+        """Keep and report attributes that an element has not in the table."""
+        table, within = self.table, "" if plan.keeps else plan.within
+        keeps = table.unknown is not Severity.ERROR
+        kept += self.keeper.attributes(
+            node, within, {key: text for key, text in values.items() if keeps or key.startswith("{")}
+        )
+        for key in values:
+            name = self.table.name(key)
+            namespace = key[1:].partition("}")[0] if key.startswith("{") else ""
+            newer = plan.newer.get(name)
+            if newer is not None:
+                message = f"attribute '{name}' of <{plan.tag}> needs version {newer} of <{table.root.tag}>{_KEPT}"
+                self.warning("newer-version", message, at, name)
+            elif not namespace or namespace == table.namespace:
+                bad = not namespace and not keeps
+                message = f"attribute '{name}' is not known in <{plan.tag}>{'' if bad else _KEPT}"
+                how = self.error if bad else self.warning
+                how("unknown-attribute", message, at, name, name=name, valid=tuple(plan.element.attributes))
+            elif table.silent_namespaces is not None:
+                name = key.rpartition("}")[2]
+                message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
+                self.warning("foreign-content", message, at)
+
+    def unknown_child(self, child: etree._Element, plan: Plan, kept: list[Any], position: int) -> bool:
+        """Keep what can be kept; tell whether it may stand here."""
+        try:
+            entries = self.keeper.child(child, "" if plan.keeps else plan.within, position)
+        except etree.C14NError:
+            message = "this cannot be kept: it has a namespace that is a relative URI"
+            self.error("relative-namespace", message, self.document.at(child))
+            return False
+        if is_element(child) and not self._may_stand(child, child.tag, plan):
+            return False
+        kept += entries
+        return True
+
+    def _may_stand(self, child: etree._Element, tag: str, plan: Plan) -> bool:
+        """Report an element that is not known where it stands; tell whether that is no error."""
+        table, at, inside = self.table, self.document.at(child), plan.tag
+        name = self.name_of(child)
+        valid = (*plan.element.children, *table.suggested_tags)
+        namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
+        if tag in self._tags:
+            homes = [e.tag for e in table.root.all() if any(table.key(word) == tag for word in e.children)]
+            belongs = " or ".join(f"<{home}>" for home in homes)
+            message = f"<{name}> has no meaning in <{inside}>; it belongs into {belongs}"
+            return self._report(table.misplaced, "misplaced-element", message, at)
+        if is_macro(child) and table.silent_namespaces is None:
+            local = etree.QName(tag).localname
+            message = f"<xacro:{local}> is a macro that was not carried out{_KEPT}"
+            self.warning("xacro-not-expanded", message, at)
+        elif not namespace:
+            if tag in table.silent_tags:
+                return True
+            kept = "" if table.unknown is Severity.ERROR else _KEPT
+            message = f"<{name}> is not known in <{inside}>{kept}"
+            return self._report(table.unknown, "unknown-element", message, at, name, valid)
+        elif namespace == table.namespace:
+            self.warning("unknown-element", f"<{name}> is not known in <{inside}>{_KEPT}", at, name=name, valid=valid)
+        elif table.silent_namespaces is not None and namespace not in table.silent_namespaces:
+            message = f"<{etree.QName(tag).localname}> is of another namespace{_KEPT}"
+            self.warning("foreign-content", message, at)
+        return True
+
+    def _report(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        at: int,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> bool:
+        """Report a problem; tell whether it is no error."""
+        if severity is Severity.ERROR:
+            self.error(code, message, at, name=name, valid=valid)
+            return False
+        self.warning(code, message, at, name=name, valid=valid)
+        return True
+
+    def unknown_choice(self, tag: str, plan: Plan, at: int) -> None:
+        """Report an element where exactly one of several others should stand."""
+        valid = tuple(plan.element.children)
+        message = f"<{tag}> is no {plan.choice}; known are {', '.join(valid)}"
+        self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
+
+    def duplicate(self, child: etree._Element, plan: Plan, kept: list[Any], position: int) -> None:
+        """Report an element that may stand only once."""
+        at, thing = self.document.at(child), plan.choice or f"<{self.name_of(child)}>"
+        message = f"<{plan.tag}> has more than one {thing}"
+        if self.table.unknown is Severity.ERROR:
+            self.error("duplicate-element", message, at)
+            return
+        self.warning("duplicate-element", f"{message}; the first counts, this one is kept but not used", at)
+        kept += self.keeper.child(child, "" if plan.keeps else plan.within, position)
+
+    def stray(self, plan: Plan, text: str, at: int) -> None:
+        """Report a text between tags."""
+        message = f"the text '{shown(text, 40)}' in <{plan.tag}> is not used"
+        if self.table.unknown is Severity.ERROR:
+            self.error("stray-text", message, at)
+        else:
+            self.warning("stray-text", message, at)
+
+    # -- reports -------------------------------------------------------------------------------------------------------
+
+    def missing(self, tag: str, attribute: str, at: int) -> None:
+        """Report an attribute that must be there and is not."""
+        self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)
+
+    def error(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report an error at an element or its attribute."""
+        self.found.error(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
+
+    def warning(
+        self,
+        code: str,
+        message: str,
+        at: int,
+        attribute: str | None = None,
+        *,
+        name: str | None = None,
+        valid: Collection[str] = (),
+    ) -> None:
+        """Report a warning at an element or its attribute."""
+        self.found.warning(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
+
+    def name_of(self, node: etree._Element) -> str:
+        """Return an element's tag as the document writes it."""
+        tag = str(node.tag)
+        if not tag.startswith("{") or tag != (name := self.table.name(tag)):
+            return tag if not tag.startswith("{") else name
+        local = etree.QName(tag).localname
+        return f"{node.prefix}:{local}" if node.prefix else local
