@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robot_semantics.base.diagnostics import Severity
 from robot_semantics.srdf import tree
 from robot_semantics.xml.numbers import not_negative, number_text, numbers
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Table
@@ -171,7 +170,7 @@ SRDF = Table(
         numbered=True,
     ),
     # What stands elsewhere says nothing to any reader: a passive joint inside a group is not passive.
-    misplaced=Severity.ERROR,
+    misplaced=True,
 )
 
 

@@ -253,6 +253,5 @@ USDF = Table(
     prefix=PREFIX,
     silent_namespaces=(OLD_SNAPSHOT_NAMESPACE,),
     unknown=Severity.ERROR,
-    misplaced=Severity.ERROR,
     keeper=lambda _: ForeignTexts(NAMESPACE, PREFIX),
 )

@@ -201,7 +201,7 @@ class Table:
         suggested_tags: those of them that a misspelt tag may be meant to be.
         unknown: how bad an element, an attribute or a text is that the table does not have, and an element that
             stands twice. A warning where the format's other readers pass over it: the first one counts.
-        misplaced: how bad an element is that the table has elsewhere.
+        misplaced: an element that the table has elsewhere is an error of its own; else it is not known like any other.
         keeper: keeps what the table does not have, of one document; None: nothing does.
     """
 
@@ -213,7 +213,7 @@ class Table:
     silent_tags: frozenset[str] = frozenset()
     suggested_tags: tuple[str, ...] = ()
     unknown: Severity = Severity.WARNING
-    misplaced: Severity = Severity.WARNING
+    misplaced: bool = False
     keeper: Callable[[Any], Any] | None = None
 
     def key(self, name: str) -> str:

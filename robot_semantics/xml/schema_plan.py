@@ -46,7 +46,7 @@ class Plan:
         }
         self.children: dict[str, tuple[Child, Plan]] = {}
         self.needed = [(tag, child.field) for tag, child in element.children.items() if child.required]
-        self.many = {child.field: dict if child.keyed else tuple for child in element.children.values() if child.many}
+        self.many = {child.field for child in element.children.values() if child.many and not child.keyed}
         self.within = ""
 
 

@@ -230,9 +230,16 @@ class TableReader(Reporter):
         field = known.field
         if known.many:
             value = self.read(child, below, kept)
-            if value is not None and value is not LEFT_OUT:
+            if value is None or value is LEFT_OUT:
+                return True
+            if not known.keyed:
                 values.setdefault(field, []).append(value)
                 order.append(below.tag)
+            elif value.name in (entries := values.setdefault(field, {})):
+                message = f"a second <{below.tag}> is called '{value.name}'"
+                self.error("duplicate-name", message, self.document.at(child), "name")
+            else:
+                entries[value.name] = value.value
             return True
         if field in values:
             self.duplicate(child, plan, kept, len(order))
@@ -248,11 +255,11 @@ class TableReader(Reporter):
         return True
 
     def _complete(self, plan: Plan, at: int, values: dict[str, Any]) -> bool:
-        """Put what stood several times in its form; tell whether all children are there that are required."""
+        """Put what stood several times in tuples; tell whether all children are there that are required."""
         good = True
-        for field, form in plan.many.items():
+        for field in plan.many:
             if field in values:
-                values[field] = form(values[field])
+                values[field] = tuple(values[field])
         for tag, field in plan.needed:
             if values.get(field) is None:
                 good = False

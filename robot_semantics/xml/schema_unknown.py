@@ -82,11 +82,12 @@ class Reporter:
         name = self.name_of(child)
         valid = (*plan.element.children, *table.suggested_tags)
         namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
-        if tag in self._tags:
+        if table.misplaced and tag in self._tags:
             homes = [e.tag for e in table.root.all() if any(table.key(word) == tag for word in e.children)]
             belongs = " or ".join(f"<{home}>" for home in homes)
             message = f"<{name}> has no meaning in <{inside}>; it belongs into {belongs}"
-            return self._report(table.misplaced, "misplaced-element", message, at)
+            self.error("misplaced-element", message, at)
+            return False
         if is_macro(child) and table.silent_namespaces is None:
             local = etree.QName(tag).localname
             message = f"<xacro:{local}> is a macro that was not carried out{_KEPT}"

@@ -59,7 +59,7 @@ FAULTS = {
 FRAME, MODEL = "<frame name='a'>", "<model_state name='a'>"
 BODY_FAULTS = {
     "unknown element": ("unknown-element", "\n §<fram name='a'/>"),
-    "misplaced element": ("misplaced-element", "<frame name='a'>§<positions>1</positions></frame>"),
+    "misplaced element": ("unknown-element", "<frame name='a'>§<positions>1</positions></frame>"),
     "element in a value": ("unknown-element", "<frame name='a'><pose>§<x/></pose></frame>"),
     "two poses": ("duplicate-element", "<frame name='a'><pose>0 0 0 0 0 0</pose>§<pose>0 0 0 0 0 0</pose></frame>"),
     "no name": ("missing-attribute", "§<frame/>"),
