@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
@@ -42,6 +43,7 @@ def world_from_state(
     resolver: PackageResolver | None = None,
     *,
     overrides: Mapping[str, ModelFiles] | None = None,
+    more_models: bool = False,
     strict: bool = False,
     diagnostics: Diagnostics | None = None,
     timestep: float = 0.002,
@@ -52,10 +54,11 @@ def world_from_state(
     """Return the world of all models of `state`, described by its ``rs:description`` or by `overrides`.
 
     Args:
-        state: the state; models named only in `overrides` are added to the world.
+        state: the state.
         source: the state's file, which relative paths in it are relative to.
         resolver: finds files; by default in the usual places.
         overrides: other files, by model; relative to the working directory.
+        more_models: `overrides` may name models that the state does not have; they are added to the world.
         strict: refuse robots with errors; otherwise what is in error is left out and stated in `diagnostics`.
         diagnostics: collects the problems of the descriptions.
         timestep: [s].
@@ -64,7 +67,7 @@ def world_from_state(
         implicit_links: let joints name links that no ``<link>`` declares.
 
     Raises:
-        WorldSpecError: a model without description.
+        WorldSpecError: a model without description; files for a model that the state does not have.
         DescriptionError: a description that gives no robot, or (with `strict`) has errors.
         ResourceNotFoundError: a file that cannot be found; the message says what was tried.
 
@@ -84,6 +87,16 @@ def world_from_state(
         )
 
     others = dict(overrides or {})
+    stated = [model.name for model in state.models]
+    for name in others:
+        if name in stated:
+            continue
+        message = f"files are given for '{name}', a model that the world does not have"
+        nearest = did_you_mean(name, stated)
+        if not more_models:
+            raise WorldSpecError(f"{message}; did you mean '{nearest}'?" if nearest else message)
+        if nearest and diagnostics is not None:
+            diagnostics.warning("unknown-model", message, Place(str(source)), name=name, valid=stated)
     specs = []
     for model in state.models:
         chosen = others.pop(model.name, None)

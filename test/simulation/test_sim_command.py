@@ -11,8 +11,10 @@ import mujoco
 import numpy as np
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
+from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 
@@ -56,6 +58,19 @@ def test_models_may_be_given_by_hand(tmp_path: Path, capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert re.search(r'<world_state [^>]*name="w"', out)
     assert 'rs:time="0.200000000"' in out
+
+
+def test_files_for_a_model_that_the_world_does_not_have_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    files = f"{example('rover_arm.urdf')},{example('rover_arm.srdf')}"
+    assert main(["sim", "run", WORLD, "--steps", "1", "--model", f"rover_arn={files}"]) == 1
+    words = "'rover_arn', a model that the world does not have; did you mean 'rover_arm'?"
+    assert words in capsys.readouterr().err
+    diagnostics, overrides = Diagnostics(), dict([ModelFiles.parse(f"rover_arn={files}")])
+    spec = world_from_state(
+        read_world(WORLD), Path(WORLD), overrides=overrides, more_models=True, diagnostics=diagnostics
+    )
+    assert [model.name for model in spec.models][-1] == "rover_arn"
+    assert [words in str(problem) for problem in diagnostics.warnings] == [True]
 
 
 def test_an_unrestorable_world_is_refused_unless_a_part_will_do(

@@ -110,6 +110,7 @@ class MujocoWorld(GuardedNode):
             Path(settings.world) if settings.world else None,
             PackageResolver(settings.package_paths),
             overrides=dict(ModelFiles.parse(text) for text in settings.models),
+            more_models=True,
             strict=settings.strict,
             implicit_links=settings.implicit_links,
             diagnostics=diagnostics,
