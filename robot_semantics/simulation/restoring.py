@@ -150,12 +150,16 @@ def _restored_frames(
     frames = dict(before)
     bases = {robot.frame for robot in robots.values()}
     models = {model.name for model in world.state.models} | robots.keys()
+    strangers = models - robots.keys()
     for name in stated:
         frame = stated[name]
         if name in robots:
             log.failed("frame", name, "the simulated world has a model of this name")
             continue
         if name not in wanted:
+            continue
+        if strangers & set(world.path(name)) and name not in bases:
+            log.note(f"frame '{name}' stands on a model that is not simulated, and is left out")
             continue
         if frame.twist is not None and any(frame.twist):
             log.failed("frame", name, "it moves in the state; the simulator holds frames still")

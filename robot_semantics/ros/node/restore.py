@@ -172,6 +172,8 @@ class Restore:
                 continue
             if model in own:
                 log.extend(own[model].items, own[model].notes)
+                # Perhaps a simulator has it by another name, and it would not move there.
+                log.extend((), (str(item) for item in self._unknown(model, told)))
             else:
                 self._say_unknown(model, told, log)
         self._frames(live, bool(told), log)
@@ -179,8 +181,12 @@ class Restore:
             log.note("there is no simulator to take the state of an engine")
         return log.report(exact=bool(told) and all(report.exact for report in told.values()))
 
+    def _unknown(self, model: str, told: Mapping[str, RemoteReport]) -> list[RestoreItem]:
+        """Return what simulators say of a model that they do not have."""
+        return [item for report in told.values() for item in report.items if _is_unknown(item) and item.model == model]
+
     def _say_unknown(self, model: str, told: Mapping[str, RemoteReport], log: RestoreLog) -> None:
-        said = [item for report in told.values() for item in report.items if _is_unknown(item) and item.model == model]
+        said = self._unknown(model, told)
         if said:
             log.items.append(said[0])
             return
