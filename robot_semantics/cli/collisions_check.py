@@ -14,7 +14,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
-    inputs.add_robot_arguments(parser, srdf_positional=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True)
     add_sampling_arguments(parser)
     inputs.add_json_argument(parser)
 

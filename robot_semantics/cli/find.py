@@ -8,17 +8,18 @@ import dataclasses
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.words import UsageError
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_positional=True)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
+    inputs.add_robot_arguments(parser, srdf_needed=True)
+    parser.add_argument(
         "name", metavar="LINK|JOINT", nargs="?", help="the groups that have the link or joint of this name"
     )
+    what = parser.add_mutually_exclusive_group()
     what.add_argument("--link", metavar="LINK", help="the groups that have the link")
     what.add_argument("--joint", metavar="JOINT", help="the groups that have the joint")
     what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="whether the pair is checked for collision")
@@ -29,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what was asked for."""
+    asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
+    if (arguments.name is not None) == any(asked):
+        raise UsageError(
+            "find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints"
+        )
     model = inputs.load(arguments)
     if arguments.pair:
         return _print_pair(arguments, model)

@@ -12,7 +12,7 @@ from robot_semantics.cli.console import console_for_output, table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_positional=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True)
     parser.add_argument("name", metavar="GROUP", help="name of the group")
     inputs.add_json_argument(parser)
 

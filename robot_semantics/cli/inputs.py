@@ -27,14 +27,24 @@ ALWAYS_SHOWN = frozenset({"link-frames-moved"})
 _LONGEST_LINE = 2000
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_positional: bool = False) -> None:
-    """Declare the URDF (positional) and the SRDF (positional, or the option ``--srdf``), and how they are loaded."""
+def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False) -> None:
+    """Declare the URDF and the SRDF, which may stand behind it or behind ``--srdf``, and how they are loaded."""
     parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
-    if srdf_positional:
-        parser.add_argument("srdf", metavar="SRDF", help="semantic description, plain or xacro")
-    else:
-        parser.add_argument("--srdf", metavar="SRDF", help="semantic description, plain or xacro")
+    add_srdf_argument(parser, needed=srdf_needed)
     add_loading_arguments(parser)
+
+
+def add_srdf_argument(
+    parser: argparse.ArgumentParser, *, needed: bool = False, text: str = "semantic description, plain or xacro"
+) -> None:
+    """Declare an SRDF that may stand in its place or behind ``--srdf``."""
+    named = getattr(parser, "names_srdf", False)
+    if not named:
+        # An option of the same destination: without a word in its place, what that says must stay.
+        nargs: dict[str, Any] = {} if needed else {"nargs": "?", "default": argparse.SUPPRESS}
+        parser.add_argument("srdf", metavar="SRDF", help=text, **nargs)
+    parser.add_argument("--srdf", metavar="SRDF", required=named and needed, help="the same, wherever it stands")
+    parser.set_defaults(srdf=None)
 
 
 def add_loading_arguments(parser: argparse.ArgumentParser) -> None:

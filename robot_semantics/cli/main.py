@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from robot_semantics import __version__
@@ -75,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     plain, xacro_arguments = split_xacro_arguments(words)
+    arguments = argparse.Namespace()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot show an arrow shows its code, and the rest.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -83,7 +85,8 @@ def _run(words: list[str]) -> int:
             # A shell asks what may come next; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
             completion.complete(_parser(completion.chosen_command()))
-        parser = _parser(next((word for word in plain if not word.startswith("-")), None))
+        chosen = next((word for word in plain if not word.startswith("-")), None)
+        parser = _parser(chosen, any(word.partition("=")[0] == "--srdf" for word in plain))
         arguments = parser.parse_args(plain)
         arguments.xacro_arguments = xacro_arguments
         if arguments.command is None:
@@ -95,8 +98,10 @@ def _run(words: list[str]) -> int:
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
             print(diagnostic, file=sys.stderr)
+        _tell_programs(arguments, error)
         return EXIT_PROBLEMS
     except RobotSemanticsError as error:
+        _tell_programs(arguments, error)
         first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
         print(f"error: {first}", *more, sep="\n", file=sys.stderr)
         return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
@@ -104,12 +109,25 @@ def _run(words: list[str]) -> int:
         # The reader of our output has gone (`| head`).
         return EXIT_PROBLEMS
     except OSError as error:
+        _tell_programs(arguments, error)
         where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
         print(f"error: {where}{error.strerror or error}", file=sys.stderr)
         return EXIT_PROBLEMS
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
+    """Print an error as JSON, too, where JSON was to be printed: on standard output, in the shape of a check's."""
+    if getattr(arguments, "json", None) is not True:
+        return
+    from robot_semantics.cli.inputs import print_json
+    from robot_semantics.cli.problem_formats import as_json
+
+    found = error.diagnostics if isinstance(error, DescriptionError) else ()
+    report = as_json(found, ok=False)
+    print_json({**report, "errors": max(report["errors"], 1), "error": str(error)})
 
 
 def _is_written_out() -> bool:
@@ -133,7 +151,31 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be."""
+    """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be.
+
+    Attributes:
+        names_srdf: whether the line has ``--srdf``: no other word is the SRDF then, though it could stand without.
+    """
+
+    def __init__(self, *, names_srdf: bool = False, **options: Any) -> None:
+        self.names_srdf = names_srdf
+        self._mixing = False
+        super().__init__(**options)
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """Let the commands' parsers know what this one does."""
+        options["parser_class"] = partial(_Parser, names_srdf=self.names_srdf)
+        return super().add_subparsers(**options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Let a command's options stand anywhere between its other words; argparse alone ends these at an option."""
+        if self._subparsers is not None or self._mixing:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a help; argparse's own would not say that it could not."""
@@ -147,9 +189,10 @@ class _Parser(argparse.ArgumentParser):
         super().error(f"{message}; did you mean '{hint}'?" if hint else message)
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
+def _parser(chosen: str | None, names_srdf: bool = False) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
     parser = _Parser(
+        names_srdf=names_srdf,
         prog="robot_semantics",
         description="Robot descriptions, semantics and states.",
         epilog=EXIT_CODES,

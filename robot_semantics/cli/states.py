@@ -20,7 +20,7 @@ TOLERANCE = 1e-3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_positional=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True)
     parser.add_argument(
         "group", metavar="GROUP[/STATE]", nargs="?", help="only the states of this group, or only this state"
     )

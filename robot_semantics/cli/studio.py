@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
-    parser.add_argument("srdf", metavar="SRDF", nargs="?", help="the SRDF to begin with; without it an empty one")
+    inputs.add_srdf_argument(parser, text="the SRDF to begin with; without it an empty one")
     parser.add_argument("-o", "--output", metavar="OUT.srdf", help="what is saved; by default the SRDF that is given")
     parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
     inputs.add_loading_arguments(parser)

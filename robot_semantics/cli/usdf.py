@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from robot_semantics.cli import usdf_combine, usdf_convert, usdf_diff, usdf_edit, usdf_resolve, usdf_series, usdf_views
+from robot_semantics.cli import (
+    usdf_combine,
+    usdf_convert,
+    usdf_diff,
+    usdf_edit,
+    usdf_new,
+    usdf_resolve,
+    usdf_series,
+    usdf_views,
+)
 from robot_semantics.cli.command import Command
 
 COMMAND = Command(
     operations={
+        "new": Command(
+            "make a world state of robots: which, where and in which named states",
+            usdf_new.add_new_arguments,
+            usdf_new.run_new,
+            examples=(
+                "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
+                "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
+            ),
+        ),
         "check": Command(
             "check world states, also against the robots they are about",
             usdf_views.add_check_arguments,

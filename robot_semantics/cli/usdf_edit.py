@@ -23,18 +23,7 @@ from robot_semantics.usdf.world_state import Pose, WorldState
 def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `edit`."""
     parser.add_argument("file", metavar="FILE", help="world state")
-    for option, words, text in (
-        ("--pose", "NAME NUMBERS", "put a model or frame: x y z roll pitch yaw, or x y z qx qy qz qw, in one word"),
-        ("--twist", "NAME NUMBERS", "set how a model or frame moves: vx vy vz wx wy wz"),
-        ("--parent", "NAME PARENT", "put a model or frame into another; its numbers stay"),
-        ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
-        ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
-    ):
-        parser.add_argument(
-            option, nargs=2, action="append", default=[], metavar=tuple(words.split(" ")), help=f"{text} (repeatable)"
-        )
-    parser.add_argument("--name", metavar="NAME", help="name the world")
-    parser.add_argument("--time", metavar="T", help="set the time [s]")
+    add_change_arguments(parser)
     usdf_files.add_robot_options(parser)
     place = parser.add_mutually_exclusive_group()
     add_output(
@@ -48,6 +37,22 @@ def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
     place.add_argument("--in-place", action="store_true", help="write to FILE itself")
 
 
+def add_change_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what of a world is put where, which `changed` carries out."""
+    for option, words, text in (
+        ("--pose", "NAME NUMBERS", "put a model or frame: x y z roll pitch yaw, or x y z qx qy qz qw, in one word"),
+        ("--twist", "NAME NUMBERS", "set how a model or frame moves: vx vy vz wx wy wz"),
+        ("--parent", "NAME PARENT", "put a model or frame into another; its numbers stay"),
+        ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
+        ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
+    ):
+        parser.add_argument(
+            option, nargs=2, action="append", default=[], metavar=tuple(words.split(" ")), help=f"{text} (repeatable)"
+        )
+    parser.add_argument("--name", metavar="NAME", help="name the world")
+    parser.add_argument("--time", metavar="T", help="set the time [s]")
+
+
 def run_edit(arguments: argparse.Namespace) -> int:
     """Write the edited state."""
     if arguments.in_place and arguments.file == "-":
@@ -56,7 +61,7 @@ def run_edit(arguments: argparse.Namespace) -> int:
     state = origins[0].state
     robots = usdf_files.robots(arguments, state, arguments.file) if arguments.joint or arguments.state else {}
     with placed(origins) as diagnostics:
-        edited = _edited(state, arguments, robots, diagnostics)
+        edited = changed(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
         diagnostics.extend(_new_problems(state, edited, robots))
     output = arguments.file if arguments.in_place else arguments.output
@@ -73,9 +78,16 @@ def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, Ro
     return tuple(problem for problem in found if problem not in seen)
 
 
-def _edited(
+def changed(
     state: WorldState, arguments: argparse.Namespace, robots: Mapping[str, RobotModel], diagnostics: Diagnostics
 ) -> WorldState:
+    """Return a state with all changes that the arguments name; the robots are needed for named states.
+
+    Raises:
+        UsageError: a word of the arguments has no meaning.
+        UnknownNameError: a model, frame, joint, group or state does not exist.
+        ArrayError: a value does not fit, or a robot is missing.
+    """
     for name, parent in arguments.parent:
         state = set_pose(state, name, parent=parent)
     for name, text in arguments.pose:

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", metavar="FILE", nargs="*", help="URDF, SRDF, USDF; a series (folder, .npz, .jsonl); a recording"
     )
+    parser.add_argument("--srdf", metavar="SRDF", help="one more file, said as other commands say it")
     inputs.add_loading_arguments(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
@@ -92,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.live:
         return _live(arguments)
+    if arguments.srdf is not None:
+        arguments.files.append(arguments.srdf)
     if not arguments.files:
         print("error: give a file to show, or --live", file=sys.stderr)
         return 2

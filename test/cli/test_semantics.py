@@ -67,7 +67,7 @@ def test_names_are_shown_as_they_are_whatever_brackets_they_have(run: Run, tmp_p
 
 
 def test_an_unknown_group_ends_with_its_neighbours(run: Run) -> None:
-    result = run("group", *case("eef"), "amr", "--json")
+    result = run("group", *case("eef"), "amr")
     assert (result.code, result.out) == (1, "")
     assert "error: unknown group 'amr'; did you mean 'arm'" in result.err
 

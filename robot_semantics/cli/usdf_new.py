@@ -1,0 +1,106 @@
+"""`robot_semantics usdf new`: a world state of robots, each in its default positions, put where the arguments say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.base.files import save_bytes
+from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.usdf_edit import add_change_arguments, changed
+from robot_semantics.cli.usdf_places import Origin, placed
+from robot_semantics.cli.words import UsageError
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.check import check_world
+from robot_semantics.state.snapshot_store import Texts, described_beside
+from robot_semantics.usdf.descriptions import with_relative_paths
+from robot_semantics.usdf.identity import model_digest
+from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.xml.xacro import read_document
+
+
+class Described(NamedTuple):
+    """A robot to be put into the world; its texts are given where its files are not what others can read."""
+
+    robot: RobotModel
+    state: ModelState
+    texts: Texts | None
+
+
+def add_new_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `new`."""
+    parser.add_argument(
+        "robots",
+        metavar="[NAME=]URDF[,SRDF]",
+        nargs="+",
+        help="a robot; without a name it has its URDF's; one file may stand for several robots",
+    )
+    add_change_arguments(parser)
+    inputs.add_loading_arguments(parser)
+    usdf_files.add_output_option(parser)
+
+
+def run_new(arguments: argparse.Namespace) -> int:
+    """Write the world, and beside it the texts of robots that are made by macros."""
+    found = [_described(word, arguments) for word in arguments.robots]
+    robots = {item.state.name: item.robot for item in found}
+    if len(robots) < len(found):
+        names = [item.state.name for item in found]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"two robots are called '{twice}': name them, as in {twice}_2={arguments.robots[-1]}")
+    state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
+    parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
+    state = replace(state, frames=tuple(Frame(name, WORLD, Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))) for name in parents))
+    with placed([Origin(state, arguments.output or "<stdout>", None)]) as diagnostics:
+        state = changed(state, arguments, robots, diagnostics)
+        check_world(state, robots, diagnostics)
+        diagnostics.raise_if_failed(strict=arguments.strict)
+    texts = {item.state.name: item.texts for item in found if item.texts is not None}
+    if texts and arguments.output is None:
+        raise UsageError("robots that are made by macros are written beside the world: name its file with -o")
+    folder = usdf_files.folder_of(arguments.output)
+    state, files = described_beside(with_relative_paths(state, folder), texts)
+    for name, content in files.items():
+        save_bytes(content, folder / name)
+    usdf_files.save_state(state, arguments.output)
+    return 0
+
+
+def _described(word: str, arguments: argparse.Namespace) -> Described:
+    name, equals, files = word.partition("=")
+    if not equals:
+        name, files = "", word
+    paths = [Path(file) for file in files.split(",")]
+    if (equals and not name) or len(paths) > 2 or not all(file.strip() for file in files.split(",")):
+        raise UsageError(f"a robot is [NAME=]URDF[,SRDF], not '{word}'")
+    urdf, srdf = paths[0], paths[1] if len(paths) > 1 else None
+    robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": str(urdf), "srdf": srdf and str(srdf)}))
+    state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name or None)
+    files_named = [str(path.resolve()) for path in paths]
+    texts = _texts(paths, robot, arguments)
+    if texts is not None:
+        files_named = []
+    state = replace(
+        state,
+        links=(),
+        description=files_named[0] if files_named else None,
+        semantic=files_named[1] if len(files_named) > 1 else None,
+        urdf_sha256=model_digest(robot),
+    )
+    return Described(robot, state, texts)
+
+
+def _texts(paths: Sequence[Path], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
+    """Return what the files mean where others could not read them so, None where the files can be named."""
+    how = inputs.xacro_of(arguments)
+    if not (how.expand or arguments.implicit_links or any(path.suffix == ".xacro" for path in paths)):
+        return None
+    srdf = read_document(paths[1], how).places.text.decode() if len(paths) > 1 else ""
+    return Texts(robot.urdf_text, srdf)

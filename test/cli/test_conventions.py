@@ -1,0 +1,115 @@
+"""What holds for all commands alike: where the SRDF may stand, options between words, errors for programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from robot_semantics.cli import main as command_line
+from robot_semantics.examples import FOLDER
+
+# Commands about one robot and its semantics: what stands behind the SRDF.
+ABOUT_A_ROBOT: dict[str, list[str]] = {
+    "show": [],
+    "fk": ["--state", "arm/reach"],
+    "group": ["arm"],
+    "groups": [],
+    "states": ["arm"],
+    "find": ["tool_frame"],
+    "view": ["--png", "a.png", "--force", "--size", "64x64", "--group", "arm"],
+    "collisions check": ["--samples", "20"],
+    "collisions table": ["--samples", "20"],
+    "collisions witness": ["base_link", "palm_link", "--samples", "50"],
+    "collisions generate": ["-o", "new.srdf", "--force", "--samples", "20"],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder in which commands run, with the example robot."""
+    for kind in ("urdf", "srdf"):
+        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"robot.{kind}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    try:
+        code = command_line.main(words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    return (code, *capsys.readouterr())
+
+
+@pytest.mark.parametrize("command", ABOUT_A_ROBOT)
+def test_the_srdf_may_stand_behind_the_urdf_or_behind_its_option_anywhere(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, behind = command.split(), ABOUT_A_ROBOT[command]
+    placed = told([*start, "robot.urdf", "robot.srdf", *behind], capsys)
+    assert "usage:" not in placed[2]
+    for words in (
+        [*start, "robot.urdf", "--srdf", "robot.srdf", *behind],
+        [*start, "--srdf=robot.srdf", "robot.urdf", *behind],
+        [*start, "robot.urdf", *behind, "--srdf", "robot.srdf"],
+    ):
+        assert told(words, capsys) == placed, words
+
+
+@pytest.mark.parametrize("command", ["group", "groups", "states", "find", "collisions check", "collisions table"])
+def test_where_the_srdf_is_needed_its_lack_is_wrong_usage(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, error = told([*command.split(), "robot.urdf"], capsys)
+    assert code == 2
+    assert "SRDF" in error
+
+
+def test_an_srdf_that_is_given_twice_is_wrong_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, error = told(["groups", "robot.urdf", "robot.srdf", "--srdf", "robot.srdf"], capsys)
+    assert code == 2
+    assert "unrecognized arguments: robot.srdf" in error
+
+
+def test_options_may_stand_between_a_commands_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = told(["states", "robot.urdf", "robot.srdf", "arm", "--json"], capsys)
+    assert told(["states", "robot.urdf", "--json", "robot.srdf", "arm"], capsys) == first
+    assert told(["states", "robot.urdf", "robot.srdf", "--json", "arm"], capsys) == first
+    assert list(json.loads(first[1])) == ["arm"]
+
+
+def test_with_json_an_error_is_json_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, error = told(["group", "robot.urdf", "robot.srdf", "amr", "--json"], capsys)
+    assert code == 1
+    assert error == "error: unknown group 'amr'; did you mean 'arm'?\n"
+    assert json.loads(out) == {
+        "version": 1,
+        "ok": False,
+        "errors": 1,
+        "warnings": 0,
+        "diagnostics": [],
+        "error": "unknown group 'amr'; did you mean 'arm'?",
+    }
+
+
+def test_with_json_the_problems_of_a_file_are_json_with_their_places(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad.urdf").write_text('<robot name="r">\n <link name="a"/>\n <joint name="j" type="fixed"/>\n</robot>\n')
+    code, out, error = told(["fk", "bad.urdf", "--strict", "--json"], capsys)
+    assert code == 1
+    report = json.loads(out)
+    assert report["errors"] == len(report["diagnostics"]) > 0
+    assert {(item["file"], item["line"]) for item in report["diagnostics"]} == {("bad.urdf", 3)}
+    assert error.startswith("bad.urdf:3:2: error:")
+
+
+def test_without_json_an_error_prints_nothing_on_standard_output(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = told(["group", "robot.urdf", "robot.srdf", "amr"], capsys)
+    assert (code, out) == (1, "")
+    assert error
