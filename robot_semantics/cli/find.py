@@ -32,9 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what was asked for."""
     asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
     if (arguments.name is not None) == any(asked):
-        raise UsageError(
-            "find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints"
-        )
+        raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
     model = inputs.load(arguments)
     if arguments.pair:
         return _print_pair(arguments, model)
