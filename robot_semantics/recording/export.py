@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from robot_semantics.recording.outputs import (
     FORMATS,
     SUFFIXES,
     Job,
+    Nothing,
     Output,
     UsdfFile,
     check_target,
@@ -123,7 +125,9 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
     _check(request)
     with ExitStack() as stack:
         plan = plan_recording(request.bags, request.robots, problems, at_topic=request.times.at_topic)
-        beside = Path(tempfile.gettempdir()) if request.out is None else request.out.absolute().parent
+        # A dry run leaves no trace, not even a folder.
+        dry = request.out is None or request.dry_run
+        beside = Path(tempfile.gettempdir()) if request.out is None or dry else request.out.absolute().parent
         beside.mkdir(parents=True, exist_ok=True)
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".robot_semantics_", dir=beside)))
         # Within the folder: they are stopped before it is taken away.
@@ -134,9 +138,8 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         name = _format(request, len(times))
         single = name == "usdf" and len(times) == 1 and _suffix(request) in (".usdf", ".xml")
         report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
-        if not request.dry_run and request.out is not None:
-            _write(request.out, request, sampler, workers, scratch, report, watch)
-            _report_gaps(report, request.sampling.max_gap_ns, problems)
+        _write(request, sampler, workers, scratch, report, watch)
+        _report_gaps(report, request.sampling.max_gap_ns, problems)
         return report
 
 
@@ -144,7 +147,7 @@ def _check(request: ExportRequest) -> None:
     """Tell what cannot be done whatever the recording holds, before it is read."""
     check_words(request.times)
     name = _format(request, 1)
-    if request.out is not None and not request.dry_run:
+    if request.out is not None:
         is_folder = name == "usdf" and _suffix(request) not in (".usdf", ".xml")
         check_target(request.out, folder=is_folder, force=request.force, inputs=request.bags)
 
@@ -192,7 +195,6 @@ def _suffix(request: ExportRequest) -> str:
 
 
 def _write(
-    out: Path,
     request: ExportRequest,
     sampler: WorldSampler,
     workers: Workers,
@@ -200,16 +202,22 @@ def _write(
     report: Report,
     watch: Progress,
 ) -> None:
+    """Write the states; a dry run makes them all, and what goes wrong in that goes wrong, but writes none."""
     is_folder = report.format == "usdf" and not report.single
+    out = request.out or scratch / "states"
+    dry = request.dry_run or request.out is None
     names, descriptions = _descriptions(report, out, is_folder)
-    watch.phase("writing", len(report.times_ns))
-    with whole_or_nothing(out, folder=is_folder, force=request.force) as path:
+    watch.phase("looking" if dry else "writing", len(report.times_ns))
+    target = scratch / f"dry{out.suffix}" if dry else out
+    with whole_or_nothing(target, folder=is_folder, force=request.force) as path:
         output = _open(path, report, descriptions, scratch, request)
         max_gap_ns = request.sampling.max_gap_ns
-        parts = blocks(report.times_ns, _block_size(report, sampler))
-        sampled = (_named(sampler.sample(times), names) for times in parts)
+        taken = Nothing(output) if dry else output
+        sampled = (
+            _named(sampler.sample(times), names) for times in blocks(report.times_ns, _block_size(report, sampler))
+        )
         if output.rendered:
-            kept: list[Series] = []
+            kept: deque[Series] = deque()
 
             def work() -> Iterator[Block]:
                 for series in sampled:
@@ -217,12 +225,12 @@ def _write(
                     yield Block(report.format, series, max_gap_ns)
 
             for texts in workers.map(render, work()):
-                _take(output, kept.pop(0), texts, report, max_gap_ns, watch)
+                _take(taken, kept.popleft(), texts, report, max_gap_ns, watch)
         else:
             for series in sampled:
-                _take(output, series, (), report, max_gap_ns, watch)
+                _take(taken, series, (), report, max_gap_ns, watch)
         output.finish()
-        if report.single:
+        if report.single and not dry:
             for name, text in descriptions.items():
                 save_bytes(declared_utf8(text).encode(), out.parent / name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import shutil
 import zipfile
@@ -40,6 +41,9 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
     if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
         what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
         raise RequestError(f"'{target}' {what}")
+    above = next(parent for parent in target.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise RequestError(f"'{target}' cannot be written: '{above}' is no folder that may be written into")
     if folder and target.exists() and not target.is_dir():
         raise RequestError(f"'{target}' is a file, a folder is to be written")
 
@@ -110,6 +114,19 @@ class Output(ABC):
     @abstractmethod
     def finish(self) -> None:
         """Write what is left."""
+
+
+class Nothing(Output):
+    """What a dry run makes of the states."""
+
+    def __init__(self, instead_of: Output) -> None:
+        self.rendered = instead_of.rendered
+
+    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
+        """Do nothing."""
+
+    def finish(self) -> None:
+        """Do nothing."""
 
 
 class UsdfFile(Output):

@@ -251,7 +251,7 @@ def read_recording(
     history = transform_history(pieces, names, problems, place)
     robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
     _check_frames(robots)
-    start, end = _span(pieces)
+    start, end = _span(pieces, plan)
     return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, counts)
 
 
@@ -314,7 +314,7 @@ def _check_names(robots: Sequence[Robot]) -> None:
             raise RequestError(f"two robots are called '{name}'; name them with --model")
 
 
-def _span(pieces: Pieces) -> tuple[int, int]:
+def _span(pieces: Pieces, plan: Plan) -> tuple[int, int]:
     """Return the first and last stamp of everything that moves."""
     kinds = ("joints", "tf", "odometry", "multi_dof")
     wall, other = clocks(pieces)
@@ -336,7 +336,9 @@ def _span(pieces: Pieces) -> tuple[int, int]:
     if not moving:
         static = [part for parts in pieces.values() for part in parts if len(part["log"])]
         if not static:
-            raise RequestError("the recording has no joint states, transforms or odometry")
+            others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
+            only = f", only {', '.join(others)}" if others else ", nor any other message"
+            raise RequestError(f"the recording has no joint states, transforms or odometry{only}")
         return int(max(part["log"].max() for part in static)), int(max(part["log"].max() for part in static))
     return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
 
