@@ -12,6 +12,7 @@ from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
 from robot_semantics.recording.runs import Pieces
+from robot_semantics.recording.senders import pose_features, second_sender
 from robot_semantics.recording.timeline import IntArray, Timeline
 
 
@@ -71,6 +72,7 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
         )
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
+    moving = _of_one_sender(moving, names[child], problems, place)
     timeline = Timeline.merge(
         [some.stamps for some in moving],
         [some.logs for some in moving],
@@ -84,6 +86,25 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
     if len(parents) <= 1 or timeline.place is None:
         return Edge(child, False, timeline, parents.pop() if parents else -1)
     return Edge(child, False, timeline, np.array([some.parent for some in moving], dtype=np.int64)[timeline.place])
+
+
+def _of_one_sender(samples: list[_Samples], name: str, problems: Diagnostics, place: Place) -> list[_Samples]:
+    """Return the samples without those of a second sender that alternates with the first."""
+
+    def take(index: int, rows: IntArray) -> Array:
+        some = samples[index]
+        # Who names another parent says something else, wherever that is.
+        return np.column_stack([pose_features(some.poses[rows]), np.full(len(rows), float(some.parent))])
+
+    found = second_sender([some.logs for some in samples], take)
+    if found is None:
+        return samples
+    problems.warning("two-senders", f"tf, frame '{name}': {found}", place)
+    kept = (
+        some._replace(logs=some.logs[~second], stamps=some.stamps[~second], poses=some.poses[~second])
+        for some, second in zip(samples, found.second, strict=True)
+    )
+    return [some for some in kept if len(some.logs)]
 
 
 def _static_edge(

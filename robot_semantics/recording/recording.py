@@ -30,6 +30,7 @@ from robot_semantics.recording.robots import (
     found_robots,
 )
 from robot_semantics.recording.runs import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
+from robot_semantics.recording.senders import one_sender_each
 from robot_semantics.recording.timeline import IntArray
 
 Run = Callable[[Sequence[Task], Advance | None], Iterator[Part]]
@@ -238,7 +239,7 @@ def read_recording(
         which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
         text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
         problems.warning("time-reset", text, plan.place_of(reset.topic))
-    pieces = take_run(pieces, resets, chosen)
+    pieces = one_sender_each(take_run(pieces, resets, chosen), problems, place)
     robots = tuple(
         replace(describe_robot(request, files, texts, problems), joint_topics=topics)
         for request, files, topics in zip(plan.requests, plan.loaded, plan.joint_topics, strict=True)
