@@ -8,8 +8,23 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 Answer = dict[str, Any]
 Read = Callable[[str, str, Mapping[str, Any]], Answer]
+
+
+def pose(T: Any) -> list[float]:
+    """Return x y z qx qy qz qw of a (4, 4) transform."""
+    # The quaternion's outer product with itself is this matrix's eigenvector of the largest eigenvalue.
+    R = np.asarray(T, dtype=float)[:3, :3]
+    twist = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    K = np.zeros((4, 4))
+    K[:3, :3] = R + R.T - np.eye(3) * np.trace(R)
+    K[3, :3] = K[:3, 3] = twist
+    K[3, 3] = np.trace(R)
+    quaternion = np.linalg.eigh(K)[1][:, -1]
+    return [*np.asarray(T, dtype=float)[:3, 3].tolist(), *quaternion.tolist()]
 
 
 def serve(readers: Mapping[str, Read]) -> None:

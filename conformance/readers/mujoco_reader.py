@@ -1,0 +1,35 @@
+"""MuJoCo as a reader: links that are fixed to their parents are not told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import mujoco
+from common import Answer, serve
+
+
+def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
+    """Read a robot; links without mass get one, for MuJoCo simulates nothing without."""
+    spec = mujoco.MjSpec.from_file(file)
+    spec.compiler.fusestatic = False
+    spec.compiler.boundmass = spec.compiler.boundinertia = 1e-3
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    for name, value in positions.items():
+        joint = model.joint(name)
+        values = value if isinstance(value, list) else [value]
+        if len(values) == 7:
+            values = [*values[:3], values[6], *values[3:6]]
+        start = joint.qposadr[0]
+        data.qpos[start : start + len(values)] = values
+    mujoco.mj_kinematics(model, data)
+    poses = {}
+    for at in range(1, model.nbody):
+        w, *xyz = data.xquat[at].tolist()
+        poses[model.body(at).name] = [*data.xpos[at].tolist(), *xyz, w]
+    return {"robot": {"name": spec.modelname}, "poses": poses}
+
+
+if __name__ == "__main__":
+    serve({"urdf": urdf})

@@ -1,0 +1,31 @@
+"""Pinocchio as a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos, sin
+from typing import Any
+
+import pinocchio
+from common import Answer, pose, serve
+
+
+def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
+    """Read a robot; a turn is a cosine and a sine where pinocchio has it so."""
+    model = pinocchio.buildModelFromUrdf(file, True)
+    q = pinocchio.neutral(model)
+    for name, value in positions.items():
+        joint = model.joints[model.getJointId(name)]
+        values = list(value) if isinstance(value, list) else [value]
+        if joint.nq == len(values) + 1:
+            values[-1:] = [cos(values[-1]), sin(values[-1])]
+        q[joint.idx_q : joint.idx_q + joint.nq] = values
+    data = model.createData()
+    pinocchio.framesForwardKinematics(model, data, q)
+    frames = [frame for frame in model.frames if frame.type == pinocchio.FrameType.BODY]
+    poses = {frame.name: pose(data.oMf[model.getFrameId(frame.name)].homogeneous) for frame in frames}
+    return {"robot": {"name": model.name, "root": frames[0].name, "links": sorted(poses)}, "poses": poses}
+
+
+if __name__ == "__main__":
+    serve({"urdf": urdf})
