@@ -84,6 +84,7 @@ setup(
         ),
     },
     entry_points={
+        "ros2cli.command": ["semantics = robot_semantics.cli.ros2_command:SemanticsCommand"],
         "console_scripts": [
             "robot_semantics = robot_semantics.cli.main:main",
             "robot_semantics_node = robot_semantics.ros.node.plain_node:main",

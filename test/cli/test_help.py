@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -177,3 +180,19 @@ def test_doctor_says_what_is_missing_and_how_to_get_it(
     text = capsys.readouterr().out
     assert "note     bag: recordings: missing rosbags; get it by pip install 'robot_semantics[bag]'\n" in text
     assert "ok       robot_semantics " in text
+
+
+def test_ros2_semantics_is_the_command_line_with_its_words_as_they_are(
+    rover: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (entry,) = entry_points(group="ros2cli.command", name="semantics")
+    extension = entry.load()()
+    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter)
+    extension.add_arguments(parser, "ros2")
+    assert extension.main(parser=parser, args=parser.parse_args([])) == 2
+    listed = capsys.readouterr().out
+    assert all(f"\n  {name} " in listed for name in ("check", "usdf", "sim"))
+    words = ["group", *map(str, rover), "arm", "--json"]
+    assert extension.main(parser=parser, args=parser.parse_args(words)) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "arm"
+    assert extension.main(parser=parser, args=parser.parse_args(["check", "no.urdf"])) == 1

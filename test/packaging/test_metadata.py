@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+import robot_semantics
+
 ROOT = Path(__file__).parents[2]
 INTERFACES = ROOT / "interfaces"
 LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
@@ -62,7 +64,7 @@ def test_all_packages_have_one_version_and_licence() -> None:
     command = [sys.executable, "setup.py", "--version", "--license"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     version, licence = result.stdout.split()[-2:]
-    assert versions == {version}
+    assert versions == {version} == {robot_semantics.__version__}
     assert {names(manifest, "license")[0] for manifest in manifests} == {licence} == {"Apache-2.0"}
 
 

@@ -1,0 +1,35 @@
+"""The command line as a command of ros2: ``ros2 semantics check robot.urdf`` is ``robot_semantics check robot.urdf``.
+
+ros2cli finds it by its entry point and calls it by its methods' names; nothing of ROS is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from robot_semantics.cli.main import COMMANDS, main
+
+
+class SemanticsCommand:
+    """Check, show, compare and convert robot descriptions, semantics and world states."""
+
+    NAME = "semantics"
+    EXTENSION_POINT_VERSION = "0.1"
+
+    def add_arguments(
+        self, parser: argparse.ArgumentParser, _cli_name: str, *, argv: Sequence[str] | None = None
+    ) -> None:
+        """Take all words as they are: the command's own parser reads them."""
+        names = "\n".join(f"  {name:14}{summary}" for name, summary in COMMANDS.items())
+        parser.epilog = f"commands (each has a --help):\n{names}"
+        parser.add_argument(
+            "words", metavar="COMMAND ...", nargs=argparse.REMAINDER, help="a command and its arguments"
+        )
+
+    def main(self, *, parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
+        """Run the command; return its exit code."""
+        if not args.words:
+            parser.print_help()
+            return 2
+        return main(args.words)
