@@ -11,6 +11,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         print_all(problems)
     count = len(loaded.states)
-    print(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
+    say(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
     for topic, messages in sorted(written.messages.items()):
-        print(f"  {topic}  {messages}")
+        say(f"  {topic}  {messages}")
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
@@ -76,7 +77,7 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
             name, equals, value = text.partition("=")
             if not equals or name not in names:
                 if len(names) != 1:
-                    print(
+                    say(
                         f"error: --{option} '{text}': say whose, as in NAME=..., of {', '.join(names)}", file=sys.stderr
                     )
                     return None

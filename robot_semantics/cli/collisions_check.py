@@ -7,6 +7,7 @@ import argparse
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.collision.audit import AuditRow, Finding, audit
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -52,11 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
         severity = "error" if row.finding.is_dangerous else "warning"
         stated = f" [{row.stated}]" if row.finding is Finding.REASON_DOES_NOT_HOLD else ""
-        print(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
+        say(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
         if row.finding.is_dangerous:
-            print(f"  collides at {_configuration(row, space)}")
+            say(f"  collides at {_configuration(row, space)}")
     noun = "finding" if len(rows) == 1 else "findings"
-    print(f"{len(rows)} {noun}, {dangerous} dangerous" if rows else "no findings")
+    say(f"{len(rows)} {noun}, {dangerous} dangerous" if rows else "no findings")
     return int(dangerous > 0)
 
 

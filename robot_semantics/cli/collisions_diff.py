@@ -8,6 +8,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.srdf.reader import srdf_from_file
 
 
@@ -38,11 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for sign, pairs in (("-", only_a), ("+", only_b)):
             for pair, reason in sorted(pairs.items()):
-                print(f"{sign} {pair.first} - {pair.second}: {reason}")
+                say(f"{sign} {pair.first} - {pair.second}: {reason}")
         for pair, (old, new) in sorted(changed.items()):
-            print(f"~ {pair.first} - {pair.second}: {old} -> {new}")
+            say(f"~ {pair.first} - {pair.second}: {old} -> {new}")
         if not (only_a or only_b or changed):
-            print(f"{len(a)} pairs, no difference")
+            say(f"{len(a)} pairs, no difference")
     return int(bool(only_a or only_b or changed))
 
 

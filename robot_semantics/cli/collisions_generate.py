@@ -14,6 +14,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 from robot_semantics.collision.heat_map import save_heat_map
@@ -108,10 +109,10 @@ def _output(arguments: argparse.Namespace) -> Path:
 
 def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: Path) -> None:
     counts = reason_counts(matrix)
-    print(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
-    print("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
+    say(f"{robot.name}: {len(matrix.pairs)} pairs of links, {matrix.samples:,} configurations, seed {matrix.seed}")
+    say("  " + ", ".join(f"{count} {name}" for name, count in counts.items()))
     bound = rounded_up(never_bound(matrix.samples))
-    print(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
+    say(f"  Never: a collision probability below {bound:g}, at 95 % confidence")
     evidence = matrix.pairs
     contradicted = matrix.contradicted()
     by_chance = [
@@ -130,7 +131,7 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
         ("left enabled, as they were removed by hand:", merged.removed),
     ):
         _print_pairs(title, [(pair, _words(matrix, pair, contradicted)) for pair in pairs])
-    print(f"written: {output}", file=sys.stderr)
+    say(f"written: {output}", file=sys.stderr)
 
 
 def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPair, Reason | None]) -> str:
@@ -143,11 +144,11 @@ def _words(matrix: CollisionMatrix, pair: LinkPair, contradicted: Mapping[LinkPa
 
 def _print_pairs(title: str, pairs: list[tuple[LinkPair, str]]) -> None:
     if pairs:
-        print(title)
+        say(title)
     for pair, words in pairs[:SHOWN]:
-        print(f"  {pair.first} - {pair.second}: {words}")
+        say(f"  {pair.first} - {pair.second}: {words}")
     if len(pairs) > SHOWN:
-        print(f"  and {len(pairs) - SHOWN} more")
+        say(f"  and {len(pairs) - SHOWN} more")
 
 
 COMMAND = Command(

@@ -15,6 +15,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -72,14 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         )
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
         save_world(with_relative_paths(world, Path(arguments.usdf).resolve().parent), arguments.usdf)
-        print(f"written: {arguments.usdf}", file=sys.stderr)
+        say(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         inputs.print_json({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:
         _print_group_state(robot, space, q, arguments.group, f"{pair.first}_hits_{pair.second}")
     elif not arguments.usdf:
         for name, value in zip(space.names, q, strict=True):
-            print(f"{name}={float(value)!r}")
+            say(f"{name}={float(value)!r}")
     return 0
 
 

@@ -1,9 +1,14 @@
-"""The console that tables and trees are printed on: names are shown as they are, whatever brackets they have."""
+"""The console that tables and trees are printed on: whatever brackets and control characters names have."""
 
 from __future__ import annotations
 
-from rich.console import Console
+from typing import Any
+
+from rich.console import Console, RenderableType
 from rich.table import Table
+
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.lines import LONGEST_LINE
 
 
 def console_for_output() -> Console:
@@ -16,10 +21,18 @@ def console_for_output() -> Console:
     return terminal if terminal.is_terminal else console(10_000)
 
 
+class _ShownTable(Table):
+    """A table whose cells steer no terminal."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row; see rich."""
+        super().add_row(*(shown(cell, LONGEST_LINE) if isinstance(cell, str) else cell for cell in cells), **options)
+
+
 def table(*columns: str, title: str | None = None) -> Table:
     """Return an empty table; where it has to fold, it folds a cell rather than cut it."""
-    made = Table(
-        title=title,
+    made = _ShownTable(
+        title=None if title is None else shown(title, LONGEST_LINE),
         title_justify="left",
         title_style="bold",
         header_style="bold",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from robot_semantics import __version__
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, print_json
+from robot_semantics.cli.lines import say
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     for level, text in _findings(arguments):
         found.append((level, text))
         if not arguments.json:
-            print(f"{_SIGNS[level]}  {text}", flush=True)
+            say(f"{_SIGNS[level]}  {text}", flush=True)
     if arguments.json:
         print_json([{"level": level, "text": text} for level, text in found])
     return int(any(level == "problem" for level, _ in found))

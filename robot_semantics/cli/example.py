@@ -8,6 +8,7 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.examples import FOLDER
 
 
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for path, content in contents.items():
         save_text(content, path)
-        print(path)
+        say(path)
     return 0
 
 

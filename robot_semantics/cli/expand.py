@@ -14,6 +14,7 @@ from lxml import etree
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.document_kind import Kind, kind_of
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         etree.indent(document.root)
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
     elif has_macros(document):
-        print(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
+        say(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
     if arguments.implicit_links and kind_of(document.root, str(path)) is Kind.URDF:
         # Most other readers know no such links, so they are written out.
         text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text

@@ -20,6 +20,7 @@ from robot_semantics.cli.inputs import (
     print_json,
     xacro_of,
 )
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError, nanoseconds
 
@@ -113,7 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_report_json(report, request, problems))
     else:
-        print("\n".join(_report_lines(report, request)))
+        for line in _report_lines(report, request):
+            say(line)
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
@@ -139,17 +141,17 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
             rows.append(row)
             bar.advance(1)
             if row.error:
-                print(f"{row.bag}: error: {row.error}", file=sys.stderr)
+                say(f"{row.bag}: error: {row.error}", file=sys.stderr)
             elif row.errors or row.warnings:
                 counts = f"{row.errors} errors, {row.warnings} warnings"
-                print(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
+                say(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
     failed = sum(bool(row.error) for row in rows)
     skipped = sum(row.skipped for row in rows)
     if arguments.json:
         print_json({"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]})
     else:
         done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
-        print(f"{len(rows)} bags: {done}; index {request.out / INDEX}")
+        say(f"{len(rows)} bags: {done}; index {request.out / INDEX}")
     strict = arguments.strict and any(row.warnings for row in rows)
     return 1 if strict or any(row.exit_code for row in rows) else 0
 

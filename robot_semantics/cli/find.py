@@ -8,6 +8,7 @@ import dataclasses
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
@@ -43,14 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             for item in effectors:
                 parent = item["parent_group"] or "no group"
-                print(f"{item['name']}: group {item['group']} on link {item['parent_link']} of {parent}")
+                say(f"{item['name']}: group {item['group']} on link {item['parent_link']} of {parent}")
         return 0
     names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
     if arguments.json:
         inputs.print_json(list(names))
         return 0
     for name in names:
-        print(name)
+        say(name)
     return 0
 
 
@@ -84,7 +85,7 @@ def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
         )
         return 0
     reason = f" (reason: {status.reason})" if status.reason else ""
-    print("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
+    say("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
     return 0
 
 

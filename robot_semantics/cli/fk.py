@@ -12,6 +12,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError, numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -155,8 +156,8 @@ def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: Joi
     followed = space.with_mimics(q)
     for index, value in given.items():
         if abs(followed[index] - value) > 1e-6:
-            print(
-                f"warning: '{shown(space.names[index])}' mimics another joint, "
+            say(
+                f"warning: '{space.names[index]}' mimics another joint, "
                 f"which puts it at {followed[index]:.6g}, not {value:.6g}",
                 file=sys.stderr,
             )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from typing import Any
 
+from rich.text import Text
+
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
@@ -27,8 +31,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     members_table = table(title=f"group {group.name}")
     for name, value in members.items():
-        shown = "\n".join(value) if isinstance(value, tuple) else {True: "yes", False: "no"}.get(value, value)
-        members_table.add_row(name.replace("_", " "), shown or "-")
+        if isinstance(value, tuple):
+            # A name a line.
+            cell: Any = Text("\n".join(map(shown, value)))
+        else:
+            cell = {True: "yes", False: "no"}.get(value, value)
+        members_table.add_row(name.replace("_", " "), cell or "-")
     console_for_output().print(members_table)
     return 0
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.problem_formats import every_line, line_of_each_kind
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
@@ -190,9 +190,9 @@ def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
     """Print to stderr what of a state a robot does not take, why, and what else is to be known."""
     for item in items:
         if not item.done:
-            print(f"not restored: {shown(str(item), _LONGEST_LINE)}", file=sys.stderr)
+            say(f"not restored: {item}", file=sys.stderr)
     for note in notes:
-        print(f"note: {shown(note, _LONGEST_LINE)}", file=sys.stderr)
+        say(f"note: {note}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

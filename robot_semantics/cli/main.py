@@ -17,11 +17,10 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import check_outputs
 from robot_semantics.cli.words import UsageError
 
-LONGEST_LINE = 2000
-"""Characters of a line of an error that are printed at most."""
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
 EXIT_CODES = """exit codes of all commands:
   0  done; of check: no errors (with --strict: no warnings either)
@@ -186,7 +185,7 @@ class _Parser(argparse.ArgumentParser):
         """Print the message and the usage, and exit."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         hint = did_you_mean(wrong.group(1), re.findall(r"[\w-]+", wrong.group(2))) if wrong else None
-        super().error(f"{message}; did you mean '{hint}'?" if hint else message)
+        super().error(shown(f"{message}; did you mean '{hint}'?" if hint else message, LONGEST_LINE))
 
 
 def _parser(chosen: str | None, names_srdf: bool = False) -> argparse.ArgumentParser:

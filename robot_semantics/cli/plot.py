@@ -8,6 +8,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import print_all
 
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
                 picture.unlink(missing_ok=True)
     finally:
         print_all(problems)
-    print(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
+    say(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
     return 1 if problems.failed() else 0
 
 

@@ -13,6 +13,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usdf_files import FORMATS, save_state
@@ -109,13 +110,13 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
         implicit_links=arguments.implicit_links,
     )
     print_diagnostics(diagnostics)
-    simulator = start(engine, spec, lambda text: print(f"note: {text}", file=sys.stderr))
+    simulator = start(engine, spec, lambda text: say(f"note: {text}", file=sys.stderr))
     for note in simulator.notes:
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", file=sys.stderr)
     report = simulator.restore(state, partial=arguments.partial)
     print_report(report.items, report.notes)
     if not report.applied:
-        print("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
+        say("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
     return simulator, state, report
 
 
@@ -143,7 +144,7 @@ def _run(arguments: argparse.Namespace) -> int:
     simulated = arguments.steps * arguments.timestep
     rate = f", {simulated / elapsed:.1f} times real time" if elapsed > 0.0 and arguments.steps else ""
     restart = "continued bit for bit" if report.exact else "started from positions and velocities"
-    print(
+    say(
         f"{restart}; {arguments.steps} steps to {simulator.time_ns * 1e-9:.3f} s{rate}"
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,

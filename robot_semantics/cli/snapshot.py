@@ -9,6 +9,7 @@ from typing import Any
 
 from robot_semantics.cli.command import Command, no_arguments
 from robot_semantics.cli.inputs import add_json_argument, print_json, ros_needed
+from robot_semantics.cli.lines import say
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -26,9 +27,9 @@ def _save(arguments: argparse.Namespace) -> int:
         plain = {"path": saved.answer.path, "time_ns": _nanoseconds(saved.answer.stamp), "missing": missing}
         print_json({**plain, "items": [_plain(item) for item in saved.missing]})
     else:
-        print(saved.answer.path)
+        say(saved.answer.path)
         for item in saved.missing:
-            print(f"missing: {item}", file=sys.stderr)
+            say(f"missing: {item}", file=sys.stderr)
     return EXIT_OK
 
 
@@ -42,7 +43,7 @@ def _restore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _restore(arguments: argparse.Namespace) -> int:
     if bool(arguments.name) == bool(arguments.file):
-        print("error: give a snapshot's name or --file, one of the two", file=sys.stderr)
+        say("error: give a snapshot's name or --file, one of the two", file=sys.stderr)
         return 2
     text = _text_of(arguments.file) if arguments.file else ""
     answer = _call(
@@ -68,13 +69,14 @@ def _restore(arguments: argparse.Namespace) -> int:
         )
     else:
         for item in answer.restored:
-            print(item)
+            say(item)
         for item in answer.not_restored:
-            print(f"not restored: {item}", file=sys.stderr)
+            say(f"not restored: {item}", file=sys.stderr)
         for item in answer.notes:
-            print(f"note: {item}", file=sys.stderr)
+            say(f"note: {item}", file=sys.stderr)
         if not answer.success:
-            print(f"error: {answer.message}", file=sys.stderr)
+            for line in answer.message.split("\n"):
+                say(f"error: {line}", file=sys.stderr)
     return EXIT_OK if answer.success else EXIT_PROBLEMS
 
 
@@ -97,7 +99,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(rows)
     for row in () if arguments.json else rows:
-        print(f"{row['name']}\t{row['time_ns'] * 1e-9:.3f} s\t{row['comment']}".rstrip())
+        say(f"{row['name']}\t{row['time_ns'] * 1e-9:.3f} s\t{row['comment']}".rstrip())
     return EXIT_OK
 
 

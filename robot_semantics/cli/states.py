@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError, numbers_by_name
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
@@ -61,9 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for group, states in table.items():
         for name, by_joint in states.items():
-            print(f"{group}/{name}")
+            say(f"{group}/{name}")
             for joint, given in by_joint.items():
-                print(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
+                say(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
     return 0
 
 
@@ -93,7 +94,7 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
         return 0
     for group, matches in found.items():
         for match in matches:
-            print(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
+            say(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
     return 0
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.problem_formats import line_of_each_kind
 
@@ -46,12 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
     model = resolve_urdf(read_robot(document, diagnostics), diagnostics, implicit_links=arguments.implicit_links)
     diagnostics.raise_if_failed()
     for line in line_of_each_kind(list(diagnostics)):
-        print(line, file=sys.stderr)
+        say(line, file=sys.stderr)
     if model is not None and model.urdf.rewritten:
         new = write_urdf(model.urdf)
         data = new.encode()
     else:
-        print(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
+        say(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
         new, data = document.places.text.decode(), original
     if arguments.diff:
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.usdf_places import placed
 from robot_semantics.cli.words import UsageError, nanoseconds
@@ -74,7 +75,7 @@ def run_split(arguments: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for path, name in paths.items():
         usdf_files.write_state(parts[name], str(path), arguments.file)
-        print(path)
+        say(path)
     return 0
 
 

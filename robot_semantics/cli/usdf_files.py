@@ -13,6 +13,7 @@ from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import Origin
 from robot_semantics.cli.words import output_file
@@ -160,4 +161,4 @@ def save_state(state: WorldState, output: str | None) -> None:
 def print_lost(lost: Sequence[str]) -> None:
     """Print what a conversion could not carry to stderr."""
     for what in lost:
-        print(f"not carried: {what}", file=sys.stderr)
+        say(f"not carried: {what}", file=sys.stderr)

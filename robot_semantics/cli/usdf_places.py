@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.cli.lines import say
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import SourceMap
@@ -38,7 +39,7 @@ def placed(origins: Sequence[Origin]) -> Iterator[Diagnostics]:
     except DescriptionError as error:
         raise DescriptionError(_located([*found, *error.diagnostics], origins)) from None
     for problem in _located(found, origins):
-        print(problem, file=sys.stderr)
+        say(problem, file=sys.stderr)
 
 
 def _located(problems: Iterable[Diagnostic], origins: Sequence[Origin]) -> list[Diagnostic]:

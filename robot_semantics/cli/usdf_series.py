@@ -7,6 +7,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 
 
@@ -27,5 +28,5 @@ def run_from_series(arguments: argparse.Namespace) -> int:
     state, texts = state_at(Path(arguments.series), arguments.at, problems)
     inputs.print_diagnostics(problems)
     save_state(state, texts, Path(arguments.output))
-    print(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
+    say(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
     return 0

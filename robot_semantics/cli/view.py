@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.srdf is not None:
         arguments.files.append(arguments.srdf)
     if not arguments.files:
-        print("error: give a file to show, or --live", file=sys.stderr)
+        say("error: give a file to show, or --live", file=sys.stderr)
         return 2
     only: Kind = "collision" if arguments.collision_geometry else "visual"
     # A picture shows one of the two, a page either.
@@ -135,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         from robot_semantics.viewer.page import page
 
         save_bytes(page(stage, **shown).encode(), Path(arguments.html))
-        print(f"wrote {arguments.html}")
+        say(f"wrote {arguments.html}")
         return 0
     three_js()
     from robot_semantics.viewer.fresh_content import FreshContent
@@ -178,7 +179,7 @@ def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
     ]
     image = with_legend(np.concatenate([render(stage, view) for view in views], axis=1), legend)
     save_bytes(png_bytes(image), Path(arguments.png))
-    print(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
+    say(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 
 def _live(arguments: argparse.Namespace) -> int:

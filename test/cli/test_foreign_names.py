@@ -1,0 +1,74 @@
+"""Names that would steer a terminal: no command that prints for people prints them as they are."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robot_semantics.cli import main as command_line
+
+EVIL = "a\u202eb\x9b31mc\x85d\x7f"
+IN_XML = f"{EVIL}&#10;ZZ"
+"""An attribute's line feed is one only where it is written like this."""
+URDF = f"""<robot name="{IN_XML}"><link name="base{IN_XML}"/><link name="tip{IN_XML}"/>
+<joint name="j{IN_XML}" type="revolute"><parent link="base{IN_XML}"/><child link="tip{IN_XML}"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+SRDF = f"""<robot name="{IN_XML}"><group name="g{IN_XML}"><joint name="j{IN_XML}"/></group>
+<group_state name="s{IN_XML}" group="g{IN_XML}"><joint name="j{IN_XML}" value="0.5"/></group_state>
+<end_effector name="e{IN_XML}" parent_link="base{IN_XML}" group="g{IN_XML}"/><passive_joint name="j{IN_XML}"/>
+<disable_collisions link1="base{IN_XML}" link2="tip{IN_XML}" reason="{IN_XML}"/></robot>"""
+USDF = f"""<world_state name="{IN_XML}"><model_state name="m{IN_XML}"><pose>0 0 0 0 0 0</pose>
+<joint_state name="j{IN_XML}"><positions>0.5</positions></joint_state>
+<link_state name="base{IN_XML}"><pose>0 0 0 0 0 0</pose></link_state></model_state>
+<frame name="f{IN_XML}"><parent>m{EVIL}\nZZ</parent></frame></world_state>"""
+NAME = f"{EVIL}\nZZ"
+ROBOT = ("r.urdf", "r.srdf")
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("check", *ROBOT, "w.usdf"),
+    ("show", "r.urdf", "--srdf", "r.srdf"),
+    ("fk", "r.urdf", "--srdf", "r.srdf"),
+    ("groups", *ROBOT),
+    ("group", *ROBOT, f"g{NAME}"),
+    ("group", *ROBOT, NAME),
+    ("states", *ROBOT),
+    ("states", *ROBOT, "--positions", f"j{NAME}=0.5"),
+    ("find", *ROBOT, f"tip{NAME}"),
+    ("find", *ROBOT, "--passive-joints"),
+    ("find", *ROBOT, "--end-effectors"),
+    ("find", *ROBOT, "--pair", f"tip{NAME}", f"base{NAME}"),
+    ("collisions", "table", *ROBOT),
+    ("collisions", "check", *ROBOT, "--samples", "10"),
+    ("collisions", "diff", "r.srdf", "empty.srdf"),
+    ("usdf", "show", "w.usdf"),
+    ("usdf", "check", "w.usdf"),
+    ("usdf", "diff", "w.usdf", "empty.usdf"),
+    ("usdf", "resolve", "w.usdf"),
+    ("usdf", "show", f"{NAME}.usdf"),
+    ("check", "r.urdf", f"--{NAME}"),
+    (NAME,),
+    ("usdf", NAME),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words).encode("ascii", "replace").decode()[:40])
+def test_what_is_printed_for_people_steers_no_terminal(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts: dict[str, Any] = {"r.urdf": URDF, "r.srdf": SRDF, "w.usdf": USDF}
+    texts |= {"empty.srdf": '<robot name="r"/>', "empty.usdf": "<world_state/>"}
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    try:
+        code = command_line.main(words)
+    except SystemExit as wrong_usage:
+        code = int(str(wrong_usage.code))
+    printed = capsys.readouterr()
+    text = printed.out + printed.err
+    assert code in (0, 1, 2)
+    assert "\\u202e" in text
+    assert {mark for mark in text if unicodedata.category(mark) in {"Cc", "Cf"}} <= {"\n"}
+    assert not [line for line in text.splitlines() if line.startswith("ZZ")], "a line feed in a name ends a line"

@@ -1,0 +1,210 @@
+"""The newest values of a robot's joints: what messages, one joint's values and a restore change."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.state.cdr import JointStateData
+from robot_semantics.state.joint_buffer import JointBuffer
+from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.state.time_order import NEVER_NS
+
+FloatArray = npt.NDArray[np.float64]
+
+LIMIT = '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="1" velocity="1"/>'
+URDF = f"""<robot name="r"><link name="base"/><link name="l1"/><link name="l2"/><link name="l3"/>
+<joint name="a" type="revolute"><parent link="base"/><child link="l1"/>{LIMIT}</joint>
+<joint name="b" type="prismatic"><parent link="l1"/><child link="l2"/>{LIMIT}</joint>
+<joint name="m" type="revolute"><parent link="l1"/><child link="l3"/>{LIMIT}
+ <mimic joint="a" multiplier="-2" offset="0.5"/></joint></robot>"""
+SRDF = '<robot name="r"><virtual_joint name="w" type="floating" parent_frame="odom" child_link="base"/></robot>'
+QUAT = [f"w/rot_{axis}" for axis in "xyzw"]
+WHOLE = [*(f"w/trans_{axis}" for axis in "xyz"), *QUAT, "a", "b"]
+# The moving joints are w, a, b, m; positions w 0..6, a 7, b 8, m 9; velocities w 0..5, a 6, b 7, m 8.
+A, B, M = 1, 2, 3
+nan = float("nan")
+
+
+def empty(defaults: FloatArray | None = None) -> JointBuffer:
+    model = robot_from_text(URDF, SRDF)
+    space = JointSpace.of(model)
+    return JointBuffer(model, space, MovingJoints(model, space), defaults)
+
+
+def plan_of(buffer: JointBuffer, names: list[str]) -> InputPlan:
+    plan = make_plan(names, buffer.model, buffer.space, buffer.moving, frozenset())
+    assert isinstance(plan, InputPlan)
+    return plan
+
+
+def data_of(names: list[str], position: list[float], *rates: list[float]) -> JointStateData:
+    velocity, effort = (np.array(row, np.float64) for row in (*rates, [], [])[:2])
+    return JointStateData(1, tuple(names), np.array(position, np.float64), velocity, effort)
+
+
+def put(buffer: JointBuffer, names: list[str], *values: list[float], stamp_ns: int = 10) -> Refusal | None:
+    plan = plan_of(buffer, names)
+    refusal = buffer.put_joint_state(plan, data_of(names, *values), stamp_ns)
+    if refusal is None:
+        buffer.mark_known(plan)
+    return refusal
+
+
+def equal(found: Any, expected: Any) -> None:
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["b", "a"], ["b", "stranger", "a"]])
+def test_values_go_to_their_joints_in_whatever_order_and_followers_follow(names: list[str]) -> None:
+    by_name = {"a": (1.0, 3.0, 5.0), "b": (2.0, 4.0, 6.0), "stranger": (7.0, 7.0, 7.0)}
+    buffer = empty()
+    assert put(buffer, names, *([by_name[name][row] for name in names] for row in range(3))) is None
+    equal(buffer.positions[7:], [1.0, 2.0, -2.0 * 1.0 + 0.5])
+    equal(buffer.velocities, [*[nan] * 6, 3.0, 4.0, -2.0 * 3.0])
+    equal(buffer.efforts, [*[nan] * 6, 5.0, 6.0, nan])
+    equal(buffer.stamps_ns, [NEVER_NS, 10, 10, 10])
+    assert (buffer.received_ns == NEVER_NS).tolist() == [True, False, False, False]
+    assert buffer.known.tolist() == [False, True, True, True]
+
+
+@pytest.mark.parametrize("velocity", [[], [9.0], [9.0, 9.0, 9.0]])
+def test_velocities_that_are_not_as_many_as_the_names_are_not_known(velocity: list[float]) -> None:
+    buffer = empty()
+    put(buffer, ["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+    put(buffer, ["a", "b"], [1.0, 2.0], velocity, velocity)
+    equal(buffer.velocities[6:], [nan, nan, nan])
+    equal(buffer.efforts[6:], [nan, nan, nan])
+
+
+def test_a_measured_follower_is_kept() -> None:
+    buffer = empty()
+    put(buffer, ["a", "m"], [1.0, 0.25], [3.0, 0.5])
+    equal(buffer.positions[7:], [1.0, 0.0, 0.25])
+    equal(buffer.velocities[6:], [3.0, nan, 0.5])
+
+
+def test_a_quaternion_is_made_one_of_length_one() -> None:
+    buffer = empty()
+    assert put(buffer, WHOLE, [1.0, 2.0, 3.0, 0.0, 0.0, 6.0, 8.0, 0.5, 0.25]) is None
+    equal(buffer.positions, [1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8, 0.5, 0.25, -0.5])
+    assert buffer.known.all()
+    assert buffer.all_known
+
+
+@pytest.mark.parametrize("length", [0.0, 9e-7])
+def test_a_quaternion_of_nothing_is_refused_and_changes_nothing(length: float) -> None:
+    buffer = empty()
+    put(buffer, ["a"], [0.125])
+    refusal = put(buffer, WHOLE, [1.0, 2.0, 3.0, length, 0.0, 0.0, 0.0, 0.5, 0.25], stamp_ns=99)
+    assert refusal == Refusal(Reason.BAD_QUATERNION, "the quaternion of 'w' is zero")
+    equal(buffer.positions[:9], [0, 0, 0, 0, 0, 0, 1, 0.125, 0])
+    equal(buffer.stamps_ns, [NEVER_NS, 10, NEVER_NS, 10])
+    assert put(buffer, WHOLE, [1.0, 2.0, 3.0, 1.1e-6, 0.0, 0.0, 0.0, 0.5, 0.25]) is None
+
+
+@pytest.mark.parametrize("value", [nan, float("inf")])
+def test_a_position_that_is_no_number_is_named_and_nothing_changes(value: float) -> None:
+    buffer = empty()
+    refusal = put(buffer, ["a", "b"], [1.0, value])
+    assert refusal == Refusal(Reason.NOT_FINITE, f"the position of 'b' is {value}")
+    equal(buffer.positions[7:9], [0.0, 0.0])
+    assert not buffer.known.any()
+
+
+def test_a_joint_is_known_when_all_its_variables_are() -> None:
+    buffer = empty()
+    put(buffer, QUAT, [0.0, 0.0, 0.0, 1.0])
+    assert buffer.known.tolist() == [False, False, False, False]
+    put(buffer, WHOLE[:3], [1.0, 2.0, 3.0])
+    assert buffer.known.tolist() == [True, False, False, False]
+    assert not buffer.all_known
+    assert empty(np.arange(10.0)).known.all()
+    assert empty(np.arange(10.0)).all_known
+
+
+def test_one_joint_takes_its_values_and_the_others_stay() -> None:
+    buffer = empty()
+    put(buffer, ["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+    before_ns = time.monotonic_ns()
+    buffer.put_joint("b", np.array([7.0]), np.array([8.0]), np.array([9.0]), 20)
+    equal(buffer.positions[7:], [1.0, 7.0, -1.5])
+    equal(buffer.velocities[6:], [3.0, 8.0, -6.0])
+    equal(buffer.efforts[6:], [5.0, 9.0, nan])
+    equal(buffer.stamps_ns[A:], [10, 20, 10])
+    assert buffer.received_ns[B] >= before_ns > buffer.received_ns[A]
+    buffer.put_joint("b", np.array([7.0]), None, None, 30)
+    equal(buffer.velocities[6:], [3.0, nan, -6.0])
+    equal(buffer.efforts[6:], [5.0, nan, nan])
+    buffer.put_joint("w", np.array([1.0, 2, 3, 0, 0, 0, 1]), np.arange(6.0), None, 40)
+    equal(buffer.velocities[:6], np.arange(6.0))
+    assert buffer.all_known
+
+
+def test_a_restore_takes_what_is_named_and_what_goes_with_it_becomes_unknown() -> None:
+    buffer = empty()
+    put(buffer, ["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+    before_ns = time.monotonic_ns()
+    positions, velocities = np.arange(10.0) + 100.0, np.arange(9.0) + 200.0
+    buffer.restore(positions, velocities, {"a"}, {"m"}, 50)
+    equal(buffer.positions[7:], [107.0, 2.0, -1.5])
+    equal(buffer.velocities[6:], [nan, 4.0, 208.0])
+    equal(buffer.efforts[6:], [nan, 6.0, nan])
+    equal(buffer.stamps_ns, [NEVER_NS, 50, 10, 50])
+    assert buffer.received_ns[A] >= before_ns > buffer.received_ns[B]
+    assert buffer.known.tolist() == [False, True, True, True]
+    buffer.restore(positions, velocities, {"w"}, {"w"}, 60)
+    equal(buffer.positions[:7], positions[:7])
+    equal(buffer.velocities[:6], velocities[:6])
+    assert buffer.known.all()
+
+
+class Reader:
+    """What reads a message that was only passed on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def read(self, message: bytes, stamp_ns: int) -> JointStateData:
+        self.count += 1
+        assert (message, stamp_ns) == (b"bytes", 70)
+        return data_of(["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+
+
+EXPECTED = {
+    "positions": [0, 0, 0, 0, 0, 0, 1, 1.0, 2.0, -1.5],
+    "velocities": [*[nan] * 6, 3.0, 4.0, -6.0],
+    "efforts": [*[nan] * 6, 5.0, 6.0, nan],
+    "stamps_ns": [NEVER_NS, 70, 70, 70],
+    "received_ns": [NEVER_NS, 77, 77, 77],
+}
+
+
+@pytest.mark.parametrize("what", EXPECTED)
+def test_a_message_that_nobody_has_read_is_read_once_when_somebody_asks(what: str) -> None:
+    buffer, reader = empty(), Reader()
+    buffer.unread = (plan_of(buffer, ["a", "b"]), reader, b"bytes", 70, 77)  # type: ignore[assignment]
+    equal(getattr(buffer, what), EXPECTED[what])
+    equal(getattr(buffer, what), EXPECTED[what])
+    assert reader.count == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda buffer: put(buffer, ["b"], [9.0]),
+        lambda buffer: buffer.put_joint("b", np.array([9.0]), None, None, 80),
+        lambda buffer: buffer.restore(np.full(10, 9.0), np.full(9, nan), {"b"}, (), 80),
+    ],
+)
+def test_what_comes_after_an_unread_message_counts_after_it(change: Any) -> None:
+    buffer = empty()
+    buffer.unread = (plan_of(buffer, ["a", "b"]), Reader(), b"bytes", 70, 77)  # type: ignore[assignment]
+    change(buffer)
+    equal(buffer.positions[7:], [1.0, 9.0, -1.5])
