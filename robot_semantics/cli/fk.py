@@ -97,7 +97,8 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | N
     """Return the poses for a robot as a world state has it; None where it cannot be so, which is printed."""
     # Imported here: most uses need no state.
     from robot_semantics.cli.usdf_files import finder, read_states
-    from robot_semantics.state.apply import Base, apply_model_state, resolve_with
+    from robot_semantics.state.apply import apply_model_state, resolve_with
+    from robot_semantics.state.root_placement import Base
     from robot_semantics.transforms import matrix_from_pose
     from robot_semantics.usdf.descriptions import robots_of
 

@@ -20,7 +20,8 @@ from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of, engi
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.apply import Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.frames import ResolvedWorld

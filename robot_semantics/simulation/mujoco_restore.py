@@ -10,7 +10,8 @@ import numpy.typing as npt
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
-from robot_semantics.state.apply import AppliedState, Base
+from robot_semantics.state.apply import AppliedState
+from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import WORLD
 

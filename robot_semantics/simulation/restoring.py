@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
+from robot_semantics.state.root_placement import Base
 from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState

@@ -14,6 +14,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.cdr import JointStateData
 
 IndexArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -170,6 +171,17 @@ def make_plan(
         _straight(source, target, len(names)),
         tuple(unknown),
         tuple(ignored),
+    )
+
+
+def wrong_length(data: JointStateData) -> Refusal:
+    """Return why a message is refused that has not as many positions as names."""
+    names, count = len(data.names), len(data.position)
+    if not count:
+        return Refusal(Reason.NO_POSITIONS, f"it has no position for '{shown(data.names[0])}' nor for any other joint")
+    odd = data.names[min(count, names - 1)]
+    return Refusal(
+        Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{shown(odd)}' on they do not match"
     )
 
 

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.recent import Recent
-from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.default_positions import default_positions
 from robot_semantics.state.direct_path import DirectPath
 from robot_semantics.state.joint_buffer import JointBuffer
-from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal, wrong_length
+from robot_semantics.state.robot_frames import RobotFrames
 from robot_semantics.state.root_motion import joint_motion
-from robot_semantics.state.schedule import Schedule, SenderJoints
+from robot_semantics.state.schedule import Schedule
+from robot_semantics.state.senders import Sender, Senders
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
 from robot_semantics.state.transform_block import TransformBlock, TransformBlocks, TransformRows
-from robot_semantics.transforms import quat_from_rpy
 
 FloatArray = npt.NDArray[np.float64]
 
-_MAX_SOURCES = 64
-_MAX_NAMES = 2_000_000
-"""Characters in all the names that are remembered."""
 _MAX_PATHS = 8
 _MAX_DIRECT_BYTES = 250_000
 """Longer messages go the general way: the direct one keeps two copies of each kind."""
@@ -43,25 +39,7 @@ Messages = tuple[bytes | TransformRows, ...]
 """What is to be sent on /tf, in this order: messages as bytes, or as rows where the settings say so."""
 
 
-class StaticTransform(NamedTuple):
-    """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
-
-    frame_id: str
-    child_frame_id: str
-    xyz_quat: FloatArray
-
-
-class _Sender:
-    """What is remembered of those messages that have the same list of names."""
-
-    def __init__(self, plan: InputPlan, group: SenderJoints) -> None:
-        self.plan, self.group = plan, group
-        self.order = TimeOrder()
-        self.known = False
-        self.paths: dict[tuple[int, int], DirectPath] = {}
-
-
-class Robot:
+class Robot(RobotFrames):
     """A robot model with its newest joint values and what of them has been published.
 
     Attributes:
@@ -75,7 +53,8 @@ class Robot:
     """
 
     def __init__(self, name: str, model: RobotModel, settings: RobotSettings) -> None:
-        self.name, self.model, self.settings = name, model, settings
+        super().__init__(model, settings)
+        self.name = name
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
         self.buffer = JointBuffer(
@@ -86,20 +65,15 @@ class Robot:
         self.made_ns = time.monotonic_ns()
         self.heard = False
         self.lost: dict[str, tuple[float, float]] = {}
-        self._senders: Recent[tuple[str, ...], _Sender | Refusal] = Recent(
-            _MAX_SOURCES, _MAX_NAMES, forgotten=self._close
-        )
         self._motion_orders: dict[str, TimeOrder] = {}
-        self._last_names: tuple[str, ...] | None = None
-        self._last_sender: _Sender | Refusal | None = None
         self.direct: tuple[DirectPath, ...] = ()
         self._said: Recent[str, bool] = Recent(1000)
         # Where stamps are ignored everything is due always: no difference of two is as far below zero as this.
         self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
         self._schedule = Schedule(len(self.moving), self._interval_ns, settings.complete_after_ns)
         root = model.root_joint
-        self.root_source = settings.virtual_joint(root.name).source
-        self._fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
+        fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
+        self._senders = Senders(model, self.space, self.moving, fed_elsewhere, self._schedule, self.say_once)
         self.publishable = np.array(
             [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
         )
@@ -109,57 +83,11 @@ class Robot:
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
 
-    # -- frames ---------------------------------------------------------------------------------------------------
-
-    def frame(self, link: str) -> str:
-        """Return the TF name of a link."""
-        return self.settings.frame_prefix + link
-
-    @property
-    def parent_frame(self) -> str:
-        """TF name of the frame that the root link moves in; empty where no virtual joint states one."""
-        root = self.model.root_joint
-        return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
-
-    def frames_of(self, joint: int) -> tuple[str, str]:
-        """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""
-        found = self.model.joints[joint]
-        parent = self.parent_frame if joint == 0 else self.frame(found.parent_link)
-        return parent, self.frame(found.child_link)
-
-    @property
-    def child_frames(self) -> frozenset[str]:
-        """Every frame whose transform this robot publishes."""
-        own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
-        if self.parent_frame and self.root_source is not Source.TF:
-            own |= {self.frame(self.model.root_link)}
-        return own
-
     @property
     def root_is_awaited(self) -> bool:
         """Whether this robot would publish its root link's transform, but does not know it yet."""
         moving = self.model.root_joint.position_count and self.publishable[0]
         return bool(moving) and not self.buffer.known[0]
-
-    @property
-    def root_is_fixed(self) -> bool:
-        """Whether the root link stands at a pose by parameter, or where its parent frame is."""
-        fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
-        return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
-
-    def static_transforms(self) -> list[StaticTransform]:
-        """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
-        fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
-        values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
-        result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
-        if self.root_is_fixed:
-            result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
-        return result
-
-    def fixed_root_pose(self) -> FloatArray:
-        """Return (7,) the pose of a root link that does not move, by parameter or the identity."""
-        pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
-        return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])
 
     def _fix_root(self) -> None:
         root = self.model.root_joint
@@ -183,13 +111,12 @@ class Robot:
             The transforms to publish, if any are due; or why the message is refused.
 
         """
-        sender = self._last_sender if data.names is self._last_names else self._find_sender(data.names)
+        sender = self._senders.find(data.names)
         if isinstance(sender, Refusal):
             return sender
-        assert sender is not None
         plan = sender.plan
         if len(data.position) != len(plan.names):
-            return self._wrong_length(data)
+            return wrong_length(data)
         stamp_ns = data.stamp_ns or now()
         order = sender.order
         if stamp_ns < order.last_ns:
@@ -210,7 +137,7 @@ class Robot:
         self._go_direct(sender, data)
         return messages
 
-    def _go_direct(self, sender: _Sender, data: JointStateData) -> None:
+    def _go_direct(self, sender: Sender, data: JointStateData) -> None:
         """Have messages like this one go the direct way from now on, if they can."""
         message, at = data.data, data.position_at
         if not 0 < len(message) <= _MAX_DIRECT_BYTES or sender.plan.floating or not self.settings.raw:
@@ -344,9 +271,7 @@ class Robot:
     def forget_times(self) -> None:
         """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
         self._schedule.forget()
-        for sender in self._senders:
-            if isinstance(sender, _Sender):
-                sender.order.forget()
+        self._senders.forget_times()
         for order in self._motion_orders.values():
             order.forget()
 
@@ -372,41 +297,10 @@ class Robot:
 
     # -- the unusual ------------------------------------------------------------------------------------------------
 
-    def _find_sender(self, names: tuple[str, ...]) -> _Sender | Refusal:
-        sender = self._senders.get(names)
-        if sender is None:
-            plan = make_plan(names, self.model, self.space, self.moving, self._fed_elsewhere)
-            sender = plan if isinstance(plan, Refusal) else _Sender(plan, self._schedule.joints_of_sender(plan.joints))
-            self._senders.put(names, sender, sum(map(len, names)))
-            if isinstance(plan, InputPlan):
-                for name in plan.unknown:
-                    self.say_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
-                for name in plan.names:
-                    if name in self.moving.number and name not in self.space.index:
-                        variables = " ".join(self.space.names[self.space.joint_positions[name]])
-                        self.say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
-        self._last_names, self._last_sender = names, sender
-        return sender
-
-    def _close(self, sender: _Sender | Refusal) -> None:
-        if isinstance(sender, _Sender):
-            self._schedule.forget_sender(sender.group)
-
     def say_once(self, sentence: str) -> None:
         """Put a sentence into `notices`, but not again while it is remembered that it was said."""
         if self._said.is_new(sentence, True):
             self.notices.append(sentence)
-
-    def _wrong_length(self, data: JointStateData) -> Refusal:
-        names, count = len(data.names), len(data.position)
-        if not count:
-            return Refusal(
-                Reason.NO_POSITIONS, f"it has no position for '{shown(data.names[0])}' nor for any other joint"
-            )
-        odd = data.names[min(count, names - 1)]
-        return Refusal(
-            Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{shown(odd)}' on they do not match"
-        )
 
     def _time_backwards(self, order: TimeOrder, stamp_ns: int, joint: str) -> Refusal | None:
         if self.settings.ignore_timestamp:

@@ -14,8 +14,9 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.series_input import load_states
-from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.root_motion import JointMotion, joint_motion
+from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.descriptions import robots_of

@@ -23,7 +23,8 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.cdr import JointStateReader
-from robot_semantics.state.robot import Robot, StaticTransform
+from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot_frames import StaticTransform
 from robot_semantics.state.settings import RobotSettings
 
 MS = 1_000_000

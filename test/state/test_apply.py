@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
+from robot_semantics.state.root_placement import Base
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
 

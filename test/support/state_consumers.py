@@ -20,7 +20,8 @@ import pytest
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.apply import Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix

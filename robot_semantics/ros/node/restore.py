@@ -16,10 +16,11 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
-from robot_semantics.state.apply import AppliedState, Base, apply_model_state, resolve_with
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.live_world import LiveWorld
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
+from robot_semantics.state.root_placement import Base
 from robot_semantics.state.root_source import RootSource
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.transforms import quat_angle, quat_from_matrix

@@ -1,0 +1,80 @@
+"""The TF frames of one robot: their names, and the transforms that do not change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.kinematics.in_place import InPlaceTransforms
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.settings import RobotSettings, Source
+from robot_semantics.transforms import quat_from_rpy
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class StaticTransform(NamedTuple):
+    """A transform that does not change: `xyz_quat` is (7,), the child's pose in its frame."""
+
+    frame_id: str
+    child_frame_id: str
+    xyz_quat: FloatArray
+
+
+class RobotFrames:
+    """The frames of a robot as its settings name them.
+
+    Attributes:
+        root_source: who says where the root link is.
+
+    """
+
+    def __init__(self, model: RobotModel, settings: RobotSettings) -> None:
+        self.model, self.settings = model, settings
+        self.root_source = settings.virtual_joint(model.root_joint.name).source
+
+    def frame(self, link: str) -> str:
+        """Return the TF name of a link."""
+        return self.settings.frame_prefix + link
+
+    @property
+    def parent_frame(self) -> str:
+        """TF name of the frame that the root link moves in; empty where no virtual joint states one."""
+        root = self.model.root_joint
+        return self.settings.virtual_joint(root.name).parent_frame or root.parent_link
+
+    def frames_of(self, joint: int) -> tuple[str, str]:
+        """Return the TF names (frame_id, child_frame_id) of a joint by its index in the model."""
+        found = self.model.joints[joint]
+        parent = self.parent_frame if joint == 0 else self.frame(found.parent_link)
+        return parent, self.frame(found.child_link)
+
+    @property
+    def child_frames(self) -> frozenset[str]:
+        """Every frame whose transform this robot publishes."""
+        own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
+        if self.parent_frame and self.root_source is not Source.TF:
+            own |= {self.frame(self.model.root_link)}
+        return own
+
+    @property
+    def root_is_fixed(self) -> bool:
+        """Whether the root link stands at a pose by parameter, or where its parent frame is."""
+        fixed = not self.model.root_joint.position_count or self.root_source is Source.FIXED
+        return bool(self.parent_frame) and fixed and self.root_source is not Source.TF
+
+    def static_transforms(self) -> list[StaticTransform]:
+        """Return the transforms of all fixed joints; the virtual joint is one of them if it is fixed."""
+        fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
+        values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
+        result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
+        if self.root_is_fixed:
+            result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
+        return result
+
+    def fixed_root_pose(self) -> FloatArray:
+        """Return (7,) the pose of a root link that does not move, by parameter or the identity."""
+        pose = np.array(self.settings.virtual_joint(self.model.root_joint.name).pose, np.float64)
+        return np.concatenate([pose[:3], quat_from_rpy(pose[3:])])

@@ -1,0 +1,161 @@
+"""Where a model_state puts a robot's root link: its pose and twist taken through the world's frames, or refused.
+
+Part of `state.apply`, which is what everybody calls. Rules: doc/usdf.md, "A state on a robot".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.report import TOLERANCE, RestoreLog
+from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
+from robot_semantics.transforms import matrix_from_pose, quat_angle, quat_from_matrix, xyz_quat_from_matrix
+from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.usdf.poses import pose_quaternions
+from robot_semantics.usdf.world_state import WORLD, ModelState
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """How the root link of a robot stands, as whoever moves the robot sees it.
+
+    Attributes:
+        joint: the virtual root joint, or one that stands for it.
+        frame: the frame that this joint moves in; ``world`` where none is named.
+        placeable: a fixed root link can be put anywhere, as a simulator can do.
+        xyz_quat: (7,) where a fixed root link that is not placeable is in `frame`; None: that is not known.
+        held_by: what moves the root link where whoever asks cannot, for the reason of a refusal.
+
+    """
+
+    joint: JointModel
+    frame: str = WORLD
+    placeable: bool = False
+    xyz_quat: FloatArray | None = None
+    held_by: str = ""
+
+    @classmethod
+    def of(cls, robot: RobotModel) -> Base:
+        """Return the base as the robot's SRDF has it; a fixed one is at its parent frame's origin."""
+        at_origin = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if robot.has_virtual_joint else None
+        return cls(robot.root_joint, robot.root_joint.parent_link or WORLD, not robot.has_virtual_joint, at_origin)
+
+
+@dataclass(frozen=True, eq=False)
+class RootPlacement:
+    """The root link of one model in one world; what becomes of its pose and twist goes to the log."""
+
+    model: ModelState
+    world: ResolvedWorld
+    base: Base
+    log: RestoreLog
+
+    def pose(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return (7,) the root link's pose in the base's frame and the root joint's coordinates, where taken."""
+        model, base = self.model, self.base
+        if model.pose is None:
+            self.log.note("its pose is not stated, so the root link stays where it is")
+            return None, None
+        if base.frame not in self.world.index:
+            reason = f"the state does not say where '{base.frame}' is, in which the robot stands"
+            self.log.failed("pose", "", reason)
+            return None, None
+        xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
+        if model.parent == base.frame:
+            # As it is stated, to the last bit and with its quaternion's sign.
+            xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
+        self._say_unstated_frames()
+        joint = base.joint
+        if joint.type is JointType.FIXED or base.held_by:
+            return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
+        motion = joint_motion(joint, xyz_quat, None)
+        if isinstance(motion, Refusal):
+            self.log.failed("pose", "", motion.message)
+            return None, None
+        lost_m, lost_rad = _apart(xyz_quat, pose_of(joint, motion.positions))
+        if max(lost_m, lost_rad) > TOLERANCE:
+            off = f"{lost_m:.3g} m and {lost_rad:.3g} rad off"
+            self.log.failed("pose", "", f"planar joint '{joint.name}' cannot leave its plane in '{base.frame}': {off}")
+            return None, None
+        self.log.done("pose", "", "set")
+        return xyz_quat, motion.positions
+
+    def _stands_there(self, xyz_quat: FloatArray) -> bool:
+        """Report whether a root link that the root joint does not move is, or can be put, where it is stated."""
+        base = self.base
+        if base.placeable and not base.held_by:
+            self.log.done("pose", "", "the fixed base is put there")
+            return True
+        why = base.held_by or f"the base is fixed in '{base.frame}'"
+        if base.xyz_quat is None:
+            self.log.failed("pose", "", f"{why}, and where is not known")
+            return False
+        off_m, off_rad = _apart(xyz_quat, base.xyz_quat)
+        if max(off_m, off_rad) > TOLERANCE:
+            self.log.failed("pose", "", f"{why}, {off_m:.3g} m and {off_rad:.3g} rad away from there")
+            return False
+        self.log.done("pose", "", "it is there")
+        return True
+
+    def _say_unstated_frames(self) -> None:
+        """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
+        bodies = {body.name: body for body in self.world.state.bodies}
+        ours, others = self.world.path(self.model.name), self.world.path(self.base.frame)
+        between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
+        for name in between:
+            # A link is stated with its pose, or is not there.
+            if name in bodies and bodies[name].pose is None:
+                self.log.note(f"'{name}' states no pose in '{bodies[name].parent}' and is taken to be the identity")
+
+    def twist(self, xyz_quat: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return (6,) the root link's twist in the base's frame and the root joint's rates, where taken."""
+        model, base, joint = self.model, self.base, self.base.joint
+        if model.twist is None:
+            return None, None
+        if base.frame not in self.world.index:
+            self.log.failed("twist", "", f"the state does not say where '{base.frame}' is, in which the robot moves")
+            return None, None
+        twist = self.world.relative_twists((model.name,), base.frame)[0]
+        if model.parent == base.frame:
+            twist = np.array(model.twist)
+        elif model.pose is None:
+            reason = f"its pose is not stated, and so how it moves against '{base.frame}' is not"
+            self.log.failed("twist", "", reason)
+            return None, None
+        if np.isnan(twist).any():
+            reason = f"how '{model.parent}' moves against '{base.frame}' is not stated"
+            self.log.failed("twist", "", reason)
+            return None, None
+        if joint.type is JointType.FIXED or base.held_by:
+            if np.abs(twist).max() > TOLERANCE:
+                self.log.failed("twist", "", f"{base.held_by or 'the base is fixed'} and cannot be given a motion")
+                return None, None
+            self.log.done("twist", "", "it does not move")
+            return twist, None
+        at = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if xyz_quat is None else xyz_quat
+        motion = joint_motion(joint, at, twist)
+        if isinstance(motion, Refusal) or motion.velocities is None:
+            self.log.failed("twist", "", "it is not finite")
+            return None, None
+        off = float(np.abs(twist_of(joint, motion.velocities) - twist).max())
+        if off > TOLERANCE:
+            reason = f"planar joint '{joint.name}' cannot leave its plane: {off:.3g} m/s or rad/s off"
+            self.log.failed("twist", "", reason)
+            return None, None
+        self.log.done("twist", "", "set")
+        return twist, motion.velocities
+
+
+def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:
+    """Return how far two poses (7,) lie apart [m] and how far they are turned [rad]."""
+    A, B = matrix_from_pose(one), matrix_from_pose(other)
+    angle = quat_angle(quat_from_matrix(A[:3, :3]), quat_from_matrix(B[:3, :3]))
+    return float(np.linalg.norm(A[:3, 3] - B[:3, 3])), float(angle)
