@@ -194,5 +194,5 @@ def test_ros2_semantics_is_the_command_line_with_its_words_as_they_are(
     assert all(f"\n  {name} " in listed for name in ("check", "usdf", "sim"))
     words = ["group", *map(str, rover), "arm", "--json"]
     assert extension.main(parser=parser, args=parser.parse_args(words)) == 0
-    assert json.loads(capsys.readouterr().out)["name"] == "arm"
+    assert json.loads(capsys.readouterr().out)["joints"][0] == "lift_joint"
     assert extension.main(parser=parser, args=parser.parse_args(["check", "no.urdf"])) == 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rclpy.action import CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
 from robot_semantics_interfaces.action import GenerateCollisionMatrix
 from robot_semantics_interfaces.msg import CollisionPair
 
@@ -52,14 +53,14 @@ class CollisionAction:
             self._worker.join(LONGEST_END_S)
         self._server.destroy()
 
-    def _admit(self, _goal: Any) -> GoalResponse:
+    def _admit(self, _goal: GenerateCollisionMatrix.Goal) -> GoalResponse:
         if not self._busy.locked():
             return GoalResponse.ACCEPT
         # The client learns only that it is rejected.
         self._served.node.get_logger().warning("a goal is rejected: another collision matrix is being generated")
         return GoalResponse.REJECT
 
-    async def _execute(self, handle: Any) -> Any:
+    async def _execute(self, handle: ServerGoalHandle) -> GenerateCollisionMatrix.Result:
         work = _Work(self._served.description, handle, self._stop)
         with self._busy:
             self._stop.clear()
@@ -91,7 +92,7 @@ class _CancelledError(RobotSemanticsError):
 class _Work:
     """One goal, done in a thread."""
 
-    def __init__(self, description: Description | None, handle: Any, stop: threading.Event) -> None:
+    def __init__(self, description: Description | None, handle: ServerGoalHandle, stop: threading.Event) -> None:
         self._description, self._handle, self._stop = description, handle, stop
         self._done = 0
         self.result = GenerateCollisionMatrix.Result()

@@ -66,7 +66,9 @@ class GroupStateServices:
         values = {name: float(positions[space.index[name]]) for name in group.variable_names}
         return _Measured(values, None if oldest == NEVER_NS else oldest)
 
-    def _get_current_state(self, robot: Robot, request: Any, response: Any) -> None:
+    def _get_current_state(
+        self, robot: Robot, request: srv.GetCurrentState.Request, response: srv.GetCurrentState.Response
+    ) -> None:
         group = robot.model.semantics.group(request.group)
         measured = self._measured(robot, group)
         response.state = _message(group.name, measured.values)
@@ -80,7 +82,9 @@ class GroupStateServices:
         if measured.oldest_ns is not None:
             response.stamp = MAKER.time(measured.oldest_ns)
 
-    def _get_group_state(self, robot: Robot, request: Any, response: Any) -> None:
+    def _get_group_state(
+        self, robot: Robot, request: srv.GetGroupState.Request, response: srv.GetGroupState.Response
+    ) -> None:
         group = robot.model.semantics.group(request.group)
         if request.state:
             state = robot.model.semantics.state(request.group, request.state)
@@ -91,7 +95,9 @@ class GroupStateServices:
         now_ns = int(self._served.node.get_clock().now().nanoseconds)
         response.joint_state.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
 
-    def _save_group_state(self, robot: Robot, request: Any, response: Any) -> None:
+    def _save_group_state(
+        self, robot: Robot, request: srv.SaveGroupState.Request, response: srv.SaveGroupState.Response
+    ) -> None:
         group = robot.model.semantics.group(request.group)
         values = self._measured(robot, group).values
         path = self._writable(request.path) if request.path else None
@@ -138,7 +144,7 @@ class GroupStateServices:
         return file
 
 
-def _get_group_states(robot: Robot, request: Any, response: Any) -> None:
+def _get_group_states(robot: Robot, request: srv.GetGroupStates.Request, response: srv.GetGroupStates.Response) -> None:
     if request.state:
         states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
     else:

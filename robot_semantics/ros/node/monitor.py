@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
+from rclpy.timer import Timer
 
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.inputs import Inputs
@@ -30,7 +30,7 @@ class Monitor:
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._period_s = 0.0
-        self._timer: Any = None
+        self._timer: Timer | None = None
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}

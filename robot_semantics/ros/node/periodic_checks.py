@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.clock import Clock, ClockType
+from rclpy.timer import Timer
 
 from robot_semantics.ros.node.guarded_node import GuardedNode
 
@@ -21,7 +21,7 @@ class PeriodicChecks:
         self._checks: list[Callable[[], None]] = []
         # By the wall clock: what is wrong must be said above all when simulated time stands still.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer: Any = None
+        self._timer: Timer | None = None
 
     def set_period(self, period_s: float) -> None:
         """Check so often from now on; before that, never."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
@@ -89,7 +88,9 @@ class Snapshots:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)
 
-    async def _save(self, request: Any, response: Any) -> Any:
+    async def _save(
+        self, request: srv.SaveSnapshot.Request, response: srv.SaveSnapshot.Response
+    ) -> srv.SaveSnapshot.Response:
         taken = await self._world.take(max_age_ns=self._max_age_ns)
         name = request.name or _name_by_time(taken.state)
         path = self._store.save(
@@ -100,7 +101,9 @@ class Snapshots:
         response.success = True
         return response
 
-    async def _restore(self, request: Any, response: Any) -> Any:
+    async def _restore(
+        self, request: srv.RestoreSnapshot.Request, response: srv.RestoreSnapshot.Response
+    ) -> srv.RestoreSnapshot.Response:
         if bool(request.name) == bool(request.text):
             raise SnapshotError("give the name of a snapshot or a text, one of the two")
         find = None
@@ -133,7 +136,9 @@ class Snapshots:
         response.notes = note_messages(report.notes)
         return response
 
-    async def _list(self, _request: Any, response: Any) -> Any:
+    async def _list(
+        self, _request: srv.ListSnapshots.Request, response: srv.ListSnapshots.Response
+    ) -> srv.ListSnapshots.Response:
         for info in self._store.infos():
             stamp = _stamp(info.time_ns)
             saved = MAKER.time(info.saved_ns)
@@ -149,7 +154,9 @@ class Snapshots:
         response.success = True
         return response
 
-    async def _delete(self, request: Any, response: Any) -> Any:
+    async def _delete(
+        self, request: srv.DeleteSnapshot.Request, response: srv.DeleteSnapshot.Response
+    ) -> srv.DeleteSnapshot.Response:
         self._store.delete(request.name)
         response.success = True
         return response

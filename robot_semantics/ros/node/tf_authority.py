@@ -6,8 +6,8 @@ import struct
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
+from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.node import qos
@@ -36,7 +36,7 @@ class TfAuthority:
     ) -> None:
         self._node, self._own_frames, self._report = node, own_frames, report
         self._resolved = {topic: node.resolve_topic_name(topic) for topic, _ in _TOPICS}
-        self._subscriptions: list[Any] = []
+        self._subscriptions: list[Subscription] = []
         self._others: dict[str, frozenset[str]] = {}
         self._until_s = 0.0
         self._next_s = 0.0

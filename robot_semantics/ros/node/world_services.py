@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from rclpy.timer import Timer
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics_interfaces.srv import GetWorldState
 
@@ -28,7 +27,7 @@ class WorldServices:
         self._service = node.create_service(
             GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group
         )
-        self._timer: Any = None
+        self._timer: Timer | None = None
         self._busy = False
         self._seen: tuple[object, ...] = ()
         self._last: Taken | None = None
@@ -68,7 +67,9 @@ class WorldServices:
             self._last = taken
             self._publisher.publish(world_to_message(taken.state, taken.missing))
 
-    async def _get_world_state(self, request: Any, response: Any) -> Any:
+    async def _get_world_state(
+        self, request: GetWorldState.Request, response: GetWorldState.Response
+    ) -> GetWorldState.Response:
         taken = await self._world.take(request.models)
         response.state = world_to_message(taken.state, taken.missing)
         if request.with_text:
