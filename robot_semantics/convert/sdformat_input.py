@@ -12,10 +12,20 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import AXES, children
-from robot_semantics.usdf.frames import SEPARATOR, ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrices, six
-from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    WORLD,
+    Frame,
+    JointState,
+    LinkState,
+    ModelState,
+    Pose,
+    Vec6,
+    WorldState,
+)
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
 
 _MODEL, _LINK, _JOINT = ("model_state", "model"), ("link_state", "link"), ("joint_state", "joint")

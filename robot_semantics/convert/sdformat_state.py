@@ -8,10 +8,10 @@ import numpy as np
 from lxml import etree
 
 from robot_semantics.convert.conversion import Converted, beyond_motion
-from robot_semantics.usdf.frames import SEPARATOR, ResolvedWorld, resolve
+from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import pose_from_matrix
-from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import check_writable
 
 VERSION = "1.12"

@@ -37,7 +37,7 @@ from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.state.apply import apply_model_state
+from robot_semantics.state.apply import apply_model_state, with_carriers
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve, without_parent_links
@@ -107,7 +107,8 @@ def write_bag(
             the folder is there already.
         OSError: it cannot be written.
     """
-    states = [without_parent_links(state) for state in states]
+    robots = {name: texts.model for name, texts in described.items() if texts.model is not None}
+    states = [without_parent_links(with_carriers(state, robots)) for state in states]
     times = [state.time_ns for state in states]
     if not states:
         raise RequestError("there is no state to write")

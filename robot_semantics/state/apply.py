@@ -9,7 +9,7 @@ it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -89,11 +89,15 @@ def resolve_with(
     """
     named = {body.name for body in state.bodies}
     others = tuple(frame for frame in standing if frame.name not in named)
-    carriers = {body.parent for body in state.bodies if body.parent_link is not None} & (robots or {}).keys()
-    models = tuple(
-        complete(model, robots[model.name]) if robots and model.name in carriers else model for model in state.models
-    )
+    models = with_carriers(state, robots or {}).models
     return resolve(WorldState(models=models, frames=(*state.frames, *others)))
+
+
+def with_carriers(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
+    """Return `state` with the links of those models that carry others where their joints put them, unless stated."""
+    carriers = {body.parent for body in state.bodies if body.parent_link is not None} & robots.keys()
+    models = (complete(model, robots[model.name]) if model.name in carriers else model for model in state.models)
+    return replace(state, models=tuple(models))
 
 
 def apply_model_state(

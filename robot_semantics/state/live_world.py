@@ -24,9 +24,9 @@ from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.usdf.ages import ValueAge
-from robot_semantics.usdf.frames import SEPARATOR, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import IDENTITY, pose_from_matrix, pose_quaternions
-from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, Vec6, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -19,13 +19,13 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked
-from robot_semantics.usdf.frames import SEPARATOR, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
 
 _Placed = TypeVar("_Placed", ModelState, Frame)
 

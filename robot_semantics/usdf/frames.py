@@ -19,11 +19,8 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, U
 from robot_semantics.transforms import invert
 from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, pose_matrices, six
 from robot_semantics.usdf.validity import SOURCE, path_of, problems
-from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, Vec6, WorldState
 from robot_semantics.xml.reader import SourceMap
-
-SEPARATOR = "::"
-"""Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
 
 
 class NotStatedError(RobotSemanticsError):
@@ -230,8 +227,7 @@ def resolve(
         raise DescriptionError(found)
     for array in (T, twists, wrenches, parents, steps):
         array.setflags(write=False)
-    # Of equal names, a model's or frame's wins over a link's.
-    index = {name: at for at, name in reversed(list(enumerate(names)))}
+    index = {name: at for at, name in enumerate(names)}
     return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches, parents, steps)
 
 

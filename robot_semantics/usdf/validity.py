@@ -16,6 +16,7 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.table import XML_SPACE
 from robot_semantics.usdf.world_state import (
+    SEPARATOR,
     WORLD,
     EngineState,
     Frame,
@@ -67,6 +68,7 @@ def problems(state: WorldState) -> list[Problem]:
     found: list[Problem] = []
     bodies = _Bodies.of(state)
     found.extend(bodies.name_problems())
+    found.extend(_names_of_links(state))
     found.extend(bodies.graph_problems())
     for model in state.models:
         path = path_of(model)
@@ -177,6 +179,16 @@ def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem
             message = f"a second <{tag}> is called '{item.name}'"
             yield Problem(item.at, "", "name", path_of(item, parent), "duplicate-name", message)
         seen.add(item.name)
+
+
+def _names_of_links(state: WorldState) -> Iterator[Problem]:
+    """Report models and frames that are called as a model's link is: ``model::link`` would be two things."""
+    for body in state.bodies:
+        for model in state.models if SEPARATOR in body.name else ():
+            link = body.name.removeprefix(f"{model.name}{SEPARATOR}")
+            if link != body.name and any(other.name == link for other in model.links):
+                message = f"the name '{body.name}' is already that of link '{link}' of '{model.name}'"
+                yield Problem(body.at, "", "name", path_of(body), "duplicate-name", message)
 
 
 class _Bodies(NamedTuple):

@@ -23,6 +23,9 @@ Quaternion = tuple[float, float, float, float]
 WORLD = "world"
 """The keyword for the absolute inertial frame."""
 
+SEPARATOR = "::"
+"""Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pose:
