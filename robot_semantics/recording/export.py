@@ -15,6 +15,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_bytes
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.gaps import GapSummary, count_gaps
 from robot_semantics.recording.outputs import (
@@ -155,6 +156,10 @@ def _check(request: ExportRequest) -> None:
 def _read(
     plan: Plan, request: ExportRequest, workers: Workers, scratch: Path, problems: Diagnostics, watch: Progress
 ) -> Recording:
+    if request.run is None:
+        found = read_around(plan, request.times, problems)
+        if found is not None:
+            return found
     watch.phase("reading", plan.message_count)
 
     def elsewhere(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
+from robot_semantics.convert.messages import MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.bags import BagInfo
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
@@ -32,6 +32,9 @@ from robot_semantics.recording.robots import (
 from robot_semantics.recording.runs import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
 from robot_semantics.recording.senders import one_sender_each
 from robot_semantics.recording.timeline import IntArray
+
+Span = tuple[int, int]
+"""From a log time to before another [ns]."""
 
 Run = Callable[[Sequence[Task], Advance | None], Iterator[Part]]
 """Something that does tasks, here or elsewhere, and gives their results in the order of the tasks."""
@@ -176,6 +179,7 @@ def read_recording(
     to_files: bool = False,
     in_memory_bytes: int = IN_MEMORY_BYTES,
     advance: Advance | None = None,
+    spans: Sequence[Span] | None = None,
 ) -> Recording:
     """Read what a plan names.
 
@@ -189,12 +193,16 @@ def read_recording(
         to_files: put all columns there at once.
         in_memory_bytes: how much columns may take before they go to the folder.
         advance: is told how many more messages were read.
+        spans: read only these stretches, and of static transforms and descriptions all.
 
     Raises:
         BagError: nothing can be read of a bag.
         RequestError: there is no such run, or no message with a time at all.
     """
-    tasks = list(_tasks(plan, pieces_per_bag, folder, to_files, in_memory_bytes))
+    if spans is None:
+        tasks = list(_tasks(plan, pieces_per_bag, folder, to_files, in_memory_bytes))
+    else:
+        tasks = list(_tasks_of_spans(plan, spans))
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     pieces: Pieces = {}
     for part in (do or _in_this_process)(tasks, advance):
@@ -208,7 +216,8 @@ def read_recording(
             counts[topic] = counts.get(topic, 0) + count
     place = plan.place
     _report_refusals(refusals, problems, plan)
-    _report_counts(plan, counts, problems)
+    if spans is None:
+        _report_counts(plan, counts, problems)
     pieces, ahead = without_ahead(pieces)
     for topic in dict.fromkeys(message.topic for message in ahead):
         mine = [message for message in ahead if message.topic == topic]
@@ -284,6 +293,15 @@ def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memo
             own = None if folder is None else folder / str(number)
             yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, to_files, in_memory_bytes)
             number += 1
+
+
+def _tasks_of_spans(plan: Plan, spans: Sequence[Span]) -> Iterator[Task]:
+    for bag in plan.bags:
+        lasting = {topic for topic, kind in bag.topics.items() if kind == STRING or topic.endswith("tf_static")}
+        yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
+        moving = {topic: part for topic, part in plan.topics.items() if topic not in lasting}
+        for start, stop in spans:
+            yield Task(bag.path, moving, False, start, stop)
 
 
 def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: Plan) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,8 @@ APART = 1.5
 ABOUT_AS_MANY = 0.9
 """Of two senders with at least this ratio of numbers neither has more."""
 
-LOOK_ROWS, LOOK_EVERY = 256, 2048
-"""Only so many samples of each so many are looked at first: whoever speaks for long is among them."""
+LOOK_ROWS, LOOK_EVERY, MOST_LIKELY = 256, 2048, 16
+"""Only so many samples of each so many are looked at first, and of those that look like two senders so many closely."""
 
 
 class Found(NamedTuple):
@@ -79,23 +80,32 @@ def second_sender(logs: Sequence[IntArray], take: Callable[[int, IntArray], Floa
 
     if len(order) < 3 * FEWEST:
         return None
-    looked = (order[at : at + LOOK_ROWS] for at in range(0, len(order), LOOK_EVERY))
-    if len(order) > LOOK_EVERY and sum(int(_returns(values(samples)).sum()) for samples in looked) < FEWEST:
-        return None
+    if len(order) > LOOK_EVERY:
+        looked = (order[at : at + LOOK_ROWS] for at in range(0, len(order), LOOK_EVERY))
+        likely = (some for some in looked if int(_returns(values(some)).sum()) >= FEWEST)
+        if not any(_two_paths(values(some), came[some]) for some in islice(likely, MOST_LIKELY)):
+            return None
     sorted_values = values(order)
-    back = np.flatnonzero(_returns(sorted_values))
-    if len(back) < FEWEST:
+    paths = _two_paths(sorted_values, came[order])
+    if paths is None:
         return None
-    labels = _followed(sorted_values, came[order], int(back[0]))
-    apart = _distance_of_paths(sorted_values, labels)
-    if apart is None:
-        return None
+    labels, apart = paths
     few, many = sorted((int(labels.sum()), int((~labels).sum())))
     # The labels start with the sender of the first sample, which is not the second.
     second = labels if few >= ABOUT_AS_MANY * many or labels.sum() < (~labels).sum() else ~labels
     result = np.empty(len(order), dtype=bool)
     result[order] = second
     return Found(np.split(result, np.cumsum(sizes)[:-1]), apart)
+
+
+def _two_paths(values: FloatArray, times_ns: IntArray) -> tuple[BoolArray, float] | None:
+    """Return which samples (n,) are of another path than the first, and how far it is apart; None if there is one."""
+    back = np.flatnonzero(_returns(values))
+    if len(back) < FEWEST:
+        return None
+    labels = _followed(values, times_ns, int(back[0]))
+    apart = _distance_of_paths(values, labels)
+    return None if apart is None else (labels, apart)
 
 
 def _returns(values: FloatArray) -> BoolArray:

@@ -1,0 +1,128 @@
+"""Of a large recording only what lies around a few times is read, and its two ends: the index of a bag leads there.
+
+The result is what all of it would have given, or all of it is read: where the clock was set back or does not go with
+the time of recording, and where something that was said at the ends is not said around the times. What was said only
+in between is not known then, and a note tells so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.recording.recording import Plan, Recording, Span, read_recording
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.runs import Pieces, stamps_of
+from robot_semantics.recording.salvage import storage_files
+from robot_semantics.recording.timeline import IntArray
+from robot_semantics.recording.times import TimeRequest, parse_time
+from robot_semantics.usdf.table import format_time
+
+LARGE_BYTES = 64 * 2**20
+"""Smaller recordings are read as a whole."""
+
+ENDS_NS = 1_000_000_000
+"""How much is read at the start and at the end."""
+
+MARGINS_NS = (2 * 10**9, 20 * 10**9)
+"""How much around the times is tried, one after the other."""
+
+MOST_SHARE = 0.25
+"""If more than this share would be read, all is."""
+
+CLOCKS_TOLERANCE_NS = 500_000_000
+"""How much the clock of the stamps may drift from the time of recording from start to end."""
+
+
+def read_around(plan: Plan, times: TimeRequest, problems: Diagnostics) -> Recording | None:
+    """Return what was recorded around some times; None if all has to be read for them.
+
+    Args:
+        plan: what to read.
+        times: the times that are wanted.
+        problems: takes what was wrong with what was read, and that only a part was.
+
+    Raises:
+        RequestError: a text is no time.
+        BagError: nothing can be read of a bag.
+    """
+    wanted = _texts(times)
+    size = sum(file.stat().st_size for bag in plan.bags for file in storage_files(bag.path))
+    if not wanted or size < LARGE_BYTES or any(bag.scanned or bag.damaged for bag in plan.bags):
+        return None
+    first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
+    ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
+    try:
+        found = read_recording(plan, Diagnostics(), spans=ends)
+    except RequestError:
+        return None
+    late, late_at_end = (_lateness(found.pieces, span) for span in ends)
+    if found.runs > 1 or late is None or late_at_end is None or abs(late - late_at_end) > CLOCKS_TOLERANCE_NS:
+        return None
+    asked = [parse_time(text, found) for text in wanted]
+    low, high, offset = min(asked), max(asked), int(late)
+    for margin in MARGINS_NS:
+        spans = _merged([*ends, (low + offset - margin, high + offset + margin)], first, last + 1)
+        if sum(stop - start for start, stop in spans) > MOST_SHARE * (last - first):
+            return None
+        said = Diagnostics()
+        found = read_recording(plan, said, spans=spans)
+        if found.runs > 1:
+            return None
+        if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
+            problems.extend(tuple(said))
+            parts = " and ".join(f"{format_time(start)} s to {format_time(stop)} s" for start, stop in spans)
+            text = f"only what was recorded from {parts} is read; what was said only in between is not known"
+            problems.note("read-in-part", text, plan.place)
+            return found
+    return None
+
+
+def _texts(times: TimeRequest) -> Sequence[str]:
+    """Return the times that lie outermost, as they were written; none if the request is for all times."""
+    if times.every is None and times.at_topic is None:
+        return times.at or ("end",)
+    return () if times.start is None else (times.start, times.stop or "end")
+
+
+def _merged(spans: Sequence[Span], first: int, last: int) -> list[Span]:
+    result: list[Span] = []
+    for start, stop in sorted((max(start, first), min(stop, last)) for start, stop in spans):
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(stop, result[-1][1]))
+        else:
+            result.append((start, stop))
+    return result
+
+
+def _moving(pieces: Pieces) -> Iterator[tuple[tuple[str, ...], IntArray, IntArray]]:
+    """Yield the things that messages speak of with log times and stamps (n,), where these move."""
+    for key, parts in pieces.items():
+        if key.kind in ("joints", "tf", "odometry", "multi_dof"):
+            for part in parts:
+                yield tuple(f"{key.kind} {name}" for name in key.names), np.asarray(part["log"]), stamps_of(part)
+
+
+def _lateness(pieces: Pieces, span: Span) -> float | None:
+    """Return how much later than stamped messages of a stretch were recorded [ns], None if there is none."""
+    late = [(log - stamp)[(log >= span[0]) & (log < span[1])] for _, log, stamp in _moving(pieces)]
+    every = np.concatenate(late) if late else np.zeros(0, np.int64)
+    return float(np.median(every)) if len(every) else None
+
+
+def _things(pieces: Pieces) -> list[IntArray]:
+    """Return the stamps of every thing that moves."""
+    found: dict[str, list[IntArray]] = {}
+    for names, _, stamps in _moving(pieces):
+        for name in names:
+            found.setdefault(name, []).append(stamps)
+    return [np.concatenate(some) for some in found.values()]
+
+
+def _covered(stamps: IntArray, low: int, high: int, margin: int, end_ns: int) -> bool:
+    """Tell whether one thing was said before and after the times, as near as was read."""
+    before = bool(((stamps <= low) & (stamps >= low - margin // 2)).any())
+    after = bool(((stamps >= high) & (stamps <= high + margin // 2)).any())
+    return before and (after or high + margin >= end_ns)
