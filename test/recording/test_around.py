@@ -14,7 +14,7 @@ NOTE = "note: only what was recorded from"
 
 
 def both(tools: Any, bag: Path, monkeypatch: pytest.MonkeyPatch, *times: str) -> tuple[str, int]:
-    """Compare what is written of a bag read as a whole and in part; return what was said and how many bytes were read."""
+    """Compare what is written of a bag read whole and in part; return what was said and how many bytes were read."""
     whole, part = tools.folder / "whole.npz", tools.folder / "part.npz"
     assert NOTE not in tools.run("export", bag, *times, "-o", whole)[2]
     monkeypatch.setattr(around, "LARGE_BYTES", 0)
