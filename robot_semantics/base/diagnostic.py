@@ -42,8 +42,9 @@ class Place:
 class Diagnostic:
     """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
 
-    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any; `count` how
-    many problems it stands for: one, but where a collection has had too many to keep.
+    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any, and
+    `certain` whether no other can have been meant; `count` how many problems it stands for: one, but where a
+    collection has had too many to keep.
     """
 
     severity: Severity
@@ -52,6 +53,7 @@ class Diagnostic:
     place: Place
     suggestion: str | None = None
     count: int = 1
+    certain: bool = False
 
     def __str__(self) -> str:
         hint = f"; did you mean '{shown(self.suggestion)}'?" if self.suggestion else ""

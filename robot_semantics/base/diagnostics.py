@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from robot_semantics.base.diagnostic import Diagnostic, Place, Severity
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import is_meant, nearest_names
 
 __all__ = ["Diagnostic", "Diagnostics", "Place", "Severity"]
 
@@ -60,10 +60,13 @@ class Diagnostics:
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
         """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
+        return next(iter(self._near(name, valid)), None)
+
+    def _near(self, name: str, valid: Collection[str]) -> tuple[str, ...]:
         if len(valid) > self._comparisons:
-            return None
+            return ()
         self._comparisons -= len(valid)
-        return did_you_mean(name, valid)
+        return nearest_names(name, valid)
 
     def count(self, severity: Severity) -> int:
         """Return how many problems of a severity have been added, kept or not."""
@@ -72,8 +75,9 @@ class Diagnostics:
     def _add(
         self, severity: Severity, code: str, message: str, place: Place, name: str | None, valid: Collection[str]
     ) -> None:
-        suggestion = None if name is None else self.suggest(name, valid)
-        self._keep(Diagnostic(severity, code, message, place, suggestion))
+        near = () if name is None else self._near(name, valid)
+        certain = name is not None and is_meant(name, near)
+        self._keep(Diagnostic(severity, code, message, place, next(iter(near), None), certain=certain))
 
     def _keep(self, item: Diagnostic) -> None:
         severity = item.severity

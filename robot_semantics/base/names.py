@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+_SIDE = 2
+"""Letters of the longest word that says which of several things it is: l, fr."""
 
 
 def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -21,6 +25,35 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str | None:
     """Return the one best suggestion for a misspelt `name`, or None when nothing resembles it."""
     found = nearest_names(name, valid, limit=1)
     return found[0] if found else None
+
+
+def is_meant(name: str, near: Iterable[str]) -> bool:
+    """Tell whether of the names near to a misspelt one, best first, the first alone can be meant.
+
+    It is one or two letters away and no other is as near; numbers and short words, as those of a side, are the same.
+    """
+    names = tuple(near)
+    if not names:
+        return False
+    distances = [_distance(name, candidate) for candidate in names]
+    if distances[0] > min(2, len(name) // 3) or distances[0] >= min(distances[1:], default=len(name)):
+        return False
+    if re.findall(r"\d+", name) != re.findall(r"\d+", names[0]):
+        return False
+    words, others = (re.findall(r"[^\W\d_]+", text) for text in (name, names[0]))
+    return len(words) != len(others) or all(
+        one == other or min(len(one), len(other)) > _SIDE for one, other in zip(words, others, strict=True)
+    )
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many letters must be changed, put in or taken out."""
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one, 1):
+        above, row[0] = row[0], at
+        for place, wanted in enumerate(other, 1):
+            above, row[place] = row[place], min(above + (letter != wanted), row[place] + 1, row[place - 1] + 1)
+    return row[-1]
 
 
 class LinkPair(NamedTuple):

@@ -11,8 +11,11 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.lines import say
+from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.foreign_checks import check_foreign
@@ -24,6 +27,9 @@ from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.reader import read_text, read_xml
 from robot_semantics.xml.xacro import FindPackage
 
+MOST_ROUNDS = 5
+"""How often ``--fix`` looks again at what it has mended."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
@@ -34,16 +40,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
     inputs.add_loading_arguments(parser)
     add_report_arguments(parser)
+    mending = parser.add_mutually_exclusive_group()
+    mending.add_argument(
+        "--fix",
+        action="store_true",
+        help="mend what has one right answer in the files: show the changes as a diff, then write them",
+    )
+    mending.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the files and print the problems; 1 if there is an error (with ``--strict``: a warning)."""
+    found = _diagnosed(arguments)
+    if arguments.fix or arguments.diff:
+        # What is mended may show what could not be seen before.
+        rounds = 0
+        while rounds < MOST_ROUNDS and _mended(arguments, found):
+            found = _diagnosed(arguments)
+            rounds += 1
+    return report(found, arguments, len(arguments.files))
+
+
+def _mended(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
+    """Show what can be mended in the files, and with ``--fix`` write it; tell whether any was written."""
+    from robot_semantics.cli.fixing import difference, fixed
+
+    counted = policy_of(arguments).of(found)
+    written = False
+    for name in dict.fromkeys(arguments.files):
+        change = fixed(Path(name), counted) if Path(name).is_file() else None
+        if change is None:
+            continue
+        old, new = (data.decode("utf-8", "replace") for data in change)
+        output = sys.stdout if arguments.format == "text" else sys.stderr
+        for line in difference(old, new, name, f"{name} (fixed)"):
+            say(line.rstrip("\n"), file=output)
+        if arguments.fix:
+            save_bytes(change[1], name)
+            written = True
+    return written
+
+
+def _diagnosed(arguments: argparse.Namespace) -> list[Diagnostic]:
+    """Return every problem of the files."""
     diagnostics = Diagnostics()
+    arguments = argparse.Namespace(**vars(arguments))
     with tempfile.TemporaryDirectory() as folder:
         spooled = _spooled(arguments, Path(folder))
         _Check(arguments, diagnostics).files(arguments.files)
-    found = [_named(diagnostic, spooled) for diagnostic in diagnostics]
-    return report(found, arguments, len(arguments.files))
+    return [_named(diagnostic, spooled) for diagnostic in diagnostics]
 
 
 def _spooled(arguments: argparse.Namespace, folder: Path) -> dict[str, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -33,9 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
-    from robot_semantics.model.resolve import resolve_urdf
-    from robot_semantics.urdf.reader import read_robot
-    from robot_semantics.urdf.writer import write_urdf
+    from robot_semantics.cli.fixing import difference, upgraded
     from robot_semantics.xml.reader import parse_xml, read_text
     from robot_semantics.xml.xacro import has_macros
 
@@ -44,30 +40,21 @@ def run(arguments: argparse.Namespace) -> int:
     if has_macros(document) or Path(arguments.urdf).suffix == ".xacro":
         raise RobotSemanticsError(f"{arguments.urdf} is a xacro: upgrade what 'robot_semantics expand' makes of it")
     diagnostics = Diagnostics()
-    model = resolve_urdf(read_robot(document, diagnostics), diagnostics, implicit_links=arguments.implicit_links)
-    diagnostics.raise_if_failed()
+    rewritten = upgraded(document, diagnostics, implicit_links=arguments.implicit_links)
     for line in line_of_each_kind(list(diagnostics)):
         say(line, file=sys.stderr)
-    if model is not None and model.urdf.rewritten:
-        new = write_urdf(model.urdf)
-        data = new.encode()
-    else:
+    old = document.places.text.decode()
+    if rewritten is None:
         say(f"{arguments.urdf}: is in the current form already", file=sys.stderr)
-        new, data = document.places.text.decode(), original
+    new, data = (old, original) if rewritten is None else (rewritten.decode(), rewritten)
     if arguments.diff:
         name = arguments.output or f"{Path(arguments.urdf).name} (upgraded)"
-        sys.stdout.writelines(_diff(document.places.text.decode(), new, arguments.urdf, name))
+        sys.stdout.writelines(difference(old, new, arguments.urdf, name))
     if arguments.output:
         save_bytes(data, arguments.output)
     elif not arguments.diff:
         sys.stdout.write(declared_utf8(new))
     return 0
-
-
-def _diff(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
-    """Yield a unified diff that `patch` takes, whether the texts end with a line end or not."""
-    for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 COMMAND = Command(

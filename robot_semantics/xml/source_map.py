@@ -77,6 +77,10 @@ class SourceMap:
         """Return the first and one-past-last byte of element number `at` in the UTF-8 text."""
         return self._index.offset[at], self._index.end(at)
 
+    def attribute_offset(self, at: int, attribute: str) -> int:
+        """Return the first byte of an attribute's name in the tag of element number `at`; of the tag, if not there."""
+        return self._index.attribute(at, attribute.encode())
+
     @property
     def offsets(self) -> list[int]:
         """The first byte of every element in the UTF-8 text, by number."""

@@ -1,0 +1,155 @@
+"""What `check --fix` changes: problems with one right answer, in the text as it stands, everything else byte for byte.
+
+These are names that are misspelt and near one known name alone, what stands twice, and older forms of the formats.
+"""
+
+from __future__ import annotations
+
+import difflib
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.urdf.reader import read_robot
+from robot_semantics.urdf.writer import write_urdf
+from robot_semantics.xml.edit import Edit, XmlText, escape
+from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
+from robot_semantics.xml.xacro import has_macros
+
+OLDER = "older-dialect"
+_ELEMENTS = ("unknown-element", "unknown-shape")
+
+
+def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None:
+    """Return a file's bytes as they are and as they should be; None where nothing of `found` can be mended.
+
+    Raises:
+        DescriptionError: the file cannot be read.
+    """
+    problems = [problem for problem in found if Path(problem.place.source) == file]
+    original = read_text(file)
+    try:
+        text = XmlText(original, str(file))
+    except DescriptionError:
+        return None
+    if has_macros(text.document) or file.suffix == ".xacro":
+        return None
+    edits: dict[int, Edit] = {}
+    for problem in problems:
+        for edit in _edits(text, problem):
+            # Of two problems of one place the first is mended; the other shows itself again, or is gone.
+            edits.setdefault(edit.start, edit)
+    mended = text.edited(_apart(edits.values())).original
+    if any(problem.code == OLDER for problem in problems):
+        mended = upgraded(parse_xml(mended, str(file), forgiving=True)) or mended
+    return (original, mended) if mended != original else None
+
+
+def upgraded(
+    document: XmlDocument, diagnostics: Diagnostics | None = None, implicit_links: bool = False
+) -> bytes | None:
+    """Return a URDF in the current form; None where it has it already.
+
+    Raises:
+        DescriptionError: the URDF has errors.
+    """
+    found = Diagnostics()
+    model = resolve_urdf(read_robot(document, found), found, implicit_links=implicit_links)
+    found.raise_if_failed()
+    if diagnostics is not None:
+        diagnostics.extend(found)
+    return write_urdf(model.urdf).encode() if model is not None and model.urdf.rewritten else None
+
+
+def difference(old: str, new: str, old_name: str, new_name: str) -> Iterator[str]:
+    """Yield a unified diff that `patch` takes, whether the texts end with a line end or not."""
+    for line in difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), old_name, new_name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _apart(edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Yield the edits that overlap none before them."""
+    last = 0
+    for edit in sorted(edits):
+        if edit.start >= last:
+            last = edit.end
+            yield edit
+
+
+def _edits(text: XmlText, problem: Diagnostic) -> list[Edit]:
+    at = _element(text, problem)
+    if at is None:
+        return []
+    attribute = problem.place.path.rpartition("/@")[2] if "/@" in problem.place.path else ""
+    if problem.suggestion and problem.certain:
+        return _respelt(text, problem, at, attribute)
+    mend = _MENDS.get(problem.code)
+    return mend(text, at) if mend else []
+
+
+def _respelt(text: XmlText, problem: Diagnostic, at: int, attribute: str) -> list[Edit]:
+    """Return the edits that put the name that was meant in the place of the one that stands there."""
+    meant = problem.suggestion or ""
+    if problem.code in _ELEMENTS:
+        return _renamed(text, at, meant)
+    if problem.code == "unknown-attribute":
+        value = text.document.elements[at].get(attribute)
+        if value is None or text.document.elements[at].get(meant) is not None:
+            return []
+        where = text.places.attribute_offset(at, attribute)
+        return [Edit(where, where + len(attribute.encode()), meant.encode())]
+    if attribute:
+        return [text.attribute(at, attribute, meant)]
+    if problem.code == "unknown-parent":
+        return [Edit(*text.places.inner_span(at), escape(meant).encode())]
+    return []
+
+
+def _renamed(text: XmlText, at: int, tag: str) -> list[Edit]:
+    """Return the edits of an element's start and end tag."""
+    start, end = text.places.span(at)
+    _, inner_end = text.places.inner_span(at)
+    old = str(text.document.elements[at].tag).encode()
+    if not text.utf8.startswith(b"<" + old, start):
+        return []
+    edits = [Edit(start + 1, start + 1 + len(old), tag.encode())]
+    if inner_end != end:
+        edits.append(Edit(inner_end + 2, inner_end + 2 + len(old), tag.encode()))
+    return edits
+
+
+def _without(text: XmlText, at: int) -> list[Edit]:
+    return [text.removal(at)]
+
+
+def _without_if_said_already(text: XmlText, at: int) -> list[Edit]:
+    """Return the edit that removes an element that another one before it says in the same words."""
+    element = text.document.elements[at]
+    before = (
+        text.places.verbatim(text.document.at(other)) for other in element.itersiblings(element.tag, preceding=True)
+    )
+    return [text.removal(at)] if text.places.verbatim(at) in before else []
+
+
+_MENDS: Mapping[str, Callable[[XmlText, int], list[Edit]]] = {
+    "duplicate-pair": _without,
+    "listed-twice": _without,
+    "duplicate-element": _without_if_said_already,
+    "duplicate-name": _without_if_said_already,
+    "other-root": lambda text, at: _renamed(text, at, "world_state"),
+}
+
+
+def _element(text: XmlText, problem: Diagnostic) -> int | None:
+    """Return the number of the element that a problem is about; the text is the one that the problem was found in."""
+    if not problem.place.line or not text.places.offsets:
+        return None
+    lines = text.utf8.split(b"\n")
+    if problem.place.line > len(lines):
+        return None
+    before = lines[problem.place.line - 1].decode("utf-8", "replace")[: problem.place.column - 1]
+    offset = sum(len(line) + 1 for line in lines[: problem.place.line - 1]) + len(before.encode())
+    return max(bisect_right(text.places.offsets, offset) - 1, 0)
