@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
@@ -126,7 +127,9 @@ def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
 
     found = error.diagnostics if isinstance(error, DescriptionError) else ()
     report = as_json(found, ok=False)
-    print_json({**report, "errors": max(report["errors"], 1), "error": str(error)})
+    # Standard output may itself be what fails.
+    with suppress(OSError):
+        print_json({**report, "errors": max(report["errors"], 1), "error": str(error)})
 
 
 def _is_written_out() -> bool:
