@@ -39,7 +39,7 @@ test: setup
 	@$(VENV)/python -m tools.corpus
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
-	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark
+	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test
 	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
 	$(VENV)/pytest -n 2 --dist loadfile
 

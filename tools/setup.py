@@ -25,6 +25,8 @@ OLDEST, NEWEST = (3, 10), (3, 14)
 
 # Packages that have no wheels: their sources are built here, by what is locked too.
 WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
+# What an interface package is built from; not its tests and pages.
+INTERFACE_FILES = (".msg", ".srv", ".action", ".txt", ".xml")
 # Steps that the demo does without.
 FOR_TESTS = ("simulation_interfaces", "test")
 
@@ -233,7 +235,7 @@ class Environment:
         build, demo, test = (ROOT / "requirements" / f"{name}.lock" for name in ("build", "demo", "test"))
         tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
         interfaces, name = ROOT / "interfaces", "robot_semantics"
-        own = files_below(interfaces)
+        own = tuple(file for file in files_below(interfaces) if file.suffix in INTERFACE_FILES)
         project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml"))
         return [
             Step("venv", "making the environment", (), (), self.create),
