@@ -1,4 +1,4 @@
-"""How fast real robots open with their meshes, beside yourdfpy, and how many updates a second 300 links keep.
+"""How fast real robots open with their meshes, beside yourdfpy, when their pages are ready, and updates of 300 links.
 
 Run: python -m benchmark.bench_view
 """
@@ -137,11 +137,37 @@ def updates(console: Console) -> None:
     )
 
 
+def pages(console: Console) -> None:
+    """Serve two real robots by the command line, and wait in a headless browser without a GPU until they are drawn."""
+    import pinocchio
+
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test"))
+    from support.browser import Browser, executable
+    from support.served import Served
+
+    if executable() is None:
+        return
+    share = Path(pinocchio.__file__).parents[4] / "share"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, Browser(Path(name)) as browser:
+        for robot in ("pr2_description/urdf/pr2.urdf", "talos_data/robots/talos_full_v2.urdf"):
+            start = time.perf_counter()
+            path = share / "example-robot-data" / "robots" / robot
+            command = ("view", str(path), "--package-path", str(share), "--no-browser")
+            with Served("-m", "robot_semantics.cli.main", *command) as served:
+                ready = time.perf_counter()
+                browser.open(served.address)
+                browser.drawn()
+                console.print(
+                    f"{path.stem}: served after {ready - start:.1f} s, drawn {time.perf_counter() - ready:.1f} s later"
+                )
+
+
 def main() -> None:
-    """Run both."""
+    """Run all."""
     console = Console(width=120)
-    real_robots(console)
+    pages(console)
     updates(console)
+    real_robots(console)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ def robot_parts(
     named = _named_colours(model.urdf)
     bare = not any(link.urdf.visuals for link in model.links)
     parts = []
+    y_ups: list[urdf_tree.Mesh] = []
     for link in model.links:
         shown: list[tuple[urdf_tree.Visual | urdf_tree.Collision, Kind]] = []
         if "visual" in kinds:
@@ -88,11 +89,18 @@ def robot_parts(
             shown += [(item, "both" if bare else "collision") for item in link.urdf.collisions]
         for item, kind in shown:
             surface, y_up = _surface(model.urdf, item.geometry, resolver, relative_to, diagnostics)
+            if y_up and isinstance(item.geometry, urdf_tree.Mesh):
+                y_ups.append(item.geometry)
             material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
                 parts.append(Part(link.index, surface, _pose(item.origin), _colour(material, named), kind, y_up))
             elif kind != "collision":
                 parts.append(Part(link.index, MISSING, _pose(item.origin), PLAIN, "missing"))
+    if y_ups:
+        first = y_ups[0]
+        others = f" and {len(y_ups) - 1} other meshes say" if len(y_ups) > 1 else " says"
+        text = f"{Path(first.filename).name}{others} that y is up; they are drawn with z up, as RViz draws them"
+        diagnostics.note("y-up-mesh", text, model.urdf.places.place(first.at, "filename"))
     return tuple(parts)
 
 
@@ -115,8 +123,6 @@ def _surface(
     except (RobotSemanticsError, OSError) as error:
         diagnostics.warning("unshown-mesh", f"not shown: {error}", place)
         return None, False
-    if y_up:
-        diagnostics.note("y-up-mesh", f"{path.name} says that y is up; it is drawn with z up, as RViz draws it", place)
     return surface, y_up
 
 

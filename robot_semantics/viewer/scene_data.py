@@ -210,7 +210,7 @@ def live_moment(moment: Moment) -> dict[str, Any]:
 
 REMEDIES = {
     "unshown-mesh": "name the folder with the packages of the meshes: --package-path DIR",
-    "y-up-mesh": "where that looks wrong: choose 'turn Y_UP meshes' above; better, export the meshes with z up",
+    "y-up-mesh": "where that looks wrong: choose 'turn Y_UP' above; better, export the meshes with z up",
 }
 """What helps against a kind of problem, by its code."""
 

@@ -25,6 +25,7 @@ LOOK_S = 0.5
 """How often a page looks whether the files have changed [s]."""
 PAGE_STYLE = """
 body { font-family: system-ui, sans-serif; }
+.body--dark .text-primary { color: #6db3f0 !important; }
 .nicegui-content { padding: 0; height: 100vh; overflow: hidden; }
 """
 
@@ -57,6 +58,7 @@ def serve_viewer(
     def page() -> None:
         ui.page_title(title)
         ui.dark_mode(None)
+        ui.colors(primary="#1f6fb2")
         ui.add_css(style + PAGE_STYLE)
         with ui.element("div").classes("page"):
             with ui.element("div").classes("main"):

@@ -39,6 +39,7 @@ class PairsTab:
         self._done, self._total = 0, 0
         self._filter = ""
         self._view = "table"
+        self._samples = 10_000
         self._clicked = ""
         self._failed = ""
         self._table: ui.table | None = None
@@ -53,7 +54,9 @@ class PairsTab:
     def show(self) -> None:
         """Build the tab."""
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
-            samples = ui.number("samples", value=10_000, min=100, step=1000, format="%d").props("dense for=samples")
+            samples = ui.number("samples", value=self._samples, min=100, step=1000, format="%d").props(
+                "dense for=samples"
+            )
             samples.style("width: 90px")
             self._button = ui.button("generate", on_click=lambda: self._generate(int(samples.value or 10_000)))
             self._button.props('no-caps dense data-do="generate"').style("padding: 0 14px")
@@ -90,7 +93,7 @@ class PairsTab:
             about = f"{known['link1']} – {known['link2']}: {known['state']} {known['evidence']}"
         ui.label(about).props("data-clicked").style("font-size: 12px; overflow-wrap: anywhere")
         svg = ui.html(matrix_svg(rows, self._studio.session.robot.link_names, self._clicked), sanitize=False)
-        svg.props("data-matrix").style("overflow: auto; max-width: 100%")
+        svg.props("data-matrix").style("overflow-x: auto; max-width: 100%; flex: none")
         told = "(event) => event.target.dataset.pair && emit(event.target.dataset.pair)"
         svg.on("click", self._look, js_handler=told)
         ui.html(legend_html(row["state"] for row in rows), sanitize=False).style("font-size: 12px")
@@ -106,7 +109,7 @@ class PairsTab:
                 "field": name,
                 "align": align,
                 "sortable": True,
-                "style": "white-space: normal",
+                "style": "white-space: normal; overflow-wrap: anywhere; padding: 2px 6px 2px 0",
             }
             for name, label, align in COLUMNS
         ]
@@ -131,7 +134,7 @@ class PairsTab:
 
     async def _generate(self, samples: int) -> None:
         self._button.disable()
-        self._failed = ""
+        self._failed, self._samples = "", samples
         self._bar.set_visibility(True)
         try:
             self._matrix = await run.io_bound(self._sampled, samples)

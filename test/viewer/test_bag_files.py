@@ -17,29 +17,44 @@ rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installe
 SECONDS, RATE = 10, 100
 
 
-@pytest.fixture
-def bag(tmp_path: Path) -> Path:
-    """Return a rosbag2 in which the rover's lift goes up evenly from 0 to 0.2 m, its description included."""
+def record(path: Path, heights: dict[str, float]) -> Path:
+    """Write a rosbag2 with rovers by their namespaces, descriptions included; their lifts go up evenly from 0 [m]."""
     from rosbags.typesys import Stores, get_typestore
 
     store = get_typestore(Stores.ROS2_JAZZY)
     types = store.types
-    path = tmp_path / "drive"
     stamp_type = types["builtin_interfaces/msg/Time"]
     with rosbags.Writer(path, version=9) as writer:
-        texts = {"/robot_description": "urdf", "/robot_description_semantic": "srdf"}
-        for topic, ending in texts.items():
-            connection = writer.add_connection(topic, "std_msgs/msg/String", typestore=store)
-            message = types["std_msgs/msg/String"](data=example(f"rover_arm.{ending}").read_text())
-            writer.write(connection, 1_000_000_000, store.serialize_cdr(message, message.__msgtype__))
-        connection = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
-        for tick in range(SECONDS * RATE + 1):
-            time_ns = 1_000_000_000 + tick * (10**9 // RATE)
-            header = types["std_msgs/msg/Header"](stamp=stamp_type(*divmod(time_ns, 10**9)), frame_id="")
-            lift = np.array([0.2 * tick / (SECONDS * RATE)])
-            message = types["sensor_msgs/msg/JointState"](header, ["lift_joint"], lift, np.zeros(0), np.zeros(0))
-            writer.write(connection, time_ns, store.serialize_cdr(message, message.__msgtype__))
+        for space, height in heights.items():
+            texts = {"robot_description": "urdf", "robot_description_semantic": "srdf"}
+            for topic, ending in texts.items():
+                connection = writer.add_connection(f"{space}/{topic}", "std_msgs/msg/String", typestore=store)
+                message = types["std_msgs/msg/String"](data=example(f"rover_arm.{ending}").read_text())
+                writer.write(connection, 1_000_000_000, store.serialize_cdr(message, message.__msgtype__))
+            connection = writer.add_connection(f"{space}/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+            for tick in range(SECONDS * RATE + 1):
+                time_ns = 1_000_000_000 + tick * (10**9 // RATE)
+                header = types["std_msgs/msg/Header"](stamp=stamp_type(*divmod(time_ns, 10**9)), frame_id="")
+                lift = np.array([height * tick / (SECONDS * RATE)])
+                message = types["sensor_msgs/msg/JointState"](header, ["lift_joint"], lift, np.zeros(0), np.zeros(0))
+                writer.write(connection, time_ns, store.serialize_cdr(message, message.__msgtype__))
     return path
+
+
+@pytest.fixture
+def bag(tmp_path: Path) -> Path:
+    return record(tmp_path / "drive", {"": 0.2})
+
+
+def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path) -> None:
+    path = record(tmp_path / "three", {"/left": 0.1, "/middle": 0.15, "/right": 0.2})
+    stage = open_files([path], Opening(), Diagnostics())
+    assert {actor.name for actor in stage.actors} == {"left", "middle", "right"}
+    last = stage.moments[-1]
+    for actor in stage.actors:
+        q = last.stances[actor.name].q
+        height = {"left": 0.1, "middle": 0.15, "right": 0.2}[actor.name]
+        assert q[actor.kinematics.space.index["lift_joint"]] == pytest.approx(height, abs=1e-3)
 
 
 def test_a_recording_is_a_series_of_moments(bag: Path) -> None:

@@ -190,6 +190,11 @@ def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage
     browser.drawn()
     rows = browser.run("[...document.querySelectorAll('#differences tr')].slice(1).map((row) => row.innerText)")
     assert [row.split("\t")[0] for row in rows] == ["rover_arm/elbow_joint", "rover_arm/lift_joint"]
+    assert [row.split("\t")[3] for row in rows] == ["rad", "m"]
+    browser.run("document.getElementById('degrees').click()")
+    browser.drawn()
+    first = browser.run("document.querySelectorAll('#differences tr')[1].innerText").split("\t")
+    assert (first[3], float(first[2])) == ("°", pytest.approx(57.296))
     assert set(browser.run("viewer.drawn.filter((item) => item.ghost).map((item) => item.alpha)")) == {0.35}
     browser.run(
         "(() => { const slider = document.getElementById('moment');"
@@ -198,6 +203,21 @@ def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage
     browser.drawn()
     assert positions(browser)["elbow_joint"] == 1.0
     assert browser.run("document.getElementById('differences').innerText") == "no difference"
+
+
+def test_a_force_points_from_its_link_where_it_pushes_and_says_how_hard(
+    browser: Browser, rover: Stage, tmp_path: Path
+) -> None:
+    (actor,) = rover.actors
+    stance = Stance(actor.kinematics.space.pack({"elbow_joint": 0.9}), np.eye(4))
+    force = np.array([3.0, 0.0, 4.0])
+    wrenches = {actor.name: {"palm_link": (*force.tolist(), 0.0, 0.0, 0.0), "base_link": (0.0,) * 6}}
+    shown(browser, rover.with_moment(Moment("pushed", {actor.name: stance}, wrenches=wrenches)), tmp_path)
+    ((text, end),) = browser.run("viewer.labels.filter(([text]) => text.endsWith(' N'))")
+    assert text == "5.00 N"
+    T = link_poses(actor, stance)[actor.model.link_index["palm_link"]]
+    along = np.array(end).reshape(4, 4)[:3, 3] - T[:3, 3]
+    np.testing.assert_allclose(along / np.linalg.norm(along), T[:3, :3] @ force / 5.0, atol=1e-9)
 
 
 def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rover: Stage, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 // What is shown, and what happens when somebody touches it. `tell` says what happened to whoever embeds the viewer.
 import { Gizmo } from "./gizmo.js";
-import { IDENTITY, mul } from "./math.js";
+import { translation } from "./math.js";
 import { layout, make, Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { Scene } from "./scene.js";
@@ -42,6 +42,8 @@ export class App {
   poses(robot) { const { q, T } = this.stances[robot.name]; return robot.poses(q, T); }
   named(name) { return this.robots.find((robot) => robot.name === name); }
   frames() { return this.data.moments[this.moment].frames; }
+  // How a measure is shown: angles in degrees on demand.
+  shownIn(unit) { return unit === "rad" && this.shows.degrees ? { scale: 180 / Math.PI, unit: "°" } : { scale: 1, unit }; }
   groupColour(number) { const { palette } = this.data; return palette[number % palette.length]; }
   message(text) {
     const box = this.find("message");
@@ -139,10 +141,13 @@ export class App {
     for (const robot of this.robots) {
       const now = this.stances[robot.name], then = other.stances[robot.name];
       if (!now || !then) { if (now || then) rows.push([Infinity, [robot.name, now ? "there" : "not there", then ? "there" : "not there"]]); continue; }
-      robot.variables.forEach((name, at) => { const d = Math.abs(now.q[at] - then.q[at]); if (d > 1e-9) rows.push([d, [`${robot.name}/${name}`, now.q[at], then.q[at]]]); });
+      robot.variables.forEach((name, at) => {
+        const d = Math.abs(now.q[at] - then.q[at]), { scale, unit } = this.shownIn(robot.unit(at));
+        if (d > 1e-9) rows.push([d, [`${robot.name}/${name}`, scale * now.q[at], scale * then.q[at], unit]]);
+      });
       const [a, b] = [robot.poses(now.q, now.T)[0], robot.poses(then.q, then.T)[0]];
       const distance = Math.hypot(a[3] - b[3], a[7] - b[7], a[11] - b[11]);
-      if (distance > 1e-9) rows.push([distance, [`${robot.name} moved [m]`, distance, 0]]);
+      if (distance > 1e-9) rows.push([distance, [`${robot.name} moved`, distance, 0, "m"]]);
     }
     return rows.sort((x, y) => y[0] - x[0]).map(([, row]) => row);
   }
@@ -212,7 +217,7 @@ export class App {
       this.colour(robot, shown);
       if (this.shows.axes) lines.push(...poses.map((T) => this.scene.axes(T, 0.5 * length)));
       if (this.shows.names) robot.links.forEach((link, index) => labels.push([link.name, poses[index]]));
-      lines.push(...this.forces(robot, poses));
+      lines.push(...this.forces(robot, poses, labels));
     }
     this.arrangeGhost();
     if (this.shows.frames) for (const [name, T] of Object.entries(this.frames())) { lines.push(this.scene.axes(T, length)); labels.push([name, T]); }
@@ -250,16 +255,17 @@ export class App {
     }
   }
   // Forces that the state has on links, at their origins, in their axes: the longest is a third of the robot.
-  forces(robot, poses) {
-    const wrenches = this.data.moments[this.moment].wrenches?.[robot.name];
-    if (!wrenches) return [];
-    const longest = Math.max(...Object.values(wrenches).map((wrench) => Math.hypot(...wrench.slice(0, 3))), 1e-9), points = [];
-    for (const [name, f] of Object.entries(wrenches)) {
+  forces(robot, poses, labels) {
+    const all = this.data.moments[this.moment].wrenches || {}, size = (wrench) => Math.hypot(...wrench.slice(0, 3)), arrows = [];
+    const longest = Math.max(...Object.values(all).flatMap((wrenches) => Object.values(wrenches).map(size)), 1e-9);
+    for (const [name, f] of Object.entries(all[robot.name] || {})) {
+      if (!size(f)) continue;
       const T = poses[robot.linkIndex.get(name)], k = 0.33 * this.size / longest;
       const end = [0, 1, 2].map((row) => T[4 * row + 3] + k * (T[4 * row] * f[0] + T[4 * row + 1] * f[1] + T[4 * row + 2] * f[2]));
-      points.push(T[3], T[7], T[11], ...end);
+      arrows.push(...this.scene.arrow([T[3], T[7], T[11]], end, 0xc2255c));
+      labels.push([`${size(f).toPrecision(3)} N`, translation(...end)]);
     }
-    return [this.scene.segments(points, 0xc2255c)];
+    return arrows;
   }
   trace({ robot, link }) {
     const points = [];

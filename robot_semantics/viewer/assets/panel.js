@@ -16,7 +16,7 @@ const table = (rows, heads = null) => make("table", {},
   ...rows.map((cells) => make("tr", {}, ...cells.map((cell) => make("td", { className: typeof cell === "number" ? "number" : "" },
     typeof cell === "number" ? short(cell) : cell)))));
 const VIEWS = [["iso", "3D", "0"], ["front", "front", "1"], ["left", "left", "3"], ["top", "top", "5"]];
-const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["yUp", "turn Y_UP meshes", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
+const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", "names", "N"], ["collision", "collision geometry", "C"], ["yUp", "turn Y_UP", ""], ["degrees", "degrees", ""], ["dark", "dark", "D"]];
 
 export function layout(root, title) {
   root.replaceChildren(
@@ -117,9 +117,8 @@ export class Panel {
     const { app } = this, { robot } = app;
     const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic[3]}` : ""];
     return Array.from({ length: joint.count }, (_, k) => {
-      const at = joint.at + k, turn = joint.type === "revolute" || joint.type === "continuous" || (joint.type === "planar" && k === 2);
-      const quaternion = joint.count === 7 && k > 2, scale = turn && app.shows.degrees ? 180 / Math.PI : 1, unit = quaternion ? "" : turn ? (app.shows.degrees ? "°" : "rad") : "m";
-      const reach = turn ? Math.PI : quaternion ? 1 : 2, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
+      const at = joint.at + k, measured = robot.unit(at), { scale, unit } = app.shownIn(measured);
+      const reach = { rad: Math.PI, m: 2 }[measured] || 1, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
       const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic);
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name });
@@ -156,7 +155,8 @@ export class Panel {
       const points = values.map((value, k) => value === undefined ? "" : `${(100 * times[k] / span).toFixed(2)},${(22 - 20 * (value - low) / reach).toFixed(2)}`).join(" ");
       const plot = make("div", { className: "curve", "data-plot": name });
       plot.innerHTML = `<svg viewBox="0 0 100 24" preserveAspectRatio="none"><polyline points="${points}"/><line class="now" y1="0" y2="24"/></svg>`;
-      plot.append(make("span", {}, `${name}  ${short(low)} … ${short(high)}`));
+      const { scale, unit } = app.shownIn(robot.unit(robot.variableIndex.get(name)));
+      plot.prepend(make("span", {}, `${name}  ${short(scale * low)} … ${short(scale * high)} ${unit}`));
       return plot;
     }));
     this.update();
@@ -210,7 +210,7 @@ export class Panel {
     }
     if (differences) {
       const rows = app.differences();
-      differences.replaceChildren(app.ghost < 0 ? "" : rows.length ? table(rows.slice(0, 60), ["differs", "now", "then"]) : "no difference");
+      differences.replaceChildren(app.ghost < 0 ? "" : rows.length ? table(rows.slice(0, 60), ["differs", "now", "then", ""]) : "no difference");
     }
     this.info();
   }
@@ -220,12 +220,12 @@ export class Panel {
     box.hidden = !picked || !app.stances[picked.robot.name];
     if (box.hidden) return;
     const { robot, link } = picked, T = app.poses(robot)[link], name = robot.links[link].name, joint = robot.joints[link];
-    const angle = app.shows.degrees ? 180 / Math.PI : 1;
+    const { scale: angle, unit } = app.shownIn("rad");
     const groups = Object.keys(robot.groups).filter((group) => robot.groups[group].links.includes(link));
     const pairs = robot.disabled.filter(([a, b]) => a === name || b === name).map(([a, b, reason]) => [a === name ? b : a, reason || "(no reason)"]);
     const traced = app.traces.some((other) => other.robot === robot && other.link === link);
     const parts = [make("h2", {}, name), make("div", { className: "soft" }, robot.name),
-      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${app.shows.degrees ? "°" : "rad"}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
+      table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${unit}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
       app.data.moments.length > 1 ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
       make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close")];
     box.replaceChildren(...parts.filter(Boolean));

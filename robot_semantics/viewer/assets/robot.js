@@ -21,6 +21,13 @@ export class Robot {
     this.variableIndex = new Map(this.variables.map((name, index) => [name, index]));
   }
 
+  // What a position variable is measured in: rad, m, or nothing for a part of a quaternion.
+  unit(at) {
+    const joint = this.joints.find((other) => at >= other.at && at < other.at + other.count), k = at - joint.at;
+    if (joint.count === 7 && k > 2) return "";
+    return joint.type === "revolute" || joint.type === "continuous" || (joint.type === "planar" && k === 2) ? "rad" : "m";
+  }
+
   // Let mimic joints follow their leaders, in place.
   follow(q) {
     for (const joint of this.joints) {

@@ -100,6 +100,17 @@ export class Scene {
     const line = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: !plain, color: plain ? colours : 0xffffff, linewidth: width }));
     return line;
   }
+  // A force: an arrow from the place that it acts on, with a point there.
+  arrow(from, to, colour) {
+    const { THREE } = this, direction = new THREE.Vector3(...to).sub(new THREE.Vector3(...from)), length = direction.length();
+    const material = new THREE.MeshBasicMaterial({ color: colour, depthTest: false, transparent: true }), thick = 0.02 * length, head = 0.2 * length;
+    const parts = [new THREE.SphereGeometry(2 * thick, 12, 8), new THREE.CylinderGeometry(thick, thick, length - head, 8).translate(0, (length - head) / 2, 0), new THREE.ConeGeometry(3.5 * thick, head, 16).translate(0, length - head / 2, 0)];
+    return parts.map((geometry) => {
+      const mesh = new THREE.Mesh(geometry, material);
+      mesh.position.set(...from); mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), direction.clone().normalize()); mesh.renderOrder = 6;
+      return mesh;
+    });
+  }
   axes(T, length) {
     const line = this.segments([0, 0, 0, length, 0, 0, 0, 0, 0, 0, length, 0, 0, 0, 0, 0, 0, length],
       [0.85, 0.2, 0.15, 0.85, 0.2, 0.15, 0.2, 0.6, 0.25, 0.2, 0.6, 0.25, 0.15, 0.4, 0.85, 0.15, 0.4, 0.85]);
