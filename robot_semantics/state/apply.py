@@ -8,7 +8,7 @@ it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -252,6 +252,8 @@ class _Application:
         model = ModelState(self.model.name, links=self.model.links, joints=tuple(fitting))
         recovered, reasons = recover_joints(model, self.robot)
         followed = []
+        beyond = self._beyond_limits(recovered.joints, stated | refused)
+        refused |= beyond.keys()
         for told in recovered.joints:
             if told.name not in self.space.joint_positions or told.name in refused:
                 continue
@@ -272,10 +274,25 @@ class _Application:
                 self.log.done("joint", joint.name, detail, derived=True)
         if followed:
             self.log.note(f"not stated, and put where their leaders take them: {', '.join(followed)}")
+        for name, reason in beyond.items():
+            self.log.failed("joint", name, f"cannot be derived: {reason}", "underivable-joint")
         for name, reason in reasons.items():
             if name not in self.positions_of | refused and "no nearer" in reason:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
         self._say_measured_mimics(stated)
+
+    def _beyond_limits(self, derived: Sequence[JointState], others: Collection[str]) -> dict[str, str]:
+        """Return why derived joints are refused as if they were stated, and those that only follow them."""
+        found = {}
+        for told in derived:
+            joint = self.robot.joint(told.name) if told.name in self.space.joint_positions else None
+            if joint is None or told.positions is None or told.name in others:
+                continue
+            leader = None if joint.mimic is None else joint.mimic.joint
+            reason = None if leader in others else self._outside_limits(joint, told.positions)
+            if reason:
+                found[told.name] = reason
+        return found
 
     def _say_measured_mimics(self, stated: frozenset[str]) -> None:
         """Note the mimic joints that are stated elsewhere than their leaders take them."""

@@ -14,6 +14,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.root_placement import Base
 from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
 
 FloatArray = npt.NDArray[np.float64]
@@ -192,3 +193,17 @@ def test_a_measured_mimic_joint_stays_where_it_was_measured() -> None:
     assert not result.refused
     assert {0.2, -0.25} <= set(result.positions.tolist())
     assert any("-0.05" in note for note in result.notes) or any("0.05" in note for note in result.notes)
+
+
+def test_a_joint_that_links_put_beyond_its_limits_is_refused_as_if_it_were_stated() -> None:
+    link = LinkState("upper", Pose((0.0, 0.0, 1.0, 0.0, 0.0, 2.5)))
+    model = ModelState("arm", links=(link,))
+    result = applied(model, robot())
+    assert item(result, "joint", "shoulder").endswith("the position 2.5 lies outside the limits -2 to 2")
+    assert "shoulder" in result.kept
+    assert item(result, "link", "upper").startswith("refused")
+    # A state that says which robot it was taken of was there.
+    taken = applied(replace(model, urdf_sha256=model_digest(robot())), robot())
+    assert not taken.refused
+    assert taken.positions_of == {"shoulder"}
+    assert taken.positions[0] == pytest.approx(2.5)
