@@ -1,8 +1,8 @@
 """Start the managed node and bring it up: configured as soon as it runs, activated as soon as it is configured."""
 
-from launch.actions import DeclareLaunchArgument, EmitEvent, RegisterEventHandler
+from launch.actions import EmitEvent, RegisterEventHandler
 from launch.events import matches_action
-from launch.substitutions import Command, LaunchConfiguration
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
@@ -10,6 +10,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
+from robot_semantics.ros.launch_text import PARAMS_FILE, declared, description
 
 ARGUMENTS = (
     ("model", None, "Path of the robot's URDF, plain or xacro."),
@@ -17,27 +18,25 @@ ARGUMENTS = (
     ("namespace", "", "Namespace of the node and its topics."),
     ("frame_prefix", "", "Put before the name of every link on TF."),
     ("use_sim_time", "false", "Take the time from /clock."),
+    PARAMS_FILE,
 )
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    arguments = [
-        DeclareLaunchArgument(name, description=about, **({} if default is None else {"default_value": default}))
-        for name, default, about in ARGUMENTS
-    ]
     node = LifecycleNode(
         package="robot_semantics",
         executable="robot_semantics_lifecycle_node",
         name="robot_semantics",
         namespace=LaunchConfiguration("namespace"),
         parameters=[
+            LaunchConfiguration("params_file"),
             {
-                "robot_description": _text_of("model"),
-                "robot_description_semantic": _text_of("semantic_model"),
+                "robot_description": description("model"),
+                "robot_description_semantic": description("semantic_model"),
                 "frame_prefix": ParameterValue(LaunchConfiguration("frame_prefix"), value_type=str),
                 "use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool),
-            }
+            },
         ],
         output="screen",
     )
@@ -58,9 +57,4 @@ def generate_launch_description() -> LaunchDescription:
             ],
         )
     )
-    return LaunchDescription([*arguments, activate, node, configure])
-
-
-def _text_of(argument: str) -> ParameterValue:
-    command = Command(["python3 -m robot_semantics.cli.main expand ", LaunchConfiguration(argument)], on_stderr="warn")
-    return ParameterValue(command, value_type=str)
+    return LaunchDescription([*declared(ARGUMENTS), activate, node, configure])

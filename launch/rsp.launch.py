@@ -1,14 +1,19 @@
 """Start the node in robot_state_publisher's place: its name, its parameters, its topics, and nothing else to say."""
 
-from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
+from robot_semantics.ros.launch_text import declared, description
 
 ARGUMENTS = (
-    ("robot_description", None, str, "The robot's URDF, as text."),
+    (
+        "robot_description",
+        "",
+        str,
+        "The robot's URDF, as text; where a command line is too short for it, name the file as model.",
+    ),
     ("publish_frequency", "20.0", float, "Highest rate at which a joint's transform is sent [Hz]."),
     ("ignore_timestamp", "false", bool, "Publish every joint state, whatever its stamp."),
     ("frame_prefix", "", str, "Put before the name of every link on TF."),
@@ -18,12 +23,12 @@ ARGUMENTS = (
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    arguments = [
-        DeclareLaunchArgument(name, description=about, **({} if default is None else {"default_value": default}))
-        for name, default, _, about in ARGUMENTS
-    ]
-    namespace = DeclareLaunchArgument(
-        "namespace", default_value="", description="Namespace of the node and its topics."
+    arguments = declared(
+        [
+            *((name, default, about) for name, default, _, about in ARGUMENTS),
+            ("model", "", "Path of the robot's URDF, plain or xacro, in the place of robot_description."),
+            ("namespace", "", "Namespace of the node and its topics."),
+        ]
     )
     node = Node(
         package="robot_semantics",
@@ -31,8 +36,11 @@ def generate_launch_description() -> LaunchDescription:
         name="robot_state_publisher",
         namespace=LaunchConfiguration("namespace"),
         parameters=[
-            {name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, _, kind, _ in ARGUMENTS}
+            {
+                **{name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, _, kind, _ in ARGUMENTS},
+                "robot_description": description("model", otherwise="robot_description"),
+            }
         ],
         output="screen",
     )
-    return LaunchDescription([*arguments, namespace, node])
+    return LaunchDescription([*arguments, node])

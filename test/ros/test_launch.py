@@ -73,7 +73,7 @@ def test_robot_semantics_brings_up_one_robot(client: Client, launch: Callable[..
 def test_robot_semantics_needs_no_srdf_and_expands_xacro(
     client: Client, launch: Callable[..., None], tmp_path: Path
 ) -> None:
-    xacro = tmp_path / "robot.urdf.xacro"
+    xacro = tmp_path / "my robot.urdf.xacro"
     xacro.write_text(
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="tip" default="none"/>'
         '<link name="base"/><link name="$(arg tip)"/><joint name="j" type="fixed"><parent link="base"/>'
@@ -93,8 +93,21 @@ def test_rsp_takes_robot_state_publishers_place(client: Client, launch: Callable
     client.until(lambda: "rsp/base_link" in client.static_frames(), "the frames")
 
 
-def test_multi_robot_brings_up_two(client: Client, launch: Callable[..., None]) -> None:
-    launch("multi_robot.launch.py", f"model_1:={URDF}", f"semantic_model_1:={SRDF}", f"model_2:={URDF}")
+def test_rsp_takes_a_path_where_a_text_is_too_long(client: Client, launch: Callable[..., None]) -> None:
+    launch("rsp.launch.py", f"model:={URDF}", "frame_prefix:=path/")
+    client.until(lambda: "path/base_link" in client.static_frames(), "the frames")
+
+
+def test_multi_robot_brings_up_two_with_a_parameter_file(
+    client: Client, launch: Callable[..., None], tmp_path: Path
+) -> None:
+    parameters = tmp_path / "parameters.yaml"
+    parameters.write_text("/robot_semantics:\n  ros__parameters:\n    state_tolerance: 0.5\n")
+    models = (f"model_1:={URDF}", f"semantic_model_1:={SRDF}", f"model_2:={URDF}")
+    launch("multi_robot.launch.py", *models, f"params_file:={parameters}")
+    request = GetParameters.Request(names=["state_tolerance"])
+    (value,) = client.call(GetParameters, "/robot_semantics/get_parameters", request).values
+    assert value.double_value == 0.5
     assert "arm" in client.call(ListGroups, "/robot_semantics/robot_1/list_groups").groups
     assert client.call(ListGroups, "/robot_semantics/robot_2/list_groups").groups == []
     client.until(
