@@ -15,7 +15,7 @@ import tempfile
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,11 @@ JOINT_STEP_NS, TF_STEP_NS = 10_000_000, 20_000_000
 NAMES = tuple(f"arm_{number // 7}_joint_{number % 7}" for number in range(JOINTS))
 
 
-def record(path: Path, minutes: float, storage: str) -> None:
-    """Write the recording; messages are made by `rosbags` once and then only get other numbers."""
+def record(path: Path, minutes: float, storage: str, *, subsets: bool = False) -> None:
+    """Write the recording; messages are made by `rosbags` once and then only get other numbers.
+
+    With `subsets` each tf message has another half of the transforms, as of those that move.
+    """
     store = get_typestore(Stores.ROS2_JAZZY)
     types: Any = store.types
     stamp = types["builtin_interfaces/msg/Time"](sec=0x11111111, nanosec=0x22222222)
@@ -59,13 +62,19 @@ def record(path: Path, minutes: float, storage: str) -> None:
         for number in range(FRAMES)
     ]
     joint_message = _Template(bytes(store.serialize_cdr(joints, joints.__msgtype__)))
-    tf = types["tf2_msgs/msg/TFMessage"](transforms=transforms)
-    tf_message = _Template(bytes(store.serialize_cdr(tf, tf.__msgtype__)))
+    tf_type = types["tf2_msgs/msg/TFMessage"]
+
+    @cache
+    def tf_template(which: tuple[int, ...]) -> _Template:
+        some = tf_type(transforms=[transforms[index] for index in which])
+        return _Template(bytes(store.serialize_cdr(some, tf_type.__msgtype__)))
+
+    everything = tuple(range(FRAMES))
     rng = np.random.default_rng(1)
     plugin = StoragePlugin.MCAP if storage == "mcap" else StoragePlugin.SQLITE3
     with Writer(path, version=9, storage_plugin=plugin) as writer:
         joint_topic = writer.add_connection("/joint_states", joints.__msgtype__, typestore=store)
-        tf_topic = writer.add_connection("/tf", tf.__msgtype__, typestore=store)
+        tf_topic = writer.add_connection("/tf", tf_type.__msgtype__, typestore=store)
         angle = rng.normal(size=FRAMES)
         for i in range(int(minutes * 60e9 / JOINT_STEP_NS)):
             now = START_NS + i * JOINT_STEP_NS
@@ -76,14 +85,16 @@ def record(path: Path, minutes: float, storage: str) -> None:
                 poses[:, :3] = rng.normal(size=(FRAMES, 3))
                 poses[:, 5], poses[:, 6] = np.sin(angle / 2), np.cos(angle / 2)
                 # Half a step off, so that almost every state lies between two transforms.
-                writer.write(tf_topic, now, tf_message.filled(now - TF_STEP_NS // 4, poses.ravel()))
+                which = tuple(np.flatnonzero(rng.random(FRAMES) < 0.5).tolist()) if subsets else everything
+                message = tf_template(which).filled(now - TF_STEP_NS // 4, poses[list(which)].ravel())
+                writer.write(tf_topic, now, message)
 
 
 class _Template:
     def __init__(self, message: bytes) -> None:
         self.message = bytearray(message)
         self.stamps = list(_places(message, b"\x11\x11\x11\x11\x22\x22\x22\x22"))
-        self.numbers = np.array(list(_places(message, np.float64(math.pi).tobytes())))
+        self.numbers = np.array(list(_places(message, np.float64(math.pi).tobytes())), dtype=np.int64)
         self.view = np.frombuffer(self.message, dtype=np.uint8)
         self.slots = (self.numbers[:, None] + np.arange(8)).ravel()
 

@@ -118,7 +118,7 @@ def _with_gaps(block: Block) -> Iterator[tuple[WorldState, tuple[Gap, ...]]]:
             yield state, ()
             continue
         old = [age for age in block.series.ages(i) if age.age_ns > block.max_gap_ns]
-        yield with_ages(state, old), tuple(block.series.gaps(i, block.max_gap_ns))
+        yield with_ages(state, old) if old else state, tuple(block.series.gaps(i, block.max_gap_ns))
 
 
 _FORMATS: dict[str, Callable[[Block], Iterator[Rendered]]] = {"usdf": _usdf, "jsonl": _jsonl, "csv": _csv}

@@ -1,0 +1,88 @@
+"""Recordings beyond the usual: tf subsets that vary, one state of a large bag, many bags, Parquet, a thousand bags.
+
+Run: python -m benchmark.bench_fleet [--minutes 10]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import random
+import shutil
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+from benchmark.bench_recording import ours, record, timed
+from robot_semantics.cli.main import main as command_line
+from robot_semantics.recording.parallel import Processes
+from robot_semantics.recording.times import TimeRequest
+
+BAGS, THOUSAND, PROCESSES = 20, 1000, 8
+MEAN_S = 0.02
+"""How long a simulated bag takes in the mean [s]; the processes sleep, so that eight of them need no eight cores."""
+
+
+def bytes_read() -> int:
+    """Return how many bytes this process has read so far, from files or from their cache."""
+    return int(Path("/proc/self/io").read_text().split()[1])
+
+
+def fleet(bags: Path, out: Path, jobs: int) -> float:
+    """Export all bags of a folder by themselves; return how long that takes on the clock [s]."""
+    begin = time.perf_counter()
+    words = ["export", str(bags), "--each", "--every", "0.02", "--format", "npz", "-o", str(out), "--jobs", str(jobs)]
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        assert command_line([*words, "--quiet"]) == 0
+    return time.perf_counter() - begin
+
+
+def thousand() -> tuple[float, float]:
+    """Return how long a thousand bags of very different lengths take, and how long at least they must [s]."""
+    numbers = random.Random(1)
+    lengths = [numbers.lognormvariate(0.0, 1.0) for _ in range(THOUSAND)]
+    seconds = [MEAN_S * THOUSAND * length / sum(lengths) for length in lengths]
+    with Processes(PROCESSES) as workers:
+        list(workers.map(time.sleep, [0.01] * 4 * PROCESSES))
+        begin = time.perf_counter()
+        list(workers.map(time.sleep, seconds, ahead=THOUSAND))
+        return time.perf_counter() - begin, sum(seconds) / PROCESSES
+
+
+def main() -> None:
+    """Record, time, and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    minutes = parser.parse_args().minutes
+    every = TimeRequest(every="0.02")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for subsets in (False, True):
+            record(folder / f"bag{subsets}", minutes, "mcap", subsets=subsets)
+            ours(folder / f"bag{subsets}", folder / "once.npz", TimeRequest(every="60"))
+        same, varying = (timed(partial(ours, folder / f"bag{some}", folder / "x.npz", every)) for some in (False, True))
+        print(f"{minutes:g} minutes of 100 Hz joint states and 50 Hz tf, a state every 0.02 s")
+        ratio = f"{varying / same:.2f} x"
+        print(f"all transforms in each message: {same:.2f} s; a random half of them: {varying:.2f} s, {ratio}")
+        parquet = timed(partial(ours, folder / "bagFalse", folder / "x.parquet", every))
+        sizes = [(folder / f"x.{ending}").stat().st_size / 1e6 for ending in ("npz", "parquet")]
+        print(f"npz {same:.2f} s, {sizes[0]:.0f} MB; parquet {parquet:.2f} s, {sizes[1]:.0f} MB")
+        size = sum(file.stat().st_size for file in (folder / "bagFalse").iterdir())
+        before = bytes_read()
+        last = timed(partial(ours, folder / "bagFalse", folder / "end.npz", TimeRequest()))
+        print(f"--at end: {(bytes_read() - before) / 1e6:.1f} of {size / 1e6:.0f} MB read, {last:.2f} s")
+        record(folder / "bags" / "run0", minutes / BAGS, "mcap")
+        for number in range(1, BAGS):
+            shutil.copytree(folder / "bags" / "run0", folder / "bags" / f"run{number}")
+        one, two = (fleet(folder / "bags", folder / f"out{jobs}", jobs) for jobs in (1, 2))
+        print(f"--each, {BAGS} bags: {one:.1f} s with one process, {two:.1f} s with two, {one / two:.2f} x")
+    took, least = thousand()
+    print(
+        f"{THOUSAND} simulated bags on {PROCESSES} processes: {took:.2f} s, at least {least:.2f} s: {least / took:.0%}"
+    )
+
+
+if __name__ == "__main__":
+    main()
