@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 # In package.xml alone, where ROS's release tools raise it.
 (VERSION,) = re.findall(r"<version>(.+)</version>", (HERE / "package.xml").read_text())
 # Files beside the modules: schemas, examples, the parts of the viewer's page.
-DATA = ("rng", "urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
+DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]

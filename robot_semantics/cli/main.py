@@ -53,6 +53,7 @@ COMMANDS: dict[str, str] = {
     "snapshot": "save, restore, list and delete snapshots of a running node",
     "doctor": "look at this machine and the running robots, and say what is wrong",
     "example": "write the files of an example robot, to try everything with",
+    "schema": "print the schema of a format: RELAX NG, XSD, or JSON Schema",
     "conformance": "run a reader on the cases of the specifications, and print what it passes by rule",
     "completion": "print what a shell needs to complete this command",
     "usdf": "work with world states: show, check, resolve, diff, merge, convert and more",

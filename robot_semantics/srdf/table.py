@@ -54,10 +54,11 @@ def _texts(values: tuple[float, ...], _: str) -> str:
 
 WORD = Kind("word", "<text/>", _word, TEXT.write)
 NAME = Kind("name", "<text/>", _name, TEXT.write)
+_DOUBLE = '<data type="double"/>'
 JOINT_TYPE = Kind("joint-type", "<text/>", _joint_type, TEXT.write)
-JOINT_VALUES = Kind("joint-values", "<text/>", _joint_values, _texts)
-CENTER = Kind("center", "<text/>", _center, _texts)
-RADIUS = Kind("radius", "<text/>", not_negative, lambda value, _: number_text(value))
+JOINT_VALUES = Kind("joint-values", f"<list><oneOrMore>{_DOUBLE}</oneOrMore></list>", _joint_values, _texts)
+CENTER = Kind("center", f"<list>{_DOUBLE * 3}</list>", _center, _texts)
+RADIUS = Kind("radius", _DOUBLE, not_negative, lambda value, _: number_text(value))
 
 
 def _named(tag: str, names: str, attribute: str = "name") -> Element:

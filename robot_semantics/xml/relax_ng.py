@@ -6,7 +6,7 @@ stand in every element: readers keep it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from lxml import etree
 
@@ -17,23 +17,25 @@ _RELAX_NG = "http://relaxng.org/ns/structure/1.0"
 
 def relax_ng(table: Table, about: str) -> str:
     """Return the text of the grammar of a table; `about` is its first comment."""
+    names = definitions(table)
+    prefix = f' xmlns:{table.prefix}="{table.namespace}"' if table.prefix else ""
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f"<!--\n{about}\n-->",
-        f'<grammar xmlns="{_RELAX_NG}" xmlns:{table.prefix}="{table.namespace}"',
+        f'<grammar xmlns="{_RELAX_NG}"{prefix}',
         '         datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">',
         "  <start>",
         "    <choice>",
         *(
-            f'      <element name="{tag}"><ref name="{_definition(table, table.root)}"/></element>'
+            f'      <element name="{tag}"><ref name="{names[table.root]}"/></element>'
             for tag in (table.root.tag, *table.other_roots)
         ),
         "    </choice>",
         "  </start>",
     ]
     for element in table.root.all():
-        lines += _element(table, element)
-    for kind in _kinds(table):
+        lines += _element(table, element, names)
+    for kind in kinds(table):
         lines.append(f'  <define name="{kind.name}">{kind.grammar}</define>')
     lines += _ANYTHING
     lines.append("</grammar>\n")
@@ -45,14 +47,21 @@ def schema_of(grammar: str) -> etree.RelaxNG:
     return etree.RelaxNG(etree.fromstring(grammar.encode()))
 
 
-def _definition(table: Table, element: Element) -> str:
-    return element.tag.removeprefix(f"{table.prefix}:")
+def definitions(table: Table) -> dict[Element, str]:
+    """Return a name for each element's inside: its tag, where several have one with that of what it stands in."""
+    names = {table.root: table.root.tag}
+    for holder in table.root.all():
+        for child in holder.children.values():
+            tag = child.element.tag.removeprefix(f"{table.prefix}:")
+            if child.element not in names:
+                names[child.element] = f"{names[holder]}.{tag}" if tag in names.values() else tag
+    return names
 
 
-def _element(table: Table, element: Element) -> list[str]:
+def _element(table: Table, element: Element, names: Mapping[Element, str]) -> list[str]:
     """Return the definition of an element's inside."""
     lines = [f"  <!-- {element.about} -->"] if element.about else []
-    lines.append(f'  <define name="{_definition(table, element)}">')
+    lines.append(f'  <define name="{names[element]}">')
     for name, attribute in element.attributes.items():
         inside = "" if attribute.kind is TEXT else f'<ref name="{attribute.kind.name}"/>'
         written = f'<attribute name="{name}">{inside}</attribute>' if inside else f'<attribute name="{name}"/>'
@@ -66,24 +75,27 @@ def _element(table: Table, element: Element) -> list[str]:
         lines.append("    <interleave>")
         for tag, child in element.children.items():
             count = "zeroOrMore" if child.many else "optional"
-            inside = f'<element name="{tag}"><ref name="{_definition(table, child.element)}"/></element>'
+            inside = f'<element name="{tag}"><ref name="{names[child.element]}"/></element>'
             lines.append(f"      <{count}>{inside}</{count}>")
         lines += [f"      {_foreign(table, 'element', element.children)}", "    </interleave>"]
     return [*lines, "  </define>"]
 
 
-def _kinds(table: Table) -> list[Kind]:
-    kinds: dict[str, Kind] = {}
+def kinds(table: Table) -> list[Kind]:
+    """Return the kinds of texts that a table has, each once."""
+    found: dict[str, Kind] = {}
     for element in table.root.all():
         for kind in (element.text, *(attribute.kind for attribute in element.attributes.values())):
             if kind is not None:
-                kinds[kind.name] = kind
-    return list(kinds.values())
+                found[kind.name] = kind
+    return list(found.values())
 
 
 def _foreign(table: Table, what: str, names: Iterable[str]) -> str:
     """Return what may stand besides `names`: all but what has no namespace."""
-    known = "".join(f"<name>{name}</name>" for name in sorted(names) if name.startswith(f"{table.prefix}:"))
+    known = "".join(
+        f"<name>{name}</name>" for name in sorted(names) if table.prefix and name.startswith(f"{table.prefix}:")
+    )
     inside = '<ref name="anything"/>' if what == "element" else ""
     return (
         f'<zeroOrMore><{what}><anyName><except><nsName ns=""/>{known}</except></anyName>{inside}</{what}></zeroOrMore>'

@@ -72,7 +72,6 @@ def test_the_command_line_works_without_ros(installed: Path) -> None:
 def test_types_and_data_are_part_of_the_package(installed: Path) -> None:
     (package,) = installed.parent.glob("lib/python*/site-packages/robot_semantics")
     assert (package / "py.typed").is_file()
-    assert (package / "usdf" / "schema" / "usdf.rng").is_file()
     share = installed.parent / "share"
     assert (share / "ament_index/resource_index/packages/robot_semantics").is_file()
     assert (share / "robot_semantics" / "package.xml").is_file()

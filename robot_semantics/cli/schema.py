@@ -1,0 +1,67 @@
+"""`robot_semantics schema`: the grammar of a format, for editors and other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import NamedTuple
+
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.words import UsageError
+from robot_semantics.srdf.table import SRDF
+from robot_semantics.usdf import schema as usdf_schema
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.other_schemas import json_schema, xsd
+from robot_semantics.xml.relax_ng import relax_ng
+from robot_semantics.xml.schema import Table
+
+
+class _Format(NamedTuple):
+    table: Table
+    about: str
+
+
+FORMATS = {
+    "usdf": _Format(USDF, usdf_schema.ABOUT),
+    "srdf": _Format(
+        SRDF,
+        "  SRDF 1.0, what the parts of a robot mean, as a schema.\n\n"
+        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+    ),
+}
+
+
+def schema(name: str, *, as_xsd: bool = False) -> str:
+    """Return the text of a format's schema; of ``json``, that of the JSON form of USDF."""
+    if name == "json":
+        about = "The JSON form of USDF 1.0, the state of a world of robots"
+        return json.dumps(json_schema(USDF, about), indent=2) + "\n"
+    return (xsd if as_xsd else relax_ng)(*FORMATS[name])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument(
+        "format", choices=(*FORMATS, "json"), help="a format; json is the JSON form of USDF, as JSON Schema 2020-12"
+    )
+    parser.add_argument("--xsd", action="store_true", help="XML Schema 1.0, which says less, in the place of RELAX NG")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the schema.
+
+    Raises:
+        UsageError: XSD of what is no XML.
+    """
+    if arguments.format == "json" and arguments.xsd:
+        raise UsageError("--xsd: JSON has none")
+    sys.stdout.write(schema(arguments.format, as_xsd=arguments.xsd))
+    return 0
+
+
+COMMAND = Command(
+    arguments=add_arguments,
+    run=run,
+    examples=("robot_semantics schema usdf", "robot_semantics schema srdf --xsd", "robot_semantics schema json"),
+)

@@ -1,0 +1,23 @@
+"""The RELAX NG schema of USDF, made from its table; `robot_semantics schema usdf` prints it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from lxml import etree
+
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.relax_ng import relax_ng, schema_of
+
+ABOUT = """\
+  USDF 1.0, the state of a world of robots, as a schema.
+
+  What a schema cannot say (names that must be unique or known, parents that must not form a cycle, a quaternion that
+  must agree with the rpy beside it, numbers that must be finite) is checked besides. What is of other namespaces, or
+  not known in this one's own, may stand everywhere and is kept."""
+
+
+@cache
+def full_schema() -> etree.RelaxNG:
+    """Return the schema ready to validate with."""
+    return schema_of(relax_ng(USDF, ABOUT))

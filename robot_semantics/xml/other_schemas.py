@@ -1,0 +1,141 @@
+"""The table of a format as XSD and, of its JSON form, as JSON Schema; both say less than RELAX NG does.
+
+XSD 1.0 cannot say at once that children stand in any order and that some stand once; what is not of the format's plain
+names (extensions, foreign content) may stand everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
+
+from robot_semantics.xml.relax_ng import definitions, kinds
+from robot_semantics.xml.schema import Element, Kind, Table
+
+_NUMBER = r"[+\-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?"
+
+
+class _Shape(NamedTuple):
+    """What the grammar of a kind says: numbers (`length` of them, None: any), words, a pattern; else a text."""
+
+    numbers: bool = False
+    length: int | None = None
+    words: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+def _shape(kind: Kind) -> _Shape:
+    grammar = etree.fromstring(f"<define>{kind.grammar}</define>")
+    rows = grammar.find("list")
+    if rows is not None:
+        return _Shape(True, None if rows.find("data") is None else len(rows.findall("data")))
+    if grammar.find("data[@type='double']") is not None:
+        return _Shape(True, 1)
+    words = tuple(value.text or "" for value in grammar.iter("value"))
+    pattern = grammar.find("data/param[@name='pattern']")
+    return _Shape(words=words, pattern="" if pattern is None else pattern.text or "")
+
+
+def xsd(table: Table, about: str) -> str:
+    """Return the text of the XML Schema 1.0 of a table; `about` is its first comment."""
+    names = definitions(table)
+    roots = (table.root.tag, *table.other_roots)
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        f"<!--\n{about}\n-->",
+        '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">',
+        *(f'  <xs:element name="{tag}" type="{names[table.root]}"/>' for tag in roots),
+    ]
+    for element, name in names.items():
+        if ":" not in element.tag:
+            lines += _complex_type(table, element, name, names)
+    for kind in kinds(table):
+        lines += _simple_type(kind)
+    finite = f'<xs:restriction base="xs:double"><xs:pattern value={quoteattr(_NUMBER)}/></xs:restriction>'
+    lines += [f'  <xs:simpleType name="of.finite">{finite}</xs:simpleType>', "</xs:schema>\n"]
+    return "\n".join(lines)
+
+
+def _complex_type(table: Table, element: Element, name: str, names: dict[Element, str]) -> list[str]:
+    attributes = [
+        f'<xs:attribute name="{key}" type="of.{item.kind.name}" use="{"required" if item.required else "optional"}"/>'
+        for key, item in element.attributes.items()
+        if ":" not in key
+    ]
+    attributes.append('<xs:anyAttribute namespace="##other" processContents="lax"/>')
+    if element.text is not None:
+        inside = f'<xs:extension base="of.{element.text.name}">{"".join(attributes)}</xs:extension>'
+        return [f'  <xs:complexType name="{name}"><xs:simpleContent>{inside}</xs:simpleContent></xs:complexType>']
+    children = [
+        f'      <xs:element name="{tag}" type="{names[child.element]}"/>'
+        for tag, child in element.children.items()
+        if ":" not in tag
+    ]
+    return [
+        f'  <xs:complexType name="{name}">',
+        '    <xs:choice minOccurs="0" maxOccurs="unbounded">',
+        *children,
+        *(f'      <xs:element name="{tag}" type="xs:anyType"/>' for tag in sorted(table.silent_tags) if children),
+        '      <xs:any namespace="##other" processContents="lax"/>',
+        "    </xs:choice>",
+        *(f"    {line}" for line in attributes),
+        "  </xs:complexType>",
+    ]
+
+
+def _simple_type(kind: Kind) -> list[str]:
+    shape, start = _shape(kind), f'  <xs:simpleType name="of.{kind.name}">'
+    if shape.numbers:
+        row = '<xs:simpleType><xs:list itemType="of.finite"/></xs:simpleType>'
+        length = "" if shape.length is None else f'<xs:length value="{shape.length}"/>'
+        return [f"{start}<xs:restriction>{row}{length}</xs:restriction></xs:simpleType>"]
+    facets = "".join(f"<xs:enumeration value={quoteattr(word)}/>" for word in shape.words)
+    if shape.pattern:
+        facets += f"<xs:pattern value={quoteattr(shape.pattern)}/>"
+    return [f'{start}<xs:restriction base="xs:string">{facets}</xs:restriction></xs:simpleType>']
+
+
+def json_schema(table: Table, about: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of the JSON form of a table's values; `about` is its description."""
+    names = definitions(table)
+    root = _object(table.root, names)
+    root["properties"] = {"format": {"const": table.namespace}, **root["properties"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{table.namespace}:json",
+        "description": about,
+        **root,
+        "$defs": {name: _object(element, names) for element, name in names.items() if element.make},
+    }
+
+
+def _object(element: Element, names: dict[Element, str]) -> dict[str, Any]:
+    """Return the schema of an element's value."""
+    properties: dict[str, Any] = {}
+    required = []
+    for attribute in element.attributes.values():
+        key = attribute.json or attribute.field
+        properties[key] = _value(attribute.kind)
+        required += [key] if attribute.required else []
+    if element.text is not None:
+        properties[element.text_field] = _value(element.text)
+        required.append(element.text_field)
+    for child in element.children.values():
+        inside = child.element
+        kind = inside.text or (inside.attributes["value"].kind if child.keyed else None)
+        plain = _value(kind) if kind and (child.keyed or inside.make is None) else {"$ref": f"#/$defs/{names[inside]}"}
+        many = {"type": "object", "additionalProperties": plain} if child.keyed else {"type": "array", "items": plain}
+        properties[child.json or child.field] = many if child.many else plain
+    if element.keeps:
+        properties["foreign"] = {"type": "array", "items": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _value(kind: Kind) -> dict[str, Any]:
+    shape = _shape(kind)
+    if shape.numbers:
+        counts = {} if shape.length is None else {"minItems": shape.length, "maxItems": shape.length}
+        return {"type": "array", "items": {"type": "number"}, **counts}
+    return {"type": "string", **({"pattern": f"^({shape.pattern})$"} if shape.pattern else {})}

@@ -1,0 +1,103 @@
+"""The schemas accept what keeps to the rules of structure, and refuse what breaks them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from robot_semantics.cli.main import main
+from robot_semantics.cli.schema import FORMATS, schema
+
+ROOT = Path(__file__).parent.parent.parent
+CASES = ROOT / "conformance"
+FILES = {f"{name}-1.0.{kind}": (name, kind == "xsd") for name in FORMATS for kind in ("rng", "xsd")}
+FILES |= {"usdf-1.0.schema.json": ("json", False)}
+# libxml2 does not look behind a comment inside a list.
+LOOSE = {"rng": ("U1.5",), "xsd": ("U1.5",)}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_schemas_that_are_installed_are_those_of_the_tables(file: str) -> None:
+    name, as_xsd = FILES[file]
+    assert (ROOT / "spec" / file).read_text(encoding="utf-8") == schema(name, as_xsd=as_xsd)
+
+
+@cache
+def ready(name: str, kind: str) -> etree.RelaxNG | etree.XMLSchema:
+    text = etree.fromstring(schema(name, as_xsd=kind == "xsd").encode())
+    return etree.XMLSchema(text) if kind == "xsd" else etree.RelaxNG(text)
+
+
+def is_valid(path: Path, kind: str) -> bool:
+    return bool(ready(path.suffix[1:], kind).validate(etree.parse(path)))
+
+
+@pytest.mark.parametrize("kind", ["rng", "xsd"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_keeps_to_the_rules_is_valid(name: str, kind: str) -> None:
+    accepted = [path for path in sorted((CASES / name).glob(f"*-accepts-*.{name}")) if "robot" not in path.stem]
+    assert len(accepted) > 30
+    wrong = [path.stem for path in accepted if not is_valid(path, kind) and not path.stem.startswith(LOOSE[kind])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("kind", ["rng", "xsd"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "usdf/U1.4-rejects-a-robot",
+        "usdf/U1.5-rejects-text-between-elements",
+        "usdf/U2.1-rejects-two-poses",
+        "usdf/U2.2-rejects-a-misspelt-element",
+        "usdf/U2.2-rejects-a-wrench-of-a-model",
+        "usdf/U2.3-rejects-a-plain-attribute-that-is-not-there",
+        "usdf/U2.4-rejects-models-frames-links-and-joints-without-names",
+        "usdf/U5.1-rejects-a-comma",
+        "usdf/U5.4-rejects-three-and-seven-and-none",
+        "usdf/U9.2-rejects-too-few-digits",
+        "srdf/S1.2-rejects-another-root",
+        "srdf/S1.4-rejects-unknown-elements-and-attributes-with-warnings",
+        "srdf/S1.5-rejects-a-passive-joint-in-a-group",
+        "srdf/S1.6-rejects-missing-attributes",
+        "srdf/S4.2-rejects-a-word",
+        "srdf/S8.1-rejects-two-numbers-and-a-negative-radius",
+    ],
+)
+def test_what_breaks_the_structure_is_not(case: str, kind: str) -> None:
+    (path,) = (CASES / case).parent.glob(f"{Path(case).name}.[us]?df")
+    # XSD cannot say that children in any order stand once, and does not look at extensions.
+    loose = kind == "xsd" and case.startswith(("usdf/U2.1", "usdf/U9.2"))
+    assert is_valid(path, kind) is loose
+
+
+def test_the_json_schema_takes_every_state_and_refuses_others() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(json.loads(schema("json")))
+    jsonschema.Draft202012Validator.check_schema(validator.schema)
+    states = [json.loads(path.read_text())["answer"].get("state") for path in (CASES / "usdf").glob("*.json")]
+    assert len(states) > 100
+    for state in filter(None, states):
+        validator.validate(state)
+    faults: list[dict[str, Any]] = [
+        {"models": [{}]},
+        {"models": [{"name": "m", "pose": {"xyz_rpy": [1, 2, 3]}}]},
+        {"models": [{"name": "m", "twist": "0 0 0 0 0 0"}]},
+        {"frames": [{"name": "f", "links": []}]},
+        {"time": "12.5"},
+        {"unknown": 1},
+        {"format": "another"},
+        {"engines": [{"name": "e"}]},
+    ]
+    assert [validator.is_valid(fault) for fault in faults] == [False] * len(faults)
+
+
+def test_a_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "usdf"]) == 0
+    assert capsys.readouterr().out == (ROOT / "spec" / "usdf-1.0.rng").read_text(encoding="utf-8")
+    assert main(["schema", "json", "--xsd"]) == 2
+    assert "JSON has none" in capsys.readouterr().err
