@@ -103,6 +103,22 @@ with temporary_beside(Path(sys.argv[1])) as path:
         writing.kill()
 
 
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "w.usdf").write_bytes(b"old")
+    steps: list[tuple[str, bytes, bytes]] = []
+
+    def note(descriptor: int) -> None:
+        what = Path(f"/proc/self/fd/{descriptor}").resolve()
+        content = b"" if what.is_dir() else what.read_bytes()
+        steps.append(("folder" if what == tmp_path else what.suffix, content, (tmp_path / "w.usdf").read_bytes()))
+
+    monkeypatch.setattr("os.fsync", note)
+    save_bytes(b"new", tmp_path / "w.usdf")
+    assert steps == [(".tmp", b"new", b"old"), ("folder", b"", b"new")]
+
+
 def test_a_loop_of_links_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     with pytest.raises(OSError, match="symbolic links") as caught:

@@ -75,6 +75,11 @@ def test_a_neighbour_of_the_description_s_folders_is_found(tmp_path: Path) -> No
     assert PackageResolver((), {}).resolve("package://hand_description/meshes/h.stl", urdf) == mesh
 
 
+def test_the_root_folder_s_neighbours_are_no_packages() -> None:
+    candidates = list(PackageResolver([], {}).package_candidates("etc", Path("/one/two/robot.urdf"), []))
+    assert candidates == [Path("/one/two/etc"), Path("/one/etc")]
+
+
 @pytest.mark.parametrize("variable", ["GZ_SIM_RESOURCE_PATH", "IGN_GAZEBO_RESOURCE_PATH", "GAZEBO_MODEL_PATH"])
 def test_models_are_looked_for_where_gazebo_looks(tmp_path: Path, variable: str) -> None:
     mesh = made(tmp_path / "models" / "cup" / "cup.dae")

@@ -77,6 +77,12 @@ def test_broken_joint_states_are_errors_and_never_crash() -> None:
     assert read > 2000
 
 
+def test_a_count_that_no_message_can_hold_is_refused_before_anything_is_made_of_it() -> None:
+    data = b"\0\1\0\0" + bytes(8) + b"\1\0\0\0\0\0\0\0" + b"\xff\xff\xff\x7f" + b"\1\0\0\0\0\0\0\0"
+    with pytest.raises(CdrError, match=f"^2147483647 names in {len(data)} bytes$"):
+        JointStateReader().read(data)
+
+
 def test_a_big_endian_message_is_left_to_rclpy() -> None:
     data = serialize_message(JointState(name=["a"]))
     with pytest.raises(CdrError, match="encapsulation 0000 is not little-endian CDR"):

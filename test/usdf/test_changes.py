@@ -147,6 +147,22 @@ def test_times_of_dates_are_interpolated_to_the_nanosecond() -> None:
         interpolate(a, b, 1.5)
 
 
+def test_at_its_ends_the_line_has_the_two_states_to_the_last_digit() -> None:
+    # On the way back from 3 to -3 a plane's angle goes over a half turn, and a 64-bit float has no digit for the last
+    # nanosecond of a date.
+    def end(sign: float, time_ns: int) -> WorldState:
+        joint = JointState("planar", (0.1, 0.2, sign * 3.0))
+        pose = Pose((0.1, sign * 0.3, 0.7, sign * 3.0, 0.1, sign * 2.9))
+        return WorldState(models=(ModelState("m", pose=pose, joints=(joint,)),), time_ns=time_ns)
+
+    a, b = end(1.0, 0), end(-1.0, 1_700_000_000_123_456_789)
+    assert share_at(a, b, 0) == share_at(b, a, 0) - 1.0 == 0.0
+    assert share_at(a, b, 1_700_000_000_123_456_789) == 1.0
+    assert interpolate(a, b, 0.0) == a
+    assert interpolate(a, b, 1.0) == b
+    assert interpolate(b, a, 1.0) == a
+
+
 @pytest.mark.parametrize("length", [3, 7, 1_000_000_000, 3_000_000_000, 86_400_000_000_007])
 def test_the_time_at_a_share_is_the_time_the_share_was_taken_at(length: int) -> None:
     a, b = WorldState(time_ns=5), WorldState(time_ns=5 + length)
