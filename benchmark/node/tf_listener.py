@@ -4,8 +4,9 @@ Run: python -m benchmark.node.tf_listener OUT.json PID
 
 A process of its own that does nothing else, so that it keeps up whatever the sender does. What it missed all the same
 it knows by the messages' numbers. It makes the file with the first message and fills it at the end. A message took the
-time from its stamp to its publishing. The node with this id was at work for so long as it used a processor meanwhile:
-of a delay that the machine made, by having others go first, that counts nothing.
+time from its stamp to its publishing. The node with this id was at work for so long as it used a processor meanwhile,
+and no longer than what is left of that time without its threads' waiting for a processor: of a delay that the machine
+made, by having others go first, nothing counts.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import struct
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 
 import rclpy
@@ -30,6 +32,15 @@ LOOK_NS = 10_000_000
 def clock_of(pid: int) -> int:
     """Return the clock of the processor time that a process uses: Linux's, as clock_getcpuclockid(3) makes it."""
     return (~pid << 3) | 2
+
+
+def waited_ns(pid: int) -> int:
+    """Return how long the threads of a process have waited for a processor so far [ns]."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            total += int(Path(task, "schedstat").read_text().split()[1])
+    return total
 
 
 def main(out: Path, pid: int) -> None:
@@ -47,9 +58,9 @@ def main(out: Path, pid: int) -> None:
     node = rclpy.create_node("tf_listener")
     handle = node.create_subscription(TFMessage, "/tf", lambda _: None, QoSProfile(depth=20_000), raw=True).handle
     heard: list[tuple[int, float, float]] = []
-    # Processor time of the node [ns] by the time of day [ns]: the last look before a message's stamp is where it began.
-    looks: deque[tuple[int, int]] = deque([(0, 0)])
-    last, missed = 0, 0
+    # Time of day, the node's time on and its waiting for a processor [ns]: a message began at the last look before it.
+    looks: deque[tuple[int, int, int]] = deque([(0, 0, 0)])
+    last, missed, asked_ns, delayed_ns = 0, 0, 0, 0
     with handle, context.handle:
         wait_set = rclpy_implementation.WaitSet(1, 0, 0, 0, 0, 0, context.handle)
         with wait_set:
@@ -57,7 +68,9 @@ def main(out: Path, pid: int) -> None:
                 wait_set.clear_entities()
                 wait_set.add_subscription(handle)
                 wait_set.wait(LOOK_NS)
-                worked_ns = time.clock_gettime_ns(clock_of(pid))
+                now_ns, worked_ns = time.time_ns(), time.clock_gettime_ns(clock_of(pid))
+                if now_ns - asked_ns > LOOK_NS:
+                    asked_ns, delayed_ns = now_ns, waited_ns(pid)
                 while (taken := handle.take_message(TFMessage, True)) is not None:
                     data, info = taken
                     number = info["publication_sequence_number"]
@@ -68,10 +81,14 @@ def main(out: Path, pid: int) -> None:
                     while len(looks) > 1 and looks[1][0] <= stamp_ns:
                         looks.popleft()
                     took_ns = info["source_timestamp"] - stamp_ns
+                    _, worked_before_ns, delayed_before_ns = looks[0]
+                    if took_ns > LOOK_NS:
+                        delayed_ns = waited_ns(pid)
+                    own_ns = min(worked_ns - worked_before_ns, took_ns - (delayed_ns - delayed_before_ns))
                     if not heard:
                         out.touch()
-                    heard.append((stamp_ns, took_ns / 1e9, min(took_ns, worked_ns - looks[0][1]) / 1e9))
-                looks.append((time.time_ns(), worked_ns))
+                    heard.append((stamp_ns, took_ns / 1e9, own_ns / 1e9))
+                looks.append((now_ns, worked_ns, delayed_ns))
     out.write_text(json.dumps({"heard": heard, "missed": missed}))
 
 

@@ -22,6 +22,18 @@ def declared_utf8(text: str) -> str:
     return _DECLARED.sub(r"\1UTF-8\2", text, count=1)
 
 
+def resolved(path: str | Path) -> Path:
+    """Return an absolute path without symbolic links.
+
+    Raises:
+        OSError: the links go round in a circle.
+    """
+    try:
+        return Path(path).resolve()
+    except RuntimeError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+
+
 def save_text(text: str, path: str | Path) -> None:
     """Write `text` to a file as UTF-8; otherwise as `save_bytes`.
 
@@ -40,11 +52,8 @@ def save_bytes(data: bytes, path: str | Path) -> None:
     Raises:
         OSError: the file cannot be written; what was there before is untouched.
     """
-    try:
-        # A symbolic link stays one: the file that it names is replaced.
-        target = Path(path).resolve()
-    except RuntimeError as error:
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+    # A symbolic link stays one: the file that it names is replaced.
+    target = resolved(path)
     if target.exists() and not target.is_file():
         with target.open("wb") as device:
             device.write(data)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.base.files import resolved
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         # Where the robot stands has no part in it, and is not stated.
         state = from_joint_positions(robot, q, T_parent_root=np.eye(4), parent=WORLD)
         files = [
-            None if path is None or arguments.xacro or path.endswith(".xacro") else str(Path(path).resolve())
+            None if path is None or arguments.xacro or path.endswith(".xacro") else str(resolved(path))
             for path in (arguments.urdf, arguments.srdf)
         ]
         state = replace(
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             urdf_sha256=model_digest(robot),
         )
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
-        save_world(with_relative_paths(world, Path(arguments.usdf).resolve().parent), arguments.usdf)
+        save_world(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
         say(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         inputs.print_json({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
+from robot_semantics.base.files import resolved
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.explanations import explanations
 from robot_semantics.cli.words import UsageError
@@ -95,7 +96,7 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
     Raises:
         UsageError: a file that cannot be read, or a setting that does not exist.
     """
-    here = folder.resolve()
+    here = resolved(folder)
     for place in (here, *here.parents):
         for name in (OWN_FILE, PROJECT_FILE):
             path = place / name

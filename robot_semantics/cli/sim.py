@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.lines import say
@@ -183,7 +183,7 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
 
     result = replace(simulator.capture(), name=state.name, foreign=state.foreign)
     if output:
-        result = with_relative_paths(result, (place or Path(output)).resolve().parent)
+        result = with_relative_paths(result, resolved(place or output).parent)
     save_state(result, output)
 
 

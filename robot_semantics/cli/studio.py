@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import resolved
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output or arguments.srdf or "")
     if not output.name:
         raise RobotSemanticsError("where is it to be saved? Give -o OUT.srdf, or an SRDF")
-    if arguments.srdf is None or output.resolve() != Path(arguments.srdf).resolve():
+    if arguments.srdf is None or resolved(output) != resolved(arguments.srdf):
         check_not_there(output, arguments.force)
     three_js()
     from robot_semantics.model.resources import PackageResolver

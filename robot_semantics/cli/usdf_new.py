@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.usdf_edit import add_change_arguments, changed
 from robot_semantics.cli.usdf_places import Origin, placed
@@ -83,7 +83,7 @@ def _described(word: str, arguments: argparse.Namespace) -> Described:
     urdf, srdf = paths[0], paths[1] if len(paths) > 1 else None
     robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": str(urdf), "srdf": srdf and str(srdf)}))
     state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name or None)
-    files_named = [str(path.resolve()) for path in paths]
+    files_named = [str(resolved(path)) for path in paths]
     texts = _texts(paths, robot, arguments)
     if texts is not None:
         files_named = []

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from robot_semantics.base.files import temporary_beside
+from robot_semantics.base.files import resolved, temporary_beside
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.robots import RequestError
@@ -35,7 +35,7 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
         RequestError: there is something there that is not replaced, or it would replace one of `inputs`.
     """
     for path in inputs:
-        mine, other = target.resolve(), path.resolve()
+        mine, other = resolved(target), resolved(path)
         if mine == other or (folder and mine in other.parents):
             raise RequestError(f"'{target}' would be written over '{path}', which is read")
     if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.files import resolved
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
@@ -116,4 +117,4 @@ def _stated(model: ModelState) -> ModelFiles:
 
 def _kept(uri: str, path: Path) -> str:
     """Return how a captured state names a file: by its package where it was named so, else by its absolute path."""
-    return uri if uri.startswith(("package://", "model://")) else str(path.resolve())
+    return uri if uri.startswith(("package://", "model://")) else str(resolved(path))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.files import resolved
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -94,7 +95,7 @@ def beside(path: Path) -> FileFinder:
 
 def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
     """Return `state` with its relative paths of robot files, relative to folder `old` so far, relative to `new`."""
-    start, end = old.resolve(), new.resolve()
+    start, end = resolved(old), resolved(new)
     if start == end:
         return state
 
@@ -134,4 +135,4 @@ def with_relative_paths(state: WorldState, folder: Path) -> WorldState:
 def _relative(uri: str | None, folder: Path) -> str | None:
     if uri is None or "://" in uri or not Path(uri).is_absolute():
         return uri
-    return Path(os.path.relpath(uri, folder.resolve())).as_posix()
+    return Path(os.path.relpath(uri, resolved(folder))).as_posix()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +26,12 @@ from robot_semantics_interfaces.srv import (
 )
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of, said
+from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state, matrix_of, said
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
-from robot_semantics.state.snapshot_store import comment_of
+from robot_semantics.state.snapshot_store import SnapshotStore, comment_of
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
@@ -330,6 +332,33 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
         "robot 'rover_arm': joint 'elbow_joint' is 10.000 s older than the newest value, more than max_age 0.5 s"
         in (answer.message)
     )
+
+
+def test_a_node_that_is_killed_while_it_saves_leaves_whole_files(
+    start: Callable[..., NodeProcess], tmp_path: Path
+) -> None:
+    store, rng = SnapshotStore(tmp_path), random.Random(16)
+    for number in range(6):
+        before = store.saved_names()
+        node = start(
+            robot_description=URDF,
+            robot_description_semantic=SRDF,
+            snapshots__directory=str(tmp_path),
+            snapshots__autosave_period=0.001,
+            snapshots__autosave_keep=3,
+            ros_args=("-r", f"__ns:=/killed_{number}"),
+        )
+        end = time.monotonic() + PATIENCE_S
+        while store.saved_names() == before:
+            assert time.monotonic() < end, node.output
+            time.sleep(0.002)
+        time.sleep(rng.uniform(0.0, 0.06))
+        assert node.stop(signal.SIGKILL) == -signal.SIGKILL
+        for name in store.saved_names():
+            (model,) = store.load(name)[0].models
+            for description, text in ((model.description, URDF), (model.semantic, SRDF)):
+                assert description is not None
+                assert (tmp_path / description).read_text() == text
 
 
 def test_a_bad_parameter_is_one_error_at_the_start(start: Callable[..., NodeProcess]) -> None:
