@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -167,11 +168,7 @@ class Studio:
             ui.label("What changes in the file").style("font-weight: 600")
             difference = self.session.diff() or "nothing"
             with ui.scroll_area().style("height: 50vh; width: 100%; border: 1px solid #8884"):
-                for line in difference.split("\n"):
-                    colour = {"+": "#1b7f3b26", "-": "#c3282d26", "@": "#1f6fb226"}.get(line[:1], "transparent")
-                    ui.label(line or " ").style(
-                        f"background: {colour}; font: 12px/1.5 ui-monospace, monospace; white-space: pre"
-                    )
+                ui.html(diff_html(difference), sanitize=False)
             path = ui.input("file", value=str(self.session.output)).props("dense for=save-as").style("width: 100%")
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=dialog.close).props("flat no-caps")
@@ -213,3 +210,13 @@ class Studio:
             self.do("edit the text", lambda text: SrdfText(area.value or "", text.xml.source))
 
         ui.button("take over", on_click=take).props('no-caps dense data-do="take-text"')
+
+
+def diff_html(difference: str) -> str:
+    """Return a unified diff with its lines in colours."""
+    colours = {"+": "#1b7f3b26", "-": "#c3282d26", "@": "#1f6fb226"}
+    lines = (
+        f'<div style="background: {colours.get(line[:1], "transparent")}">{html.escape(line) or " "}</div>'
+        for line in difference.split("\n")
+    )
+    return f'<div style="font: 12px/1.5 ui-monospace, monospace; white-space: pre">{"".join(lines)}</div>'

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -38,6 +39,8 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.parts import VISUALS, Kind, robot_parts
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
+
+THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
 SEMANTIC_PATIENCE_S = 1.0
 """How long an SRDF may come after the URDF [s]."""
@@ -239,7 +242,7 @@ class LiveRobot:
         frames = {name: self._in_world(name) for name in self._transforms if name not in links}
         parent_frame = model.root_joint.parent_link
         T_world_parent = self._in_world(parent_frame) if parent_frame else np.eye(4)
-        label = f"{self._stamp_ns / 1e9:.3f} s"
+        label = _when(self._stamp_ns)
         return Moment(
             label, {self._actor.name: Stance(q, base)}, self._stamp_ns, frames, {self._actor.name: T_world_parent}
         )
@@ -270,9 +273,17 @@ class LiveRobot:
         self._context.try_shutdown()
 
 
+def _when(time_ns: int) -> str:
+    """Return a time in words: day and hour where it is one of this century, else seconds, as simulations count."""
+    if time_ns < THIS_CENTURY_NS:
+        return f"{time_ns / 1e9:.3f} s"
+    at = datetime.fromtimestamp(time_ns // 1_000_000_000).astimezone()
+    return f"{at:%Y-%m-%d %H:%M:%S}.{time_ns // 1_000_000 % 1000:03d}"
+
+
 def _about(info: Any, store: SnapshotStore) -> str:
     """Return in words what is known of a snapshot: time, comment, and where its file is here models and size."""
-    parts = [f"{info.stamp.sec + info.stamp.nanosec * 1e-9:.3f} s" if info.has_stamp else "no time"]
+    parts = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
     try:
         state, path = store.load(info.name)
         parts.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))

@@ -36,6 +36,8 @@ export class App {
     this.changed();
   }
 
+  // Whether there is a time line: what else a running robot is compared with is none.
+  get timed() { return this.data.moments.length > 1 && !this.data.live; }
   find(id) { return this.root.querySelector(`#${id}`); }
   copy(stances) { return Object.fromEntries(Object.entries(stances).map(([name, { q, T }]) => [name, { q: q.slice(), T: T.slice() }])); }
   q(robot) { return this.stances[robot.name]?.q; }
@@ -335,7 +337,7 @@ export class App {
   resume({ shows, groups, focus, moment, positions, eye, target }) {
     const has = (name) => this.robots.some((robot) => name in robot.groups);
     Object.assign(this, { shows, groups: groups.filter(has), focus: has(focus) ? focus : "" });
-    if (this.data.moments.length > 1) this.showMoment(Math.min(moment, this.data.moments.length - 1));
+    if (this.timed) this.showMoment(Math.min(moment, this.data.moments.length - 1));
     else for (const robot of this.robots) for (const [name, value] of positions[robot.name] || []) if (robot.variableIndex.has(name)) this.q(robot)[robot.variableIndex.get(name)] = value;
     for (const mesh of this.shown.values()) this.scene.turn(mesh.meshes, shows.yUp);
     this.scene.camera.position.set(...eye); this.scene.controls.target.set(...target); this.scene.controls.update();
@@ -368,7 +370,7 @@ export class App {
     if (event.key in VIEW_KEYS) this.fit(VIEW_KEYS[event.key]);
     else if (event.key in toggles) { const box = this.find(toggles[event.key]); box.checked = !box.checked; this.setShow(toggles[event.key], box.checked); }
     else if (event.key === "f") this.fit();
-    else if (event.key === " " && this.data.moments.length > 1) { event.preventDefault(); this.play(); }
+    else if (event.key === " " && this.timed) { event.preventDefault(); this.play(); }
     else if (event.key === "Escape") this.pickLink(null);
     else if (event.key === "/") { event.preventDefault(); this.find("search").focus(); }
   }

@@ -124,7 +124,7 @@ export class Panel {
       const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name });
       this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
       const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
-      return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.data.moments.length > 1 ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
+      return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.timed ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
     });
   }
 
@@ -226,7 +226,7 @@ export class Panel {
     const traced = app.traces.some((other) => other.robot === robot && other.link === link);
     const parts = [make("h2", {}, name), make("div", { className: "soft" }, robot.name),
       table([["position [m]", [T[3], T[7], T[11]].map(short).join("  ")], [`roll pitch yaw [${unit}]`, rollPitchYaw(T).map((part) => short(angle * part)).join("  ")], ["parent joint", `${joint.name} (${joint.type})`], ["groups", groups.join(", ") || "none"]]),
-      app.data.moments.length > 1 ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
+      app.timed ? make("button", { id: "trace", onclick: () => app.toggleTrace(picked) }, traced ? "hide its path" : "show its path") : null,
       make("h3", {}, `pairs not checked for collision: ${pairs.length}`), table(pairs), make("button", { onclick: () => app.pickLink(null) }, "close")];
     box.replaceChildren(...parts.filter(Boolean));
   }
