@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 
 from robot_semantics.base.diagnostic import Diagnostic
@@ -49,6 +51,17 @@ class UnknownNameError(RobotSemanticsError, KeyError):
         return f"unknown {self.kind} '{shown(self.name)}'{owner}{hint}"
 
 
+def advice(extra: str) -> str:
+    """Return how this installation gets what an extra brings."""
+    in_workspace = "AMENT_PREFIX_PATH" in os.environ and sys.prefix == sys.base_prefix
+    if not in_workspace:
+        return f"pip install 'robot_semantics[{extra}]'"
+    return (
+        "ROBOT_SEMANTICS_EXTRAS=all rosdep install --from-paths src --ignore-src, or pip in a virtual environment that"
+        f" is made with --system-site-packages (extra {extra} in setup.py lists the packages)"
+    )
+
+
 class MissingExtraError(RobotSemanticsError, ImportError):
     """An optional dependency is not installed.
 
@@ -58,7 +71,7 @@ class MissingExtraError(RobotSemanticsError, ImportError):
 
     def __init__(self, module: str, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs the Python module '{module}': pip install 'robot_semantics[{extra}]'")
+        super().__init__(f"{purpose} needs the Python module '{module}': {advice(extra)}")
 
 
 class ArrayError(RobotSemanticsError, ValueError):

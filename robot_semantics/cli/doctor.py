@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 from robot_semantics import __version__
+from robot_semantics.base.errors import advice
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_json_argument, print_json
 from robot_semantics.cli.lines import say
@@ -57,8 +58,7 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
     for extra, (modules, purpose) in EXTRAS.items():
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         if missing:
-            advice = f"pip install 'robot_semantics[{extra}]'"
-            yield "note", f"{extra}: {purpose}: missing {', '.join(missing)}; get it by {advice}"
+            yield "note", f"{extra}: {purpose}: missing {', '.join(missing)}; get it by {advice(extra)}"
         else:
             yield "ok", f"{extra}: {purpose}: {', '.join(f'{name} {_version(name)}' for name in modules)}"
     if arguments.no_ros:

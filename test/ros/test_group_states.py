@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_semantics_interfaces.srv import GetGroupState, SaveGroupState
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state
@@ -54,6 +55,18 @@ def test_where_a_group_is_comes_with_the_time_of_its_oldest_value(client: Client
     answer = get(client)
     assert dict(zip(answer.joint_state.name, answer.joint_state.position, strict=True)) == POSE
     assert answer.joint_state.header.stamp.sec == 7
+
+
+def test_of_a_burst_of_requests_every_one_is_answered(client: Client, node: NodeProcess) -> None:
+    get(client, "stowed")  # the node has been found, and finds clients
+    many = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)
+    asking = client.node.create_client(GetGroupState, f"{NODE}/get_group_state", qos_profile=many)
+    client.until(asking.service_is_ready, "the service")
+    request = GetGroupState.Request(group="arm", state="stowed")
+    client.until(asking.call_async(request).done, "a first answer")
+    futures = [asking.call_async(request) for _ in range(300)]
+    client.until(lambda: all(future.done() for future in futures), "all answers")
+    client.node.destroy_client(asking)
 
 
 def test_the_pose_becomes_a_state_in_a_text(client: Client, node: NodeProcess) -> None:

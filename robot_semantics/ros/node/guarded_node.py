@@ -16,6 +16,7 @@ from rclpy.node import Node
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
+from robot_semantics.ros.node import qos
 
 Answer = Callable[..., Any]
 
@@ -90,6 +91,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     def create_service(self, srv_type: Any, srv_name: str, callback: Answer, **options: Any) -> Any:
         """Offer a service; see rclpy."""
+        options.setdefault("qos_profile", qos.fresh(qos.SERVICES))
         return super().create_service(srv_type, srv_name, self._guarded_service(callback, srv_name), **options)
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Answer, qos_profile: Any, **options: Any) -> Any:

@@ -23,6 +23,9 @@ LATCHED = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR = qos_profile_sensor_data
 """joint_states, odometry and base states: best effort, the last 5; matches every publisher."""
 
+SERVICES = _reliable(1000, DurabilityPolicy.VOLATILE)
+"""Services: of a burst of requests none is lost; ROS's own profile keeps the last 10."""
+
 STATIC_LISTENER = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
 """Listening to /tf_static, which several nodes publish, each its own latched message."""
 

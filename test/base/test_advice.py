@@ -1,0 +1,24 @@
+"""Advice on a missing extra is what this installation needs."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from robot_semantics.base.errors import MissingExtraError
+
+
+def test_pip_is_named_where_there_is_no_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    assert str(MissingExtraError("rosbags", "bag", "reading bags")) == (
+        "reading bags needs the Python module 'rosbags': pip install 'robot_semantics[bag]'"
+    )
+
+
+def test_in_a_workspace_rosdep_is_named_and_never_pip_into_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/opt/ros/jazzy")
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    said = str(MissingExtraError("rosbags", "bag", "reading bags"))
+    assert "rosdep install --from-paths src" in said
+    assert "pip install" not in said
