@@ -19,7 +19,7 @@ from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.reader import examine
 from robot_semantics.usdf.validity import path_of
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.reader import SourceMap
 
 MIMIC_TOLERANCE = 1e-6
@@ -92,6 +92,13 @@ def check_world(
         if body.pose is None:
             message = f"'{body.name}' states no pose in '{body.parent}'; it is taken to be the identity"
             diagnostics.warning("missing-pose", message, place_of(places, body, path_of(body)))
+    posed: list[tuple[ModelState | Frame | LinkState, str]] = [(body, path_of(body)) for body in state.bodies]
+    posed += [(link, path_of(link, path_of(model))) for model in state.models for link in model.links]
+    for item, path in posed:
+        angle = 0.0 if item.pose is None else max(item.pose.xyz_rpy[3:], key=abs)
+        if abs(angle) > 2.0 * np.pi:
+            message = f"the pose of '{item.name}' has the angle {angle:g}, more than a full turn: angles are in radians"
+            diagnostics.warning("large-angle", message, place_of(places, item, path))
     for name in robots or {}:
         state.model(name)
     if robots:

@@ -216,3 +216,16 @@ def test_usdf_without_an_operation_is_wrong_usage(usdf: Callable[..., Any]) -> N
     assert usdf().code == 2
     assert usdf("fly").code == 2
     assert "interpolate" in usdf("--help").out
+
+
+def test_check_warns_of_angles_that_were_probably_meant_in_degrees(usdf: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "world.usdf"
+    link = '<link_state name="l"><pose>0 0 0 0 {} 0</pose></link_state>'
+    text = '<world_state><model_state name="m"><pose>0 0 0 0 0 {}</pose>' + link + "</model_state></world_state>"
+    path.write_text(text.format(90, -45))
+    found = usdf("check", "--all", path)
+    assert found.code == 0
+    assert "the pose of 'm' has the angle 90" in found.out
+    assert "the pose of 'l' has the angle -45" in found.out
+    path.write_text(text.format(6.28, -6.28))
+    assert usdf("check", path).out == "1 file checked: no problems\n"
