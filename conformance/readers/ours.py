@@ -16,6 +16,7 @@ from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.apply_semantics import apply_semantics
+from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
@@ -67,7 +68,13 @@ def _loaded(read: Callable[[Diagnostics], RobotModel]) -> tuple[RobotModel | Non
 
 def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
     """Read a robot."""
-    model, answer = _loaded(lambda found: load_robot(Path(file), strict=False, diagnostics=found))
+
+    def read(found: Diagnostics) -> RobotModel:
+        model = load_robot(Path(file), strict=False, diagnostics=found)
+        check_foreign(model, found)
+        return model
+
+    model, answer = _loaded(read)
     if model is None:
         return answer
     joints: dict[str, Any] = {}

@@ -346,7 +346,14 @@ class Reader {
       if (is_text(node) && !trimmed(node.value()).empty()) return malformed("text stands beside the root");
     }
     if (roots != 1) return malformed("there must be one root element");
-    if (!good_references()) return malformed("an entity is not known");
+    if (!good_references()) {
+      const Node type = xml_.find_child([](Node node) { return node.type() == pugi::node_doctype; });
+      if (std::strstr(type.value(), "SYSTEM") || std::strstr(type.value(), "PUBLIC")) {  // U1.3
+        refuse("entity-reference", "an entity is not declared here");
+        return false;
+      }
+      return malformed("an entity is not declared");
+    }
     return good_names(xml_.document_element(), 0);
   }
 

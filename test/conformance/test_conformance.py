@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from robot_semantics.cli.conformance import cases, differences
+from robot_semantics.cli.explanations import explanations
 from robot_semantics.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
@@ -120,3 +121,28 @@ def test_answers_are_written_as_json_objects_of_the_documented_keys() -> None:
         case = json.loads(path.read_text(encoding="utf-8"))
         assert set(case["answer"]) <= documented, path.name
         assert case["answer"].keys() & {"refused", "problems"}, path.name
+
+
+# What is no rule of a format: limits, options, files that are not there, macros, and what changes or compares states.
+NOT_OF_A_DOCUMENT = {
+    "bad-json", "counts-differ", "implicit-link", "left-out", "mimic-too-large", "name-conflict", "name-kept",
+    "nested-too-deep", "not-xml", "parents-differ", "schema", "time-conflict", "too-large", "unknown-key",
+    "unknown-model", "unread-description", "unreadable", "world-name", "xacro", "xacro-limit", "zero-quaternion",
+}  # fmt: skip
+
+
+def test_every_code_that_a_document_can_have_is_made_by_a_case_and_has_its_page() -> None:
+    made = {
+        problem["code"]
+        for path in CASES.glob("*/*.json")
+        for problem in json.loads(path.read_text(encoding="utf-8"))["answer"].get("problems", ())
+    }
+    assert made <= set(explanations())
+    sources = "".join(
+        path.read_text(encoding="utf-8")
+        for room in ("xml", "urdf", "srdf", "usdf", "model")
+        for path in (ROOT / "robot_semantics" / room).glob("*.py")
+    )
+    reported = {code for code in explanations() if f'"{code}"' in sources}
+    assert len(reported) > 100
+    assert reported - NOT_OF_A_DOCUMENT - made == set()
