@@ -76,6 +76,42 @@ def test_macros_left_in_a_urdf_are_kept_and_ignored_with_a_warning(tmp_path: Pat
     assert [link.name for link in robot_from_text(text).links] == ["base"]
 
 
+READERS = (
+    "<link name=\"${{xacro.load_yaml('{file}')['name']}}\"/>",
+    '<xacro:include filename="{file}"/>',
+    '<xacro:property name="p" value="${{open(\'{file}\').read()}}"/><link name="${{p}}"/>',
+)
+
+
+@pytest.mark.parametrize("reader", READERS, ids=["load_yaml", "include", "open"])
+def test_other_files_are_read_only_for_a_xacro_that_a_user_names(
+    reader: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    # Whoever opens this waits for a writer, and there is none.
+    os.mkfifo(other)
+    text = robot(reader.format(file=other))
+    (tmp_path / "r.urdf").write_text(text)
+    (tmp_path / "w.usdf").write_text(
+        '<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="m" rs:description="r.urdf">'
+        "<pose>0 0 0 0 0 0</pose></model_state></world_state>"
+    )
+    for words in (
+        ["check", "r.urdf"],
+        ["show", "r.urdf"],
+        ["usdf", "check", "w.usdf"],
+        ["usdf", "diff", "w.usdf", "w.usdf"],
+    ):
+        main([str(tmp_path / word) if "." in word else word for word in words])
+    other.unlink()
+    other.write_text(robot('<link name="secret"/>') if "include" in reader else "name: secret")
+    capfd.readouterr()
+    (tmp_path / "r.urdf.xacro").write_text(text)
+    main(["expand", str(tmp_path / "r.urdf.xacro")])
+    # `open` is none of the names that xacro gives an expression.
+    assert ("secret" in capfd.readouterr().out) == ("open(" not in reader)
+
+
 @pytest.mark.parametrize("name", ["l${x}", "$(arg l)"])
 def test_an_expression_left_in_a_urdf_gets_a_warning_at_its_place(name: str) -> None:
     found = Diagnostics()
