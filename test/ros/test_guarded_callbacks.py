@@ -216,6 +216,15 @@ def test_a_refusal_carries_the_nearest_names_and_leaves_out_what_was_half_writte
     assert answer.nearest == ["arm"]
 
 
+def test_no_node_puts_something_else_in_the_place_of_what_rclpy_keeps(node: Faulty) -> None:
+    bare = rclpy.create_node("bare", context=node.context)
+    for name, value in vars(bare).items():
+        mine = vars(node)[name]
+        assert value is None or mine is None or isinstance(mine, type(value)), name
+    bare.destroy_node()
+    assert node.set_parameters_atomically([Parameter("use_sim_time", value=False)]).successful
+
+
 def test_parameter_services_are_seen_only_when_the_node_is_active(domain: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     monkeypatch.setattr(nodes, "ParameterService", lambda node: seen.append(node.core.robots.active))

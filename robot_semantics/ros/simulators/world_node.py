@@ -87,7 +87,7 @@ class MujocoWorld(GuardedNode):
         self.simulator = self._simulator()
         self._report_notes()
         self.paused = self.settings.start_paused
-        self._clock = self.create_publisher(Clock, "/clock", QUEUE)
+        self._time_publisher = self.create_publisher(Clock, "/clock", QUEUE)
         self._outlets = [self._outlet(layout) for layout in self.simulator.built.layouts.values()]
         self.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
         self.create_service(SetWorldState, "~/set_world_state", self._set_world_state)
@@ -228,7 +228,7 @@ class MujocoWorld(GuardedNode):
         self._published_ns, self._published_wall = self.simulator.time_ns, now
         state = self.simulator.capture(motion_only=True)
         stamp = MAKER.time(self.simulator.time_ns)
-        self._clock.publish(Clock(clock=stamp))
+        self._time_publisher.publish(Clock(clock=stamp))
         for outlet, model in zip(self._outlets, state.models, strict=True):
             if outlet.joint_states is not None:
                 message = joint_state_message(outlet.layout, model)
