@@ -1,17 +1,16 @@
-"""URDF text to a plain tree, with every problem of the text at its place."""
+"""URDF text to a plain tree, by the table of URDF: every problem of the text at its place."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import DescriptionError
 from robot_semantics.urdf.dialects import move_link_frames
-from robot_semantics.urdf.geometry import read_material
-from robot_semantics.urdf.joints import read_joint
-from robot_semantics.urdf.links import read_link
-from robot_semantics.urdf.scanner import VERSIONS, Part, Scanner
-from robot_semantics.urdf.tree import Joint, Link, Material, Robot
+from robot_semantics.urdf.extras import Extras, verbatim
+from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
+from robot_semantics.urdf.table import URDF, VERSIONS
+from robot_semantics.urdf.tree import Origin, Robot
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
 from robot_semantics.xml.xacro import report_oddities
 
@@ -44,64 +43,45 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
         DescriptionError: as `parse_urdf`.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
-    robot = _read(Scanner(document, own))
+    robot = _read(document.in_no_namespace(), own)
     if diagnostics is None:
         own.raise_if_failed()
     return robot
 
 
-def _read(scanner: Scanner) -> Robot:
-    document, marks = scanner.document, scanner.marks
-    if marks[0] != "robot":
-        own = Diagnostics()
-        own.error("wrong-root", f"the root element should be <robot>, not <{marks[0]}>", document.places.place(0))
-        raise DescriptionError(own)
-    report_oddities(document, scanner.diagnostics)
-    part = Part("robot", scanner.enter())
-    scanner.attributes(part, "robot", 0, {"name": str, "version": str}, part.values)
-    _read_version(scanner, part)
-    scanner.named("robot", part.values, 0)
-    content: list[Link | Joint | Material] = []
-    while (tag := marks[scanner.here]) is not None:
-        if tag == "link":
-            link, nested = read_link(scanner)
-            if link is not None:
-                content.append(link)
-            content += nested
-        elif tag == "joint":
-            joint = read_joint(scanner)
-            if joint is not None:
-                content.append(joint)
-        elif tag == "material":
-            content.append(read_material(scanner))
-        else:
-            scanner.keep(part, valid=("link", "joint", "material"), position=len(content))
-    robot = Robot(
-        part.values.get("name", ""),
-        part.values.get("version"),
-        tuple(content),
-        tuple(part.extras),
-        # Those of the root, and those further down that verbatim parts need: they move to the root.
-        tuple(sorted(scanner.namespaces.items())),
-        scanner.complete,
-        scanner.older,
-        scanner.outline.prolog,
-        scanner.outline.epilog,
-        document.places,
-        0,
+def _read(document: XmlDocument, found: Diagnostics) -> Robot:
+    old = has_older_forms(document)
+    if old:
+        document = document.copied()
+    version = document.root.get("version")
+    reader = UrdfReader(document, URDF, found, version if version in VERSIONS else VERSIONS[0])
+    taken_out = to_current_form(reader) if old and document.root.tag == URDF.root.tag else []
+    robot: Robot = reader.read_root()
+    report_oddities(document, found)
+    child_origins = _child_origins(reader, taken_out)
+    keeper = reader.keeper
+    assert isinstance(keeper, Extras)
+    robot = replace(
+        robot,
+        namespaces=tuple(sorted(keeper.namespaces.items())),
+        complete=not reader.faulty & {"link", "joint"},
+        rewritten=reader.older,
+        prolog=tuple(map(verbatim, reversed(list(document.root.itersiblings(preceding=True))))),
+        epilog=tuple(map(verbatim, document.root.itersiblings())),
+        places=document.places,
     )
-    if scanner.child_origins and scanner.complete:
-        robot = move_link_frames(robot, scanner.child_origins, scanner.diagnostics)
-    return robot
+    return move_link_frames(robot, child_origins, found) if child_origins and robot.complete else robot
 
 
-def _read_version(scanner: Scanner, part: Part) -> None:
-    text = part.values.get("version")
-    if text is None:
-        return
-    if text not in VERSIONS:
-        message = f"version '{text}' of URDF is not known; known are {', '.join(VERSIONS)}"
-        scanner.error("unknown-version", message, 0, "version")
-        del part.values["version"]
-        return
-    scanner.version = VERSIONS[text]
+def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str, Origin]:
+    """Return the frame of each joint in an older form in its child link, by that link."""
+    _, joint = reader.plan().children["joint"]
+    _, plan = joint.children["origin"]
+    found: dict[str, Origin] = {}
+    for link, element in taken_out:
+        origin = reader.read(element, plan, [])
+        if isinstance(origin, Origin):
+            found[link] = origin
+        else:
+            reader.faulty.add("joint")
+    return found

@@ -134,7 +134,7 @@ def attribute_entry(element: etree._Element, values: Mapping[str, str], own_name
 def attribute_items(element: etree._Element) -> list[tuple[str, str]]:
     """Return names and values of all attributes; lxml's own way takes the square of their number."""
     if len(element.keys()) <= _MANY:
-        return cast("list[tuple[str, str]]", element.items())
+        return element.items()  # type: ignore[return-value]  # lxml's names and values are str here
     found = cast("list[Any]", element.xpath("@*"))
     return [(str(value.attrname), str(value)) for value in found]
 

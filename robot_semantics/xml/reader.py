@@ -107,10 +107,17 @@ class XmlDocument:
 
     def copied(self) -> XmlDocument:
         """Return the same with a tree of its own, to be changed; `ordinals` stay those of the text."""
-        made = XmlDocument(
-            copy.deepcopy(self.root), self.places, self.undeclared_prefixes, self.odd_declaration, self.odd_comments
-        )
+        root = copy.deepcopy(self.root.getroottree()).getroot()
+        made = XmlDocument(root, self.places, self.undeclared_prefixes, self.odd_declaration, self.odd_comments)
         assert len(made.ordinals) == len(made.elements)
+        return made
+
+    def clone(self, element: etree._Element) -> etree._Element:
+        """Return a copy of an element, to stand elsewhere in a changed tree; its numbers are the same."""
+        made = copy.deepcopy(element)
+        made.tail = None
+        for old, new in zip(element.iter("*"), made.iter("*"), strict=True):
+            self.ordinals[new] = self.ordinals[old]
         return made
 
     def at(self, element: etree._Element) -> int:

@@ -101,12 +101,12 @@ class TableReader(Reporter):
             self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
             return LEFT_OUT
         good = self._attributes(node, plan, at, values, kept)
-        there = self._required(node, plan, at, values)
+        there = not plan.required or self._required(node, plan, at, values)
         if plan.text is not None:
             good = self._text(node, plan, at, values, kept) and good
         elif plan.children or len(node) or node.text:
             good = self._children(node, plan, at, values, kept, order) and good
-        if plan.check is not None and not plan.check(self, values, at):
+        if plan.check is not None and good and there and not plan.check(self, values, at):
             good = False
         if plan.keeps and (kept or order):
             self.keeper.put(values, kept, order)
@@ -213,9 +213,10 @@ class TableReader(Reporter):
                     good = self._child(child, plan, values, kept, order) and good
             elif tag in children:
                 good = self._child(child, plan, values, kept, order) and good
-            elif plan.choice and "" not in values and type(tag) is str and not tag.startswith("{"):
+            elif plan.choice and "" not in values and type(tag) is str:
+                # Peers take the first element for it, whatever it is.
                 values[""] = None
-                self.unknown_choice(tag, plan, self.document.at(child))
+                self.unknown_choice(self.name_of(child), plan, self.document.at(child))
             else:
                 self.unknown_child(child, plan, kept, len(order))
             if (tail := child.tail) and tail.strip(_SPACE):
@@ -245,12 +246,12 @@ class TableReader(Reporter):
             self.duplicate(child, plan, kept, len(order))
             return True
         value = self.read(child, below, kept)
-        if known.at:
-            values[known.at] = self.document.at(child)
         if value is None or value is LEFT_OUT:
             values[field] = known.default
             return value is None or not known.vital
         values[field] = value
+        if known.at:
+            values[known.at] = self.document.at(child)
         order.append(below.tag)
         return True
 

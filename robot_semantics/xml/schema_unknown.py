@@ -28,6 +28,7 @@ class Reporter:
 
     Attributes:
         document: that is read.
+        silenced: elements that are not known, and have been reported already.
     """
 
     def __init__(self, document: XmlDocument, table: Table, found: Diagnostics) -> None:
@@ -35,6 +36,7 @@ class Reporter:
         self.table = table
         self.found = found
         self.keeper: Keeper = NoKeeper() if table.keeper is None else table.keeper(document)
+        self.silenced: set[etree._Element] = set()
         self._tags = {table.key(tag) for element in table.root.all() for tag in element.children}
 
     def unknown_attributes(
@@ -71,7 +73,7 @@ class Reporter:
             message = "this cannot be kept: it has a namespace that is a relative URI"
             self.error("relative-namespace", message, self.document.at(child))
             return False
-        if is_element(child) and not self._may_stand(child, child.tag, plan):
+        if is_element(child) and child not in self.silenced and not self._may_stand(child, child.tag, plan):
             return False
         kept += entries
         return True
@@ -146,6 +148,10 @@ class Reporter:
             self.warning("stray-text", message, at)
 
     # -- reports -------------------------------------------------------------------------------------------------------
+
+    def node(self, at: int) -> etree._Element:
+        """Return the element of that number."""
+        return self.document.elements[at]
 
     def missing(self, tag: str, attribute: str, at: int) -> None:
         """Report an attribute that must be there and is not."""

@@ -79,7 +79,7 @@ def test_a_problem_names_the_file_that_it_was_written_in(walker: Path) -> None:
             f"/robot/link[@name='{side}_leg']/inertial/mass/@value",
         )
         for side in ("left", "right")
-    ] + [(str(walker), place_of(ROBOT, 'xyz="0 -1"'), "bad-number", "/robot/joint[@name='right_hip']/origin/@xyz")]
+    ] + [(str(walker), place_of(ROBOT, 'xyz="0 -1"'), "wrong-count", "/robot/joint[@name='right_hip']/origin/@xyz")]
 
 
 def test_an_unknown_joint_type_made_of_an_argument_stands_where_the_macro_says_it(walker: Path) -> None:

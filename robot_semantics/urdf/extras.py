@@ -1,0 +1,72 @@
+"""What the URDF table does not have, kept verbatim: comments, instructions, foreign elements and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from lxml import etree
+
+from robot_semantics.urdf.tree import Extra
+from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
+
+
+class Extras:
+    """Keeps what stands in one document as the `extras` of its parts, and the order of their children.
+
+    Attributes:
+        namespaces: prefix and URI of the declarations on the root, and of those further down that verbatim parts need:
+            they move to the root. The default one's prefix is "".
+    """
+
+    def __init__(self, document: XmlDocument) -> None:
+        """Take the document whose parts are kept."""
+        self._document = document
+        self.namespaces: dict[str, str] = {
+            prefix: uri for prefix, uri in _scope(document.root).items() if not uri.startswith(UNDECLARED_NAMESPACE)
+        }
+        self._declared_below = document.places.text.count(b"xmlns") > len(self.namespaces)
+
+    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Extra]:
+        """Return a node as it stands."""
+        tag: object = node.tag
+        if not isinstance(tag, str):
+            return (Extra(position, verbatim(node), "", within),)
+        xml = None
+        parent = node.getparent()
+        if self._declared_below and parent is not None:
+            for prefix, uri in _scope(parent).items():
+                if self.namespaces.setdefault(prefix, uri) != uri:
+                    # Two meanings of one prefix cannot both move to the root: this element takes its own along.
+                    xml = etree.tostring(node, encoding="unicode", with_tail=False)
+        local = etree.QName(tag).localname
+        name = f"{node.prefix}:{local}" if tag.startswith("{") and node.prefix else local
+        return (Extra(position, xml, name, within, self._document.at(node), self._document.places),)
+
+    def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Extra]:
+        """Return attributes, with the prefixes that they have."""
+        prefixes = {uri: prefix for prefix, uri in _scope(node).items()}
+        for key, text in values.items():
+            name = key
+            if key.startswith("{"):
+                uri, _, local = key[1:].partition("}")
+                name = f"{prefixes.get(uri, 'xml')}:{local}"
+            yield Extra(-1, text, f"@{name}", within)
+
+    def put(self, values: dict[str, Any], kept: Sequence[Any], order: Sequence[str]) -> None:
+        """Put what was kept, and the order, into a part's fields."""
+        values["extras"] = tuple(kept)
+        values["order"] = tuple(order)
+
+
+def verbatim(node: etree._Element) -> str:
+    """Return a comment or processing instruction as it stands."""
+    text = node.text or ""
+    target: str | None = getattr(node, "target", None)
+    if target is None:
+        return f"<!--{text}-->"
+    return f"<?{target} {text}?>" if text else f"<?{target}?>"
+
+
+def _scope(node: etree._Element) -> dict[str, str]:
+    return {prefix or "": uri for prefix, uri in node.nsmap.items()}

@@ -1,0 +1,206 @@
+"""The older forms of a joint, found in a document's tree and put in the places that the current form has.
+
+In the older forms a joint has two origins, which give the same joint frame J as seen from either link: the parent's is
+``T_P_J``, the other ``T_C_J``. The first becomes the joint's origin; the second is taken out, for the child's frame to
+be moved onto J (`robot_semantics.urdf.dialects`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lxml import etree
+
+from robot_semantics.xml.reader import XmlDocument
+from robot_semantics.xml.schema_reader import TableReader
+
+_OLD = etree.XPath("boolean(link/joint | link/parent | joint/parent/origin | joint/child/origin | link/visual/texture)")
+_OLDER = (
+    "this joint is in the {} proposal's form, which other readers take for something else; "
+    "'robot_semantics upgrade' writes the current one"
+)
+
+
+class UrdfReader(TableReader):
+    """A reader that knows whether anything so far is in an older dialect."""
+
+    older = False
+
+    def in_older_dialect(self, message: str, at: int) -> None:
+        """Warn of what is read from an older dialect and written in the current form."""
+        self.older = True
+        self.warning("older-dialect", message, at)
+
+
+class ChildOrigin(NamedTuple):
+    """The frame of a joint in its child link: that link, and the element that states it."""
+
+    link: str
+    origin: etree._Element
+
+
+def has_older_forms(document: XmlDocument) -> bool:
+    """Tell whether anything in a document may be in an older form."""
+    return bool(_OLD(document.root))
+
+
+def to_current_form(reader: UrdfReader) -> list[ChildOrigin]:
+    """Change the tree of the reader's document, a copy, to the current form; return what was taken out of it."""
+    root = reader.document.root
+    found: list[ChildOrigin] = []
+    for joint in root.findall("joint"):
+        _two_origins(reader, joint, found)
+    for link in root.findall("link"):
+        for visual in link.findall("visual"):
+            _texture(reader, visual)
+        _joints_of(reader, link, found)
+    return found
+
+
+def _two_origins(reader: UrdfReader, joint: etree._Element, found: list[ChildOrigin]) -> None:
+    parent, child = joint.find("parent"), joint.find("child")
+    if parent is None or child is None:
+        return
+    T_P_J, T_C_J = parent.find("origin"), child.find("origin")
+    if T_P_J is None and T_C_J is None:
+        return
+    at = reader.document.at(joint)
+    for origin in (T_P_J, T_C_J):
+        if origin is not None:
+            _take_out(origin)
+    if joint.find("origin") is not None:
+        message = "a joint has either an <origin> of its own or, in the two-origin form, those in <parent> and <child>"
+        reader.error("mixed-dialects", message, at)
+        reader.faulty.add("joint")
+        return
+    reader.in_older_dialect(_OLDER.format("two-origin"), at)
+    _place(joint, T_P_J, T_C_J, child, found)
+
+
+def _joints_of(reader: UrdfReader, link: etree._Element, found: list[ChildOrigin]) -> None:
+    """Bring the joints in a link to robot level, behind it, with the parent and the frame that the link may state."""
+    joints = link.findall("joint")
+    parent, origin = link.find("parent"), link.find("origin")
+    alone = [joint for joint in joints if joint.find("parent") is None]
+    if parent is not None and not alone:
+        why = "its <joint> has one of its own" if joints else "there is no <joint> with it"
+        message = f"<parent> in <link> joins nothing: {why}; it is kept but not used"
+        reader.warning("unused-parent", message, reader.document.at(parent))
+        reader.silenced.add(parent)
+    if not joints:
+        return
+    if origin is not None:
+        _take_out(origin)
+    if parent is not None and alone:
+        _take_out(parent)
+    before = link
+    for joint in joints:
+        at = reader.document.at(joint)
+        reader.in_older_dialect(_OLDER.format("original"), at)
+        _take_out(joint)
+        name = link.get("name")
+        if name is None:
+            reader.faulty.add("joint")
+            continue
+        before.addnext(joint)
+        before = joint
+        if joint in alone and parent is not None:
+            joint.insert(0, reader.document.clone(parent))
+        _nested(reader, joint, name, origin, found)
+
+
+def _nested(
+    reader: UrdfReader, joint: etree._Element, link: str, link_origin: etree._Element | None, found: list[ChildOrigin]
+) -> None:
+    own, *others = [*joint.findall("origin"), None]
+    for origin in (own, *others):
+        if origin is not None:
+            _take_out(origin)
+            if origin is not own:
+                message = "<joint> has more than one <origin>; the first counts"
+                reader.warning("duplicate-element", message, reader.document.at(origin))
+    for dynamics in joint.findall("joint_properties"):
+        dynamics.tag = "dynamics"
+    parent = joint.find("parent")
+    child = etree.Element("child", link=link)
+    reader.document.ordinals[child] = reader.document.at(joint)
+    T_P_J = None
+    if parent is None:
+        joint.append(child)
+    else:
+        _name_link(reader, parent)
+        child.tail, parent.tail = parent.tail, None
+        parent.addnext(child)
+        T_P_J = parent.find("origin")
+        if T_P_J is not None:
+            _take_out(T_P_J)
+    if link_origin is not None and T_P_J is not None:
+        message = "the joint frame in the parent link is stated twice: by this <origin> and by the one in <parent>"
+        reader.error("mixed-dialects", message, reader.document.at(link_origin))
+        reader.faulty.add("joint")
+    elif link_origin is not None and parent is not None:
+        T_P_J = reader.document.clone(link_origin)
+    _place(joint, T_P_J, own, child, found)
+
+
+def _name_link(reader: UrdfReader, end: etree._Element) -> None:
+    """Let a parent in the original form, ``<parent name>``, name its link as today's does."""
+    name = end.get("name")
+    if name is None:
+        return
+    if end.get("link"):
+        message = f"<{end.tag}> has both 'link' and 'name'; the link is '{end.get('link')}'"
+        reader.warning("duplicate-element", message, reader.document.at(end), "name")
+    else:
+        end.set("link", name)
+    del end.attrib["name"]
+
+
+def _place(
+    joint: etree._Element,
+    T_P_J: etree._Element | None,
+    T_C_J: etree._Element | None,
+    child: etree._Element,
+    found: list[ChildOrigin],
+) -> None:
+    """Give a joint the one origin that it has today."""
+    if T_P_J is not None:
+        joint.insert(0, T_P_J)
+    if T_C_J is not None:
+        for node in list(T_C_J):
+            child.append(node)
+        found.append(ChildOrigin(child.get("link", ""), T_C_J))
+
+
+def _texture(reader: UrdfReader, visual: etree._Element) -> None:
+    """Make a material of the original proposal's ``<texture>``."""
+    texture = visual.find("texture")
+    if texture is None or visual.find("material") is not None:
+        return
+    name, filename = texture.get("name"), texture.get("filename")
+    if not (name or filename):
+        return
+    at = reader.document.at(texture)
+    message = "<texture> in <visual> is the original proposal's form of <material>"
+    reader.in_older_dialect(message, at)
+    if filename is not None:
+        del texture.attrib["filename"]
+    texture.tag = "material"
+    texture.set("name", str(name or filename))
+    if filename:
+        inner = etree.SubElement(texture, "texture", filename=filename)
+        reader.document.ordinals[inner] = at
+
+
+def _take_out(node: etree._Element) -> None:
+    """Take a node out of its parent; the text behind it stays."""
+    parent, before = node.getparent(), node.getprevious()
+    if parent is None:
+        return
+    if node.tail and node.tail.strip():
+        if before is not None:
+            before.tail = (before.tail or "") + node.tail
+        else:
+            parent.text = (parent.text or "") + node.tail
+    node.tail = None
+    parent.remove(node)

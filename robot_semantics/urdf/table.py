@@ -1,0 +1,328 @@
+"""The table of URDF in its current form: every element and attribute, what it becomes, and since which version."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from robot_semantics.urdf.extras import Extras
+from robot_semantics.urdf.tree import (
+    Box,
+    Calibration,
+    Capsule,
+    Collision,
+    Cylinder,
+    Dynamics,
+    Inertial,
+    Joint,
+    Limit,
+    Link,
+    Material,
+    Mesh,
+    Mimic,
+    Origin,
+    Robot,
+    SafetyController,
+    Sphere,
+    Visual,
+)
+from robot_semantics.xml.numbers import not_negative, number, number_text, numbers, positive, quaternion, vec3
+from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Table
+
+VERSIONS = ("1.0", "1.1", "1.2")
+FOREIGN_TAGS = frozenset(
+    {
+        "contact",
+        "contact_coefficient",
+        "drake",
+        "force_torque_sensor",
+        "frame",
+        "gazebo",
+        "loop_joint",
+        "mujoco",
+        "ros2_control",
+        "self_collision_checking",
+        "sensor",
+        "transmission",
+        "verbose",
+    }
+)
+"""Tags that other programs read from a URDF; they are kept verbatim without a word."""
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise BadValueError("empty-name", "is empty", "")
+    return text
+
+
+def _link_name(text: str) -> str:
+    if not text:
+        raise BadValueError("empty-name", "is empty")
+    return text
+
+
+def _version(text: str) -> str:
+    if text not in VERSIONS:
+        raise BadValueError("unknown-version", f"is '{text}'; known are {', '.join(VERSIONS)}")
+    return text
+
+
+def _texts(values: tuple[float, ...], _: str) -> str:
+    return " ".join(map(number_text, values))
+
+
+def _text(value: float, _: str) -> str:
+    return number_text(value)
+
+
+NAME = Kind("name", "<text/>", _name, TEXT.write)
+LINK_NAME = Kind("link-name", "<text/>", _link_name, TEXT.write)
+VERSION = Kind("version", "<text/>", _version, TEXT.write)
+NUMBER = Kind("number", "<text/>", number, _text)
+POSITIVE = Kind("positive", "<text/>", positive, _text)
+NOT_NEGATIVE = Kind("not-negative", "<text/>", not_negative, _text)
+VEC3 = Kind("vec3", "<text/>", vec3, _texts)
+RGBA = Kind("rgba", "<text/>", partial(numbers, count=4), _texts)
+QUATERNION = Kind("quaternion", "<text/>", quaternion, _texts)
+
+
+def _one_orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
+    if "rpy" not in values or "quat_xyzw" not in values:
+        return True
+    message = "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go"
+    reader.error("two-orientations", message, at, "quat_xyzw")
+    return False
+
+
+def _color(reader: Any, values: dict[str, Any], at: int) -> bool:
+    """Take the review's ``<color rgb>``, whose numbers go up to 255."""
+    rgb = values.pop("rgb", None)
+    if rgb is None:
+        if "" not in values and reader.node(at).get("rgba") is None:
+            reader.missing("color", "rgba", at)
+        return "" in values
+    if "" in values:
+        reader.warning("duplicate-element", "<color> has both 'rgba' and 'rgb'; 'rgba' counts", at, "rgb")
+        return True
+    whole = 255.0 if max(rgb) > 1.0 else 1.0
+    message = f"<color rgb> is the review's form of <color rgba>; its numbers are taken to go up to {whole:g}"
+    reader.in_older_dialect(message, at)
+    values[""] = (*(value / whole for value in rgb), 1.0)
+    return True
+
+
+def _texture(reader: Any, values: dict[str, Any], at: int) -> bool:
+    # Exporters write an empty <texture/> beside a colour; it says nothing, and every reader passes over it.
+    if not values.get(""):
+        reader.warning("empty-element", "<texture> has no attribute 'filename'; it is not used", at)
+        return False
+    return True
+
+
+def _named_material(reader: Any, values: dict[str, Any], at: int) -> bool:
+    if not values.get("name"):
+        message = "<material> has no attribute 'name', so nothing can refer to it and most readers leave it out"
+        reader.warning("unnamed-material", message, at)
+    return True
+
+
+def _says_something(reader: Any, values: dict[str, Any], at: int) -> bool:
+    if not values:
+        tag = reader.node(at).tag
+        reader.warning("empty-element", f"<{tag}> has no attribute, so it says nothing", at)
+    return True
+
+
+def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
+    """Look at what a limit must have: version 1.2 is the first to do without effort and velocity, as magnitudes."""
+    node = reader.node(at)
+    required: tuple[str, ...] = ("effort", "velocity")
+    if reader.version >= "1.2":
+        for name in required:
+            try:
+                not_negative(node.get(name, "0"))
+            except BadValueError as error:
+                if values.pop(name, None) is not None:
+                    reader.error(error.code, f"attribute '{name}' of <limit> {error}", at, name)
+        bounded = node.getparent().get("type") in ("revolute", "prismatic")
+        required = ("lower", "upper") if bounded else ()
+    for name in required:
+        if node.get(name) is None:
+            reader.missing("limit", name, at)
+    return True
+
+
+def _axis_is_known(reader: Any, values: dict[str, Any], at: int) -> bool:
+    """Tell whether the axis is not in error, or not needed; a missing one has its default."""
+    if "axis" not in values or values["axis"] is not None or values.get("type") in ("fixed", "floating"):
+        return True
+    return reader.node(at).find("axis").get("xyz") is None
+
+
+def _inertia(**values: float) -> tuple[float, ...]:
+    return tuple(values[name] for name in INERTIA)
+
+
+def _robot(order: tuple[str, ...] = (), **values: Any) -> Robot:
+    return Robot(**values)
+
+
+INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def _attributes(kind: Kind, *names: str, required: bool = False) -> dict[str, Attribute]:
+    return {name: Attribute(name, kind, required) for name in names}
+
+
+_NAME = {"name": Attribute("name")}
+_ORIGIN = Element(
+    "origin",
+    Origin,
+    {**_attributes(VEC3, "xyz", "rpy"), "quat_xyzw": Attribute("quat_xyzw", QUATERNION, since="1.1")},
+    numbered=True,
+    whole=True,
+    check=_one_orientation,
+)
+_PLACED = {"origin": Child("origin", _ORIGIN, vital=True)}
+
+
+def _shape(tag: str, make: type, attributes: dict[str, Attribute], since: str = "") -> Child:
+    return Child("", Element(tag, make, attributes, numbered=True, whole=True, since=since))
+
+
+_GEOMETRY = Element(
+    "geometry",
+    None,
+    {},
+    {
+        "box": _shape("box", Box, _attributes(VEC3, "size", required=True)),
+        "cylinder": _shape("cylinder", Cylinder, _attributes(NUMBER, "radius", "length", required=True)),
+        "capsule": _shape("capsule", Capsule, _attributes(POSITIVE, "radius", "length", required=True), "1.1"),
+        "sphere": _shape("sphere", Sphere, _attributes(NUMBER, "radius", required=True)),
+        "mesh": _shape("mesh", Mesh, {**_attributes(TEXT, "filename", required=True), **_attributes(VEC3, "scale")}),
+    },
+    choice="shape",
+)
+_MATERIAL = Element(
+    "material",
+    Material,
+    _NAME,
+    {
+        "color": Child(
+            "rgba",
+            Element(
+                "color", None, {"rgba": Attribute("", RGBA), "rgb": Attribute("rgb", VEC3)}, whole=True, check=_color
+            ),
+        ),
+        "texture": Child("texture", Element("texture", None, {"filename": Attribute("")}, check=_texture)),
+    },
+    keeps=True,
+    numbered=True,
+    check=_named_material,
+)
+_SHAPED = {**_PLACED, "geometry": Child("geometry", _GEOMETRY, required=True)}
+_VISUAL = Element(
+    "visual", Visual, _NAME, {**_SHAPED, "material": Child("material", _MATERIAL)}, keeps=True, numbered=True
+)
+_COLLISION = Element("collision", Collision, _NAME, _SHAPED, keeps=True, numbered=True)
+_INERTIAL = Element(
+    "inertial",
+    Inertial,
+    {},
+    {
+        **_PLACED,
+        "mass": Child(
+            "mass", Element("mass", None, {"value": Attribute("", NUMBER, True)}), required=True, at="mass_at"
+        ),
+        "inertia": Child(
+            "inertia",
+            Element("inertia", _inertia, _attributes(NUMBER, *INERTIA, required=True)),
+            required=True,
+            at="inertia_at",
+        ),
+    },
+    keeps=True,
+    numbered=True,
+)
+_LINK = Element(
+    "link",
+    Link,
+    {"name": Attribute("name", NAME, True)},
+    {
+        "inertial": Child("inertial", _INERTIAL),
+        "visual": Child("visuals", _VISUAL, many=True),
+        "collision": Child("collisions", _COLLISION, many=True),
+    },
+    keeps=True,
+    numbered=True,
+)
+
+
+def _end(tag: str) -> Child:
+    element = Element(tag, None, {"link": Attribute("", LINK_NAME, True)})
+    return Child(tag, element, required=True, at=f"{tag}_at")
+
+
+def _values(tag: str, make: type, attributes: dict[str, Attribute]) -> Child:
+    return Child(tag, Element(tag, make, attributes, numbered=True, whole=True, check=_says_something))
+
+
+_LIMIT = Element(
+    "limit",
+    Limit,
+    {
+        **_attributes(NUMBER, "lower", "upper", "effort", "velocity"),
+        **{name: Attribute(name, NOT_NEGATIVE, since="1.2") for name in ("acceleration", "deceleration", "jerk")},
+    },
+    numbered=True,
+    check=_limit,
+)
+_JOINT = Element(
+    "joint",
+    Joint,
+    {"name": Attribute("name", NAME, True), "type": Attribute("type", required=True)},
+    {
+        **_PLACED,
+        "parent": _end("parent"),
+        "child": _end("child"),
+        "axis": Child("axis", Element("axis", None, {"xyz": Attribute("", VEC3, True)}), at="axis_at"),
+        "limit": Child("limit", _LIMIT),
+        "dynamics": _values("dynamics", Dynamics, _attributes(NUMBER, "damping", "friction")),
+        "safety_controller": _values(
+            "safety_controller",
+            SafetyController,
+            {
+                "k_velocity": Attribute("k_velocity", NUMBER, True),
+                **_attributes(NUMBER, "k_position", "soft_lower_limit", "soft_upper_limit"),
+            },
+        ),
+        "calibration": _values(
+            "calibration", Calibration, _attributes(NUMBER, "rising", "falling", "reference_position")
+        ),
+        "mimic": _values(
+            "mimic", Mimic, {"joint": Attribute("joint", TEXT, True), **_attributes(NUMBER, "multiplier", "offset")}
+        ),
+    },
+    keeps=True,
+    numbered=True,
+    partial=True,
+    check=_axis_is_known,
+)
+URDF = Table(
+    Element(
+        "robot",
+        _robot,
+        {"name": Attribute("name", NAME, True, default=""), "version": Attribute("version", VERSION)},
+        {
+            "link": Child("content", _LINK, many=True),
+            "joint": Child("content", _JOINT, many=True),
+            "material": Child("content", _MATERIAL, many=True),
+        },
+        keeps=True,
+        numbered=True,
+    ),
+    silent_tags=FOREIGN_TAGS,
+    suggested_tags=("gazebo", "ros2_control", "sensor", "transmission"),
+    keeper=Extras,
+)
