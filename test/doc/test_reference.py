@@ -33,7 +33,9 @@ def test_it_names_every_parameter_and_interface() -> None:
     from robot_semantics.ros.node import parameters
 
     text = (ROOT / "doc" / "reference.md").read_text()
-    for item in (*parameters.NODE, *parameters.ROBOT, *parameters.VIRTUAL_JOINT):
-        assert f"| `{item.name}` |" in text
-    for path in (ROOT / "interfaces").glob("*/*.*"):
-        assert path.name.split(".")[0] in text
+    names = [item.name for item in (*parameters.NODE, *parameters.ROBOT)]
+    names += [f"virtual_joints.NAME.{item.name}" for item in parameters.VIRTUAL_JOINT]
+    assert [name for name in names if f"| `{name}` |" not in text] == []
+    for kind in ("msg", "srv", "action"):
+        for path in (ROOT / "interfaces" / kind).iterdir():
+            assert path.stem in text
