@@ -31,6 +31,10 @@ MAX_LAYOUTS = 64
 """How many shapes are remembered for each message length."""
 
 
+MANY_LAYOUTS = 8
+"""A topic with more shapes than this has hardly two messages of one."""
+
+
 class LayoutError(RobotSemanticsError):
     """A message does not have the form of its type.
 
@@ -159,6 +163,11 @@ class LayoutTable:
         self.fields = fields
         self.ros1 = ros1
         self._known: dict[int, list[Layout]] = {}
+
+    def varied(self, messages: Sequence[bytes]) -> bool:
+        """Tell whether messages have many shapes, by their lengths and by those that were seen."""
+        seen = sum(len(layouts) for layouts in self._known.values())
+        return seen > MANY_LAYOUTS or len(set(map(len, messages))) > MANY_LAYOUTS
 
     def sort(self, messages: Sequence[bytes], refused: list[tuple[int, LayoutError]]) -> Iterator[Match]:
         """Yield the messages by shape; those that are not whole are added to `refused` with their index."""

@@ -15,6 +15,7 @@ from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 from robot_semantics.recording.timeline import IntArray
+from robot_semantics.recording.transform_rows import transform_rows
 
 QUATERNION_TOLERANCE = 0.01
 """How far from 1 the length of a quaternion may be, as in tf2."""
@@ -66,6 +67,9 @@ class TopicReader:
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Parse messages, in the order of their coming."""
         when = np.array(logs, dtype=np.int64)
+        if self._parse is TopicReader.transforms and self._table.varied(messages):
+            left = self._single_transforms(messages, when)
+            messages, when = [messages[index] for index in left.tolist()], when[left]
         refused: list[tuple[int, LayoutError]] = []
         for match in self._table.sort(messages, refused):
             self._parse(self, match, when[match.indices])
@@ -133,6 +137,22 @@ class TopicReader:
         key = GroupKey(kind, self.topic, children, parents, holes)
         self._columns.append(key, {"log": logs, "stamp": stamps, "pose": poses})
 
+    def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
+        """Add transforms one by one; return which messages (n,) are left to be read otherwise."""
+        kind = "tf_static" if self.topic.endswith("tf_static") else "tf"
+        found, left = transform_rows(messages, ros1=self._table.ros1)
+        for some in found:
+            arrays = {"pose": some.poses[:, np.newaxis]}
+            parent, child = some.parent.lstrip("/"), some.child.lstrip("/")
+            stamps, came, arrays = self._sound(
+                some.stamps_ns, logs[some.message], arrays, (child,), "frame ", "transform"
+            )
+            stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
+            self._columns.append(
+                GroupKey(kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
+            )
+        return left
+
     def odometry(self, match: Match, logs: IntArray) -> None:
         """Add odometry: pose of the child frame in the frame, twist in the child frame's axes."""
         texts = match.layout.texts
@@ -158,14 +178,20 @@ class TopicReader:
             self._append("multi_dof", names, (parent,), tuple(arrays), stamps, logs, arrays)
 
     def _sound(
-        self, stamps: IntArray, logs: IntArray, arrays: dict[str, Array], names: tuple[str, ...]
+        self,
+        stamps: IntArray,
+        logs: IntArray,
+        arrays: dict[str, Array],
+        names: tuple[str, ...],
+        what: str = "",
+        noun: str = "pose",
     ) -> tuple[IntArray, IntArray, dict[str, Array]]:
         """Return the messages whose poses are poses."""
         bad = _bad_poses(arrays["pose"])
         if bad is None:
             return stamps, logs, arrays
         for index in np.flatnonzero(bad.any(axis=0)).tolist():
-            reason = f"'{names[index]}': a pose that is not finite or not a rotation"
+            reason = f"{what}'{names[index]}': a {noun} that is not finite or not a rotation"
             self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
         good = ~bad.any(axis=1)
         return stamps[good], logs[good], {name: values[good] for name, values in arrays.items()}

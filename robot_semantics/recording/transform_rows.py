@@ -1,0 +1,121 @@
+"""TF messages of which hardly two have one shape, taken apart transform by transform, all messages abreast.
+
+Broadcasters that send only what moves, and several of them on one topic, make messages of hundreds of shapes; to look
+for each among the others would cost more than to read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.recording.layout import ByteArray
+from robot_semantics.recording.timeline import FloatArray, IntArray
+
+LONGEST_NAME = 128
+"""Messages with longer names of frames are left to be read one by one."""
+
+SMALLEST = 64
+"""No transform takes fewer bytes."""
+
+
+class TransformRows(NamedTuple):
+    """The transforms between two frames.
+
+    Attributes:
+        message: (n,) which of the messages a transform came in.
+        stamps_ns: (n,) [ns].
+        poses: (n, 7) T_parent_child.
+    """
+
+    parent: str
+    child: str
+    message: IntArray
+    stamps_ns: IntArray
+    poses: FloatArray
+
+
+def transform_rows(messages: Sequence[bytes], *, ros1: bool) -> tuple[list[TransformRows], IntArray]:
+    """Return the transforms of TF messages by their frames, and which messages (n,) are left to be read otherwise."""
+    sizes = np.fromiter(map(len, messages), dtype=np.int64, count=len(messages))
+    # What is read beyond a message's end is found out afterwards; the zeros are for the last one.
+    data = np.frombuffer(b"".join(messages) + bytes(2 * LONGEST_NAME + SMALLEST), dtype=np.uint8)
+    ends = np.cumsum(sizes)
+    origins = ends - sizes + (0 if ros1 else 4)
+    good = sizes >= (4 if ros1 else 8)
+    if not ros1:
+        good &= (_bytes(data, ends - sizes, 2) == (0, 1)).all(axis=1)
+    counts = np.where(good, _bytes(data, origins, 4).view("<u4")[:, 0], 0).astype(np.int64)
+    good &= counts * SMALLEST <= sizes
+    at = origins + 4
+    found: list[tuple[IntArray, ...]] = []
+    for number in range(int(counts[good].max(initial=0))):
+        of = np.flatnonzero(good & (counts > number))
+        begin = at[of] + (4 if ros1 else 0)
+        stamps = _aligned(begin, origins[of], 1 if ros1 else 4)
+        parents, parent_sizes = _text(data, stamps + 8)
+        children, child_sizes = _text(data, _aligned(parents + parent_sizes, origins[of], 1 if ros1 else 4))
+        poses = _aligned(children + child_sizes, origins[of], 1 if ros1 else 8)
+        whole = (poses + 56 <= ends[of]) & (np.maximum(parent_sizes, child_sizes) <= LONGEST_NAME)
+        good[of[~whole]] = False
+        at[of] = poses + 56
+        found.append(tuple(part[whole] for part in (of, stamps, parents, parent_sizes, children, child_sizes, poses)))
+    rest = ends - at
+    good &= (rest == 0) if ros1 else (rest >= 0) & (rest <= 3)
+    if not found:
+        return [], np.flatnonzero(~good)
+    columns = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+    # In the order of the messages, and within one of its transforms.
+    order = np.argsort(columns[0], kind="stable")
+    order = order[good[columns[0][order]]]
+    try:
+        result = list(_by_frames(data, [column[order] for column in columns], b"" if ros1 else b"\0"))
+    except UnicodeDecodeError:
+        return [], np.arange(len(messages))
+    return result, np.flatnonzero(~good)
+
+
+def _by_frames(data: ByteArray, columns: Sequence[IntArray], end: bytes) -> Iterator[TransformRows]:
+    of, stamps, parents, parent_sizes, children, child_sizes, poses = columns
+    names = np.concatenate([_names(data, parents, parent_sizes), _names(data, children, child_sizes)], axis=1)
+    first, kind = _distinct(names)
+    when = np.ascontiguousarray(_bytes(data, stamps, 8))
+    stamps_ns = when.view("<i4")[:, 0].astype(np.int64) * 1_000_000_000 + when.view("<u4")[:, 1]
+    numbers = _bytes(data, poses, 56).view("<f8").astype(np.float64)
+    for index, row in enumerate(first.tolist()):
+        mine = np.flatnonzero(kind == index)
+        parent, child = (
+            data[start : start + size].tobytes().removesuffix(end).decode()
+            for start, size in ((parents[row], parent_sizes[row]), (children[row], child_sizes[row]))
+        )
+        yield TransformRows(parent, child, of[mine], stamps_ns[mine], numbers[mine])
+
+
+def _distinct(rows: ByteArray) -> tuple[IntArray, IntArray]:
+    """Return the first of each kind of row, and of which kind each row (n,) is."""
+    as_one = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, first, kind = np.unique(as_one, return_index=True, return_inverse=True)
+    return first, kind.ravel()
+
+
+def _bytes(data: ByteArray, at: IntArray, count: int) -> ByteArray:
+    """Return `count` bytes (n, count) from each place; what is beyond the end is the end's."""
+    return np.asarray(data[np.minimum(at[:, np.newaxis] + np.arange(count), len(data) - 1)])
+
+
+def _text(data: ByteArray, at: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where texts begin and how many bytes they have."""
+    return at + 4, _bytes(data, at, 4).view("<u4")[:, 0].astype(np.int64)
+
+
+def _aligned(at: IntArray, origins: IntArray, size: int) -> IntArray:
+    return at + (origins - at) % size
+
+
+def _names(data: ByteArray, at: IntArray, sizes: IntArray) -> npt.NDArray[np.uint8]:
+    """Return texts (n, longest) filled up with zeros."""
+    longest = max(int(sizes.max(initial=0)), 1)
+    return np.where(np.arange(longest) < sizes[:, np.newaxis], _bytes(data, at, longest), 0).astype(np.uint8)
