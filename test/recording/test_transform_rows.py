@@ -34,7 +34,7 @@ def test_every_transform_is_that_of_the_message(tools: Any, kind: str) -> None:
         "export", bag, "--interpolate", "previous", "--at-topic", "/tf", "-o", tools.folder / "x.npz"
     )
     assert (code, "refused" in stderr) == (0, False)
-    found = np.load(tools.folder / "x.npz")
+    found = dict(np.load(tools.folder / "x.npz"))
     names, times = found["frames"].tolist(), found["time_ns"].tolist()
     count = 0
     with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
