@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.viewer import mesh_files
+from robot_semantics.model import mesh_files
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
@@ -48,7 +48,7 @@ def real_robots(console: Console) -> None:
     ratios = []
     for name in ROBOTS:
         path = sorted((share / "example-robot-data" / "robots" / name).glob("**/*.urdf"))[0]
-        mesh_files._load.cache_clear()
+        mesh_files._surface.cache_clear()
         start = time.perf_counter()
         stage = open_files([path], Opening(package_paths=(str(share),)), Diagnostics())
         opened = time.perf_counter() - start

@@ -21,13 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
-from robot_semantics.collision.mesh_files import load_mesh
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.report import reason_counts
 from robot_semantics.collision.sampling import BLOCK, block_sampler
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
@@ -70,7 +70,7 @@ def body_of(link: int, geometry: urdf_tree.Geometry, T_link_body: FloatArray, fi
     """Return a collision element as both libraries have it."""
     zero = np.zeros(3)
     if isinstance(geometry, urdf_tree.Mesh):
-        mesh = load_mesh(find(geometry.filename))
+        mesh = mesh_surface(find(geometry.filename))
         points = np.asarray(mesh.vertices) * np.asarray(geometry.scale or (1.0, 1.0, 1.0))
         model = fcl.BVHModel()
         model.beginModel(len(points), len(mesh.faces))

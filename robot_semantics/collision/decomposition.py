@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.collision.mesh_files import GeometryError, frozen, load_mesh
-from robot_semantics.collision.shapes import Shape, hull_shape
+from robot_semantics.collision.hulls import surface_of, trimesh_of
+from robot_semantics.collision.shapes import GeometryError, Shape, hull_shape
+from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
 
@@ -21,36 +23,36 @@ def convex_parts(path: Path, scale: Vec3 | None) -> list[Shape]:
     """Return convex parts that together follow the mesh, hollows included.
 
     Raises:
-        GeometryError: the mesh cannot be read or decomposed.
+        GeometryError: the mesh cannot be decomposed.
+        MeshError: it cannot be read.
         MissingExtraError: the `coacd` package is not installed.
     """
     try:
         import coacd
     except ImportError as error:
         raise MissingExtraError("coacd", "decomposition", "convex decomposition") from error
-    mesh = load_mesh(path)  # or says that trimesh is missing
+    mesh = _scaled_mesh(path, scale)  # or says that trimesh is missing
     import trimesh
 
     coacd.set_log_level("error")
-    if scale is not None:
-        mesh.apply_transform(np.diag([*scale, 1.0]))  # turns the triangles of a mirrored mesh as well
     parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=CONCAVITY, seed=0)
     if not parts:
         raise GeometryError("has no convex parts")
     hulls = [trimesh.convex.convex_hull(np.asarray(points, dtype=np.float64)) for points, _ in parts]
-    return [hull_shape(frozen(hull.vertices, hull.faces)) for hull in hulls]
+    return [hull_shape(surface_of(hull)) for hull in hulls]
 
 
 def bounding_primitive(path: Path, scale: Vec3 | None) -> tuple[Shape, FloatArray]:
     """Return the smallest box round the mesh, and its pose in the mesh's frame (4, 4) [m].
 
     Raises:
-        GeometryError: the mesh cannot be read.
+        MeshError: the mesh cannot be read.
         MissingExtraError: trimesh is not installed.
     """
-    mesh = load_mesh(path)
-    if scale is not None:
-        mesh.apply_transform(np.diag([*scale, 1.0]))
-    box = mesh.bounding_box_oriented
+    box = _scaled_mesh(path, scale).bounding_box_oriented
     half = tuple(float(edge) / 2.0 for edge in box.primitive.extents)
     return Shape(mujoco.mjtGeom.mjGEOM_BOX, (half[0], half[1], half[2])), np.asarray(box.primitive.transform)
+
+
+def _scaled_mesh(path: Path, scale: Vec3 | None) -> Any:
+    return trimesh_of(mesh_surface(path).scaled(scale))

@@ -10,8 +10,9 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
-from robot_semantics.collision.mesh_files import GeometryError, MeshFacts, mesh_facts
-from robot_semantics.collision.shapes import Piece, Shape, shape_of
+from robot_semantics.collision.hulls import mesh_hull
+from robot_semantics.collision.shapes import GeometryError, Piece, Shape, shape_of
+from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
@@ -76,7 +77,7 @@ class _Reader(NamedTuple):
         if not isinstance(geometry, urdf_tree.Mesh):
             return [LocalShape(whole, np.eye(4))]
         path = self._find(geometry.filename)
-        self._warn(geometry, link, mesh_facts(path))
+        self._warn(geometry, link, path)
         try:
             return READINGS[self.geometry](geometry, path)
         except GeometryError as error:
@@ -85,19 +86,20 @@ class _Reader(NamedTuple):
     def _find(self, uri: str) -> Path:
         return self.resolver.resolve(uri, self.relative_to)
 
-    def _warn(self, mesh: urdf_tree.Mesh, link: str, facts: MeshFacts) -> None:
+    def _warn(self, mesh: urdf_tree.Mesh, link: str, path: Path) -> None:
+        excess, unit = mesh_hull(path).excess, unit_of(path)
         place = self.robot.urdf.places.place(mesh.at, "filename")
-        if self.geometry == "hull" and facts.excess is not None and facts.excess > FAR_FROM_CONVEX:
+        if self.geometry == "hull" and excess is not None and excess > FAR_FROM_CONVEX:
             self.diagnostics.warning(
                 "far-from-convex",
-                f"link '{link}': the convex hull of '{mesh.filename}' adds {facts.excess:.0%} to its volume; "
+                f"link '{link}': the convex hull of '{mesh.filename}' adds {excess:.0%} to its volume; "
                 "'mesh' geometry follows it",
                 place,
             )
-        if facts.unit != 1.0:
+        if unit != 1.0:
             self.diagnostics.warning(
                 "mesh-unit",
-                f"link '{link}': '{mesh.filename}' is in units of {facts.unit:g} m, and is read so, as RViz reads it; "
+                f"link '{link}': '{mesh.filename}' is in units of {unit:g} m, and is read so, as RViz reads it; "
                 "MoveIt's collision checking takes its numbers for metres",
                 place,
             )

@@ -16,14 +16,17 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.collision.mesh_files import GeometryError, Triangles, mesh_facts, scaled
+from robot_semantics.collision.hulls import mesh_hull
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 
-__all__ = ["GeometryError", "MeshFinder", "Piece", "Shape", "Triangles", "hull_shape", "shape_of"]
-
 MeshFinder = Callable[[str], Path]
 """Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
+
+
+class GeometryError(RobotSemanticsError):
+    """A collision geometry cannot be used; the message says why."""
 
 
 class Shape(NamedTuple):
@@ -39,8 +42,8 @@ class Shape(NamedTuple):
 
     type: Any
     size: tuple[float, float, float]
-    hull: Triangles | None = None
-    surface: Triangles | None = None
+    hull: Surface | None = None
+    surface: Surface | None = None
     convex: bool = True
 
 
@@ -79,7 +82,7 @@ def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
     return shape
 
 
-def hull_shape(hull: Triangles, surface: Triangles | None = None, *, convex: bool = True) -> Shape:
+def hull_shape(hull: Surface, surface: Surface | None = None, *, convex: bool = True) -> Shape:
     """Return a hull as a shape, with the surface inside it if that is what collides."""
     return Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), hull, surface, convex)
 
@@ -88,8 +91,8 @@ def hull_shape(hull: Triangles, surface: Triangles | None = None, *, convex: boo
 def _mesh_shape(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Shape:
     """Return a mesh file as a shape [m]; the same object for the same file and scale, so that it can be shared."""
     del modified_ns  # renews the answer when the file changes
-    facts = mesh_facts(Path(path))
-    return hull_shape(scaled(facts.hull, scale), scaled(facts.surface, scale), convex=facts.convex)
+    mesh = mesh_hull(Path(path))
+    return hull_shape(mesh.hull.scaled(scale), mesh.surface.scaled(scale), convex=mesh.convex)
 
 
 _SHAPES: dict[type, Callable[[Any, MeshFinder], Shape]] = {

@@ -15,8 +15,9 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.collision.shapes import GeometryError, Triangles, shape_of
+from robot_semantics.collision.shapes import GeometryError, shape_of
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.contact_filter import excluded_pairs
@@ -146,7 +147,7 @@ class _Builder:
         self.mj = mj
         self.notes: list[BuildNote] = []
         self.drives: list[str] = []
-        self._meshes: dict[int, tuple[str, Triangles]] = {}
+        self._meshes: dict[int, tuple[str, Surface]] = {}
 
     def note(self, model: str, part: str, message: str) -> None:
         self.notes.append(BuildNote(model, part, message))
@@ -276,7 +277,7 @@ class _Builder:
                 with_geometry.append(link.index)
         return with_geometry
 
-    def _mesh(self, name: str, hull: Triangles) -> str:
+    def _mesh(self, name: str, hull: Surface) -> str:
         """Return the name of the asset; robots of the same description share their meshes."""
         known = self._meshes.get(id(hull))
         if known is not None:

@@ -12,13 +12,13 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.collada_unit import is_y_up
+from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-from robot_semantics.viewer.mesh_files import load_surface
-from robot_semantics.viewer.triangles import Surface, primitive
+from robot_semantics.viewer.triangles import primitive
 
 Rgba = tuple[float, float, float, float]
 
@@ -117,7 +117,7 @@ def _surface(
     place = robot.places.place(geometry.at, "filename")
     try:
         path = resolver.resolve(geometry.filename, relative_to)
-        surface, y_up = load_surface(path).scaled(geometry.scale), is_y_up(path)
+        surface, y_up = mesh_surface(path, "view").scaled(geometry.scale), is_y_up(path)
     except MissingExtraError:
         raise
     except (RobotSemanticsError, OSError) as error:

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.parts import PLAIN, Part
 from robot_semantics.viewer.shading import corner_normals
 from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
-from robot_semantics.viewer.triangles import Surface
 
 MAGIC = b"RSV1"
 

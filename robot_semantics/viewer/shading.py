@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.triangles import Surface
 
 _CREASE = 0.8
 """Cosine of the angle between a face and its largest neighbour from which on an edge is meant to be one."""

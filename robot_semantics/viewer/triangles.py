@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.urdf import tree as urdf_tree
-
-IntArray = npt.NDArray[np.int32]
-Bytes = npt.NDArray[np.uint8]
 
 SEGMENTS = 32
 """How many corners a circle has."""
-
-
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """A surface: (n, 3) vertices [m], (m, 3) faces seen from where they turn left.
-
-    Attributes:
-        colours: (m, 4) red, green, blue, alpha of each face, or None where the file says nothing about colour.
-    """
-
-    vertices: FloatArray
-    faces: IntArray
-    colours: Bytes | None = None
-
-    def __post_init__(self) -> None:
-        for array in (self.vertices, self.faces, self.colours):
-            if array is not None:
-                array.setflags(write=False)
-
-    def scaled(self, scale: urdf_tree.Vec3 | None) -> Surface:
-        """Return the surface stretched along its axes; a mirrored one is turned right side out again."""
-        if scale is None or scale == (1.0, 1.0, 1.0):
-            return self
-        faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
-        return Surface(self.vertices * np.asarray(scale), faces, self.colours)
 
 
 @lru_cache(maxsize=512)

@@ -12,8 +12,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.scene import build_scene
-from robot_semantics.collision.shapes import Piece, Triangles
+from robot_semantics.collision.shapes import Piece
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.resources import PackageResolver
 
 trimesh = pytest.importorskip("trimesh")
@@ -56,18 +57,18 @@ def pieces_with(
     return pieces_of(robot, PackageResolver(), diagnostics, geometry), diagnostics
 
 
-def hull_of(pieces: tuple[Piece, ...]) -> Triangles:
+def hull_of(pieces: tuple[Piece, ...]) -> Surface:
     (piece,) = pieces
     assert piece.shape.hull is not None
     return piece.shape.hull
 
 
-def assert_corners(hull: Triangles, expected: np.ndarray) -> None:
+def assert_corners(hull: Surface, expected: np.ndarray) -> None:
     found = hull.vertices[np.lexsort(hull.vertices.T)]
     np.testing.assert_allclose(found, expected[np.lexsort(expected.T)], atol=1e-7)
 
 
-def volume(hull: Triangles) -> float:
+def volume(hull: Surface) -> float:
     """Return the enclosed volume, negative where the triangles face inwards (the divergence theorem)."""
     a, b, c = (hull.vertices[hull.faces[:, corner]] for corner in range(3))
     return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)

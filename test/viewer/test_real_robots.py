@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.viewer.mesh_files import load_surface
+from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.stage import link_poses
 
@@ -95,7 +95,7 @@ def test_a_mesh_whose_materials_lead_nowhere_is_shown_without_them() -> None:
     path = SHARE / "example-robot-data/robots/anymal_b_simple_description/meshes/foot/anymal_foot.dae"
     if not path.is_file():
         pytest.skip("the robot is not installed")
-    surface = load_surface(path)
+    surface = mesh_surface(path)
     # As many as its three lists of triangles say.
     assert len(surface.faces) == 81 + 4484 + 39
     assert 0.02 < np.ptp(surface.vertices, axis=0).max() < 0.5

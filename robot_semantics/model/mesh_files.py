@@ -1,54 +1,87 @@
-"""Mesh files as surfaces, with the colours that the file itself gives."""
+"""Mesh files, each read once: triangles in metres, with the colours that the file itself gives.
+
+COLLADA files are read as RViz shows them: the unit is obeyed, the up axis is not.
+"""
 
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from lxml import etree
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
-from robot_semantics.viewer.triangles import Bytes, Surface
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.tree import Vec3
 from robot_semantics.xml.reader import read_xml
+
+Bytes = npt.NDArray[np.uint8]
 
 
 class MeshError(RobotSemanticsError):
-    """A mesh file cannot be shown; the message says why."""
+    """A mesh file cannot be used; the message says why."""
 
 
-def load_surface(path: Path) -> Surface:
-    """Return the surface of a mesh file in metres; the same object as long as the file stays the same.
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A surface: (n, 3) vertices [m], (m, 3) faces seen from where they turn left.
 
-    A COLLADA file's unit is obeyed and its up axis is not, as RViz reads it.
+    Attributes:
+        colours: (m, 4) red, green, blue, alpha of each face, or None where the file says nothing about colour.
+    """
+
+    vertices: FloatArray
+    faces: npt.NDArray[np.int32]
+    colours: Bytes | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.vertices, self.faces, self.colours):
+            if array is not None:
+                array.setflags(write=False)
+
+    def scaled(self, scale: Vec3 | None) -> Surface:
+        """Return the surface stretched along its axes; a mirrored one is turned right side out again."""
+        if scale is None or scale == (1.0, 1.0, 1.0):
+            return self
+        faces = self.faces[:, ::-1].copy() if np.prod(scale) < 0.0 else self.faces
+        return Surface(self.vertices * np.asarray(scale), faces, self.colours)
+
+
+def mesh_surface(path: Path, extra: str = "collision") -> Surface:
+    """Return the surface of a mesh file; the same object as long as the file stays the same.
 
     Raises:
         MeshError: the file cannot be read as a mesh.
-        MissingExtraError: trimesh is not installed.
+        MissingExtraError: trimesh is not installed; `extra` is what the caller needs it for.
         OSError: there is no such file.
     """
-    return _load(str(path), path.stat().st_mtime_ns)
+    try:
+        import trimesh  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("trimesh", extra, "reading meshes") from error
+    return _surface(str(path), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2048)
 @held_interrupt()
-def _load(path: str, modified_ns: int) -> Surface:
+def _surface(path: str, modified_ns: int) -> Surface:
     del modified_ns  # renews the answer when the file changes
-    try:
-        import trimesh
-    except ImportError as error:
-        raise MissingExtraError("trimesh", "view", "reading meshes") from error
+    import trimesh
+
     try:
         pieces = _pieces(trimesh.load_scene(path))
         if not pieces and Path(path).suffix.lower() == ".dae":
             # A material that leads nowhere makes the reader leave out the geometry too: without materials it is there.
             pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(Path(path))), file_type="dae"))
         surface = _joined(pieces)
-    except Exception as error:
+    except Exception as error:  # trimesh raises whatever its readers and numpy raise
         raise MeshError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
         raise MeshError(f"{path} has no triangles with finite vertices")
