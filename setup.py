@@ -14,6 +14,8 @@ HERE = Path(__file__).parent
 DATA = ("urdf", "srdf", "usdf", "xml", "yaml", "html", "css", "js", "md")
 
 MUJOCO = ["mujoco>=4.0", "trimesh>=4.6", "scipy>=1.11", "pycollada>=0.9"]
+# MuJoCo and trimesh read the geometry.
+DRAKE = ["drake>=1.51", *MUJOCO]
 BAG = ["rosbags>=0.10", "mcap>=1.2"]
 VIEW = ["nicegui>=3.10", "trimesh>=4.6", "pillow>=10", "pycollada>=0.9"]
 COLLISION = ["mujoco>=3.3", "python-fcl>=0.7", "trimesh>=4.6", "networkx>=3", "pycollada>=0.9", "scipy>=1.11"]
@@ -70,6 +72,7 @@ setup(
     extras_require={
         "ros": ROS,
         "mujoco": MUJOCO,
+        "drake": DRAKE,
         "bag": BAG,
         "view": VIEW,
         "collision": COLLISION,
@@ -80,7 +83,7 @@ setup(
         "fast": FAST,
         "test": TEST,
         "all": sorted(
-            {*ROS, *MUJOCO, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *PARQUET, *FAST, *TEST}
+            {*ROS, *MUJOCO, *DRAKE, *BAG, *VIEW, *COLLISION, *DECOMPOSITION, *CLUSTER, *PLOT, *PARQUET, *FAST, *TEST}
         ),
     },
     entry_points={

@@ -18,6 +18,7 @@ from robot_semantics.cli.lines import say
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),
     "mujoco": (("mujoco", "trimesh", "scipy", "collada"), "simulation, bit-exact restarts"),
+    "drake": (("pydrake", "mujoco", "trimesh", "scipy", "collada"), "simulation in Drake"),
     "collision": (("mujoco", "fcl", "trimesh", "networkx", "collada", "scipy"), "self-collision matrices"),
     "decomposition": (("coacd",), "meshes as convex parts"),
     "bag": (("rosbags", "mcap"), "recordings"),
@@ -28,7 +29,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Of each extra the modules that its commands import, themselves or through another, and what they are for."""
 
-_DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada"}
+_DISTRIBUTIONS = {"PIL": "pillow", "collada": "pycollada", "pydrake": "drake"}
 
 Row = tuple[str, str]
 _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}

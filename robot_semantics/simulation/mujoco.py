@@ -18,21 +18,26 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 
 from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
-from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.mujoco_builder import BuildNote, BuiltWorld, build_world
-from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model, pose_of
-from robot_semantics.simulation.mujoco_engine import ENGINE, engine_arrays, engine_state, why_not_exact
+from robot_semantics.simulation.commanding import NO_MOTOR, restore_commands, why_not_driven
+from robot_semantics.simulation.link_states import pose_of
+from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
+from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model
+from robot_semantics.simulation.mujoco_engine import (
+    ENGINE,
+    contradiction,
+    engine_arrays,
+    engine_state,
+    why_not_exact,
+)
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_restore import base_of, put_frame, write_state
+from robot_semantics.simulation.mujoco_restore import carry_planes, write_state
 from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.mujoco_stepping import DivergedError, advance, send_warnings_to
-from robot_semantics.simulation.restoring import Plan, Standing, all_frames, plan_restore, standing
-from robot_semantics.simulation.world_spec import WorldSpec
+from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
+from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
-from robot_semantics.state.report import RestoreItem, RestoreLog, RestoreReport
-from robot_semantics.transforms import matrix_from_pose, matrix_from_rotation, xyz_quat_from_matrix
-from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.state.report import RestoreLog, RestoreReport
+from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.world_state import WORLD, Frame, Pose, WorldState
@@ -69,10 +74,7 @@ class MujocoSimulator:
         self.modes = self.built.servos.default_modes.copy()
         self._frames: dict[str, Frame] = {}
         self._digests = {model.name: model_digest(model.robot) for model in spec.models}
-        self._robots = {
-            layout.name: Standing(base_of(layout), ForwardKinematics(layout.spec.robot), layout.spec.parent_frame)
-            for layout in self.built.layouts.values()
-        }
+        self._robots = {model.name: standing_of(model) for model in spec.models}
         self._actuators = {
             layout.name: {
                 variable: int(actuator)
@@ -150,7 +152,7 @@ class MujocoSimulator:
         known = self._actuators[self.built.layout(model).name]
         for variable in targets:
             if variable not in known:
-                reason = self._why_not_driven(model, variable)
+                reason = why_not_driven(self._robots[model].kinematics.model, variable)
                 if reason is not None:
                     raise ArrayError(variable, reason)
                 raise UnknownNameError("actuated variable", variable, known, f"model '{model}'")
@@ -163,21 +165,6 @@ class MujocoSimulator:
             modes[actuators] = mode
             self._set_modes(modes)
         self.data.ctrl[actuators] = values
-
-    def _why_not_driven(self, model: str, variable: str) -> str | None:
-        """Return why a joint that the robot has takes no commands; None where it has no such joint."""
-        robot = self.built.layout(model).spec.robot
-        name = variable if variable in robot.joint_index else variable.rpartition("/")[0]
-        if name not in robot.joint_index:
-            return None
-        joint = robot.joint(name)
-        if joint.virtual:
-            return f"it is the virtual joint, which no motor drives: the base is {joint.type.value}"
-        if joint.mimic is not None:
-            return f"it mimics '{joint.mimic.joint}': command that one"
-        if joint.passive:
-            return "it is passive: no motor drives it"
-        return f"a {joint.type.value} joint has no motor"
 
     # --- state
 
@@ -245,7 +232,7 @@ class MujocoSimulator:
             return log.report()
         trial = self._trial
         mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
-        self._carry(plan, plan.now, trial)
+        carry_planes(self.built.layouts.values(), plan, plan.now, trial)
         for name, applied in plan.applied.items():
             write_state(self.built.layouts[name], applied, plan.now.pose(self._robots[name].base.frame), trial)
         if names is None and state.time_ns is not None:
@@ -256,7 +243,7 @@ class MujocoSimulator:
         reason = why_not_exact(state, self.built, self.model, names, self._size)
         if reason is None and log.complete:
             arrays = engine_arrays(state)
-            reason = self._contradiction(arrays["integration"], trial)
+            reason = contradiction(self.model, self._scratch, arrays["integration"], trial)
             if reason is None:
                 exact = True
                 mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)
@@ -276,36 +263,6 @@ class MujocoSimulator:
 
     # --- parts of a restore
 
-    def _carry(self, plan: Plan, now: ResolvedWorld, trial: Any) -> None:
-        """Put the planes that robots move in to where their frames are, and the robots with them."""
-        for layout in self.built.layouts.values():
-            if layout.spec.root_type is not JointType.PLANAR:
-                continue
-            there = now.pose(layout.spec.parent_frame)
-            w, x, y, z = trial.mocap_quat[layout.mocap]
-            here = matrix_from_pose([*trial.mocap_pos[layout.mocap], x, y, z, w])
-            if np.abs(there - here).max() > _CONTRADICTION:
-                put_frame(layout, xyz_quat_from_matrix(there), trial)
-                applied = plan.applied.get(layout.name)
-                if applied is None or applied.base_xyz_quat is None:
-                    plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
-
-    def _contradiction(self, integration: FloatArray, trial: Any) -> str | None:
-        """Return why the engine's state is not that of the positions and velocities stated beside it, or None."""
-        engine = self._scratch
-        mujoco.mj_setState(self.model, engine, integration, INTEGRATION)
-        pairs = (("positions", engine.qpos, trial.qpos), ("velocities", engine.qvel, trial.qvel))
-        motions = []
-        for data in (engine, trial):
-            mujoco.mj_kinematics(self.model, data)
-            motions.append(np.concatenate((data.xpos.ravel(), data.xmat.ravel())))
-        if np.abs(motions[0] - motions[1]).max() > _CONTRADICTION:
-            return "the positions it states are not those of the engine's state beside them"
-        for kind, ours, theirs in pairs[1:]:
-            if ours.size and np.abs(ours - theirs).max() > _CONTRADICTION:
-                return f"the {kind} it states are not those of the engine's state beside them"
-        return None
-
     def _settle(self, chosen: Iterable[str], trial: Any, reason: str | None, log: RestoreLog) -> None:
         """Give what positions and velocities leave open a value that goes with them."""
         trial.qacc_warmstart[:] = 0.0
@@ -320,28 +277,25 @@ class MujocoSimulator:
     ) -> npt.NDArray[np.int64]:
         """Write the commands to joints that the state has beside its models; return the actuators' modes then."""
         modes: npt.NDArray[np.int64] = self.modes.copy()
-        commands, unknown = commands_of(state)
+
+        def give(model: str, variable: str, mode: str, value: float) -> str | None:
+            actuator = self._actuators[model].get(variable)
+            if actuator is None:
+                return why_not_driven(self._robots[model].kinematics.model, variable) or NO_MOTOR
+            modes[actuator] = ControlMode[mode.upper()]
+            trial.ctrl[actuator] = value
+            return None
+
         for engine in state.engines:
             if engine.name == KEYFRAME:
                 controls, activations = (len(engine.arrays.get(word, ())) for word in ("ctrl", "act"))
-                if controls > len(commands) or activations:
-                    others = f"{controls - len(commands)} controls and {activations} activations"
+                commands = len(commands_of(state)[0])
+                if controls > commands or activations:
+                    others = f"{controls - commands} controls and {activations} activations"
                     log.failed("engine", KEYFRAME, f"{others} are of actuators that this simulator does not have")
             elif engine.name not in (ENGINE, COMMANDS):
                 log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
-        for name in unknown:
-            log.failed("engine", COMMANDS, f"'{name}' is no command that is known")
-        for command, value in commands.items():
-            if names is not None and command.model not in names:
-                continue
-            actuator = self._actuators.get(command.model, {}).get(command.variable)
-            done = actuator is not None
-            why = self._why_not_driven(command.model, command.variable) if command.model in self._actuators else None
-            detail = f"{command.mode} {value:.6g}" if done else (why or "the simulator has no motor there")
-            log.extend([RestoreItem("command", command.model, command.variable, done, detail)])
-            if actuator is not None:
-                modes[actuator] = ControlMode[command.mode.upper()]
-                trial.ctrl[actuator] = value
+        restore_commands(state, names, self._robots, give, log)
         return modes
 
     # --- where everything is
@@ -381,10 +335,6 @@ class MujocoSimulator:
                 continue
             held = modes[place.actuators] == ControlMode.POSITION
             data.ctrl[place.actuators] = np.where(held, data.qpos[place.qpos], 0.0)
-
-
-_CONTRADICTION = 1e-9
-"""How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
 
 
 def start(spec: WorldSpec, tell: Callable[[str], None]) -> MujocoSimulator:

@@ -21,7 +21,7 @@ from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.contact_filter import excluded_pairs
-from robot_semantics.simulation.mujoco_inertia import body_inertia, origin_matrix
+from robot_semantics.simulation.mujoco_inertia import link_inertias, origin_matrix
 from robot_semantics.simulation.mujoco_layout import (
     ModelLayout,
     body_name,
@@ -30,24 +30,12 @@ from robot_semantics.simulation.mujoco_layout import (
     layout_of,
 )
 from robot_semantics.simulation.mujoco_servos import Servos
-from robot_semantics.simulation.mujoco_weight import carries_weight, held_bodies, share_weight
-from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.simulation.mujoco_weight import held_bodies, share_weight
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
 
 SERVO_FREQUENCY = 25.0
 """Natural frequency [rad/s] of the position servos, critically damped, for every joint alike: URDF has no gains."""
-
-
-@dataclass(frozen=True, slots=True)
-class BuildNote:
-    """Something of a robot that could not be taken as it is: the model, the part, and what was done instead."""
-
-    model: str
-    part: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"model '{self.model}': {self.part} {self.message}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +100,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
         for model in spec.models:
             if model.root_type is JointType.PLANAR:
                 share_weight(compiled, layouts[model.name])
-    held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if carries_weight(layout.spec)}
+    held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if layout.spec.carries_weight}
     servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held.values())
     servos.apply(compiled, servos.default_modes)
     return BuiltWorld(compiled, layouts, servos, tuple(builder.notes), model_digest(compiled), mj)
@@ -170,7 +158,7 @@ class _Builder:
             bodies.append(body)
             self._add_joint(spec, body, joint)
         self._add_inertias(spec, bodies)
-        if carries_weight(spec):
+        if spec.carries_weight:
             for body in bodies:
                 body.gravcomp = 1.0
         with_geometry = self._add_geometry(spec, bodies)
@@ -238,17 +226,7 @@ class _Builder:
             motor.forcelimited, motor.forcerange = 1, [-effort, effort]
 
     def _add_inertias(self, spec: ModelSpec, bodies: list[Any]) -> None:
-        robot = spec.robot
-        rigid = rigid_bodies(robot)
-        heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
-        for link, joint, body in zip(robot.links, robot.joints, bodies, strict=True):
-            root_moves = link.index == 0 and spec.root_type is not JointType.FIXED
-            moves = (root_moves or (link.index > 0 and joint.type is not JointType.FIXED)) and (
-                rigid[link.index] not in heavy or bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
-            )
-            inertia = body_inertia(link.urdf.inertial, moves=moves)
-            for change in inertia.changes:
-                self.note(spec.name, f"link '{link.name}'", change)
+        for body, inertia in zip(bodies, link_inertias(spec, self.notes), strict=True):
             body.explicitinertial = True
             body.mass = inertia.mass
             body.ipos = inertia.xyz

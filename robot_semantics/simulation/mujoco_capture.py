@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.link_states import link_states, pose_of
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.transforms import (
     invert,
@@ -20,9 +21,9 @@ from robot_semantics.transforms import (
     quat_multiply,
     rotation_about,
     rotation_from_z,
-    xyz_rpy_from_matrix,
 )
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, Vec6
+from robot_semantics.usdf.poses import six
+from robot_semantics.usdf.world_state import JointState, ModelState, Pose, Vec6
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -95,7 +96,12 @@ def capture_model(
         parent=layout.spec.parent_frame,
         pose=pose,
         twist=twist,
-        links=_links(layout, motion) if links else (),
+        links=link_states(
+            layout.spec.robot.link_names,
+            *(values[layout.bodies] for values in (motion.xyz, motion.R, motion.linear, motion.angular, motion.wrench)),
+        )
+        if links
+        else (),
         joints=tuple(_joint(place, data) for place in layout.joints),
         description=layout.spec.description,
         semantic=layout.spec.semantic,
@@ -122,36 +128,16 @@ def _root_state(layout: ModelLayout, data: Any, motion: BodyMotion, T_world_pare
         # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
         twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (motion.R[root] @ qvel[3:])))
         T = matrix_from_rotation(R_parent_world @ motion.R[root], xyz)
-        return pose_of(T, quat), _six(twist)
+        return pose_of(T, quat), six(twist)
     if layout.spec.root_type is JointType.PLANAR:
         assert layout.root is not None
         axis = layout.root.joint.axis
         T = planar_transform(axis, data.qpos[layout.root.qpos])
         qvel = data.qvel[layout.root.qvel]
         twist = np.concatenate((rotation_from_z(axis)[:, :2] @ qvel[:2], axis * qvel[2]))
-        return pose_of(T), _six(twist)
+        return pose_of(T), six(twist)
     T_world_root = matrix_from_rotation(motion.R[root], motion.xyz[root])
     return pose_of(invert(T_world_parent) @ T_world_root), (0.0,) * 6
-
-
-def _links(layout: ModelLayout, motion: BodyMotion) -> tuple[LinkState, ...]:
-    bodies, root = layout.bodies, layout.bodies[0]
-    R_root = motion.R[root]
-    R, offset = motion.R[bodies], motion.xyz[bodies] - motion.xyz[root]
-    T_root_link = matrix_from_rotation(R_root.T @ R, offset @ R_root)
-    quats, poses = quat_from_matrix(T_root_link[:, :3, :3]), xyz_rpy_from_matrix(T_root_link)
-    linear = motion.linear[bodies] - motion.linear[root] - np.cross(motion.angular[root], offset)
-    angular = motion.angular[bodies] - motion.angular[root]
-    wrench = motion.wrench[bodies]
-    twists = np.concatenate((_into(R, linear), _into(R, angular)), axis=1)
-    wrenches = np.concatenate((_into(R, wrench[:, :3]), _into(R, wrench[:, 3:])), axis=1)
-    rows = zip(
-        layout.spec.robot.link_names, poses.tolist(), quats.tolist(), twists.tolist(), wrenches.tolist(), strict=True
-    )
-    return tuple(
-        LinkState(name, Pose(tuple(pose), tuple(quat)), tuple(twist), tuple(force))
-        for name, pose, quat, twist, force in rows
-    )
 
 
 def _joint(place: JointPlace, data: Any) -> JointState:
@@ -164,20 +150,3 @@ def _joint(place: JointPlace, data: Any) -> JointState:
         velocities = np.concatenate((velocities[:3], R @ velocities[3:]))
         torques = np.concatenate((torques[:3], R @ torques[3:]))
     return JointState(place.joint.name, tuple(positions.tolist()), tuple(velocities.tolist()), tuple(torques.tolist()))
-
-
-def _into(R: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Return (n, 3) world vectors in the axes of (n, 3, 3) orientations."""
-    result: FloatArray = np.einsum("nij,ni->nj", R, vectors)
-    return result
-
-
-def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
-    """Return the pose of a (4, 4) transform; `quat` (4,) is its exact orientation, where one is known."""
-    exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
-    return Pose(_six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
-
-
-def _six(values: FloatArray) -> Vec6:
-    a, b, c, d, e, f = values.tolist()
-    return (a, b, c, d, e, f)

@@ -17,6 +17,9 @@ FloatArray = npt.NDArray[np.float64]
 
 ENGINE = "mujoco"
 
+CONTRADICTION = 1e-9
+"""How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
+
 _OPTIONS = tuple(name for name in dir(mujoco.MjOption) if not name.startswith("_"))
 """Names of the options, which can be changed while a world is simulated."""
 
@@ -97,4 +100,26 @@ def why_not_exact(
     modes = engine.arrays["control_mode"]
     if any(mode not in (0.0, 1.0, 2.0) for mode in modes):
         return "the engine state has a control mode that does not exist"
+    return None
+
+
+def contradiction(model: Any, scratch: Any, integration: FloatArray, trial: Any) -> str | None:
+    """Return why an engine's state is not that of the positions and velocities stated beside it, or None.
+
+    Args:
+        model: the MjModel.
+        scratch: an MjData of no further use.
+        integration: the engine's state.
+        trial: the MjData that has what is stated.
+
+    """
+    mujoco.mj_setState(model, scratch, integration, mujoco.mjtState.mjSTATE_INTEGRATION)
+    places = []
+    for data in (scratch, trial):
+        mujoco.mj_kinematics(model, data)
+        places.append(np.concatenate((data.xpos.ravel(), data.xmat.ravel())))
+    apart = {"positions": places[0] - places[1], "velocities": scratch.qvel - trial.qvel}
+    for kind, values in apart.items():
+        if np.abs(values).max(initial=0.0) > CONTRADICTION:
+            return f"the {kind} it states are not those of the engine's state beside them"
     return None

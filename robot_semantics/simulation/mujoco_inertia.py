@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.rigid_bodies import rigid_bodies
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
 from robot_semantics.urdf import tree as urdf_tree
 
@@ -47,6 +50,21 @@ def origin_matrix(origin: urdf_tree.Origin | None) -> FloatArray:
     if origin.quat_xyzw is not None:
         return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
     return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
+
+
+def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
+    """Return the inertia of every link of a model; what was changed goes to `notes`."""
+    robot = spec.robot
+    rigid = rigid_bodies(robot)
+    heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
+    found = []
+    for link, joint in zip(robot.links, robot.joints, strict=True):
+        joint_type = spec.root_type if link.index == 0 else joint.type
+        own = bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
+        moves = joint_type is not JointType.FIXED and (own or rigid[link.index] not in heavy)
+        found.append(body_inertia(link.urdf.inertial, moves=moves))
+        notes += [BuildNote(spec.name, f"link '{link.name}'", change) for change in found[-1].changes]
+    return found
 
 
 def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyInertia:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,15 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.mujoco_engine import CONTRADICTION
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
+from robot_semantics.simulation.restoring import Plan
 from robot_semantics.state.apply import AppliedState
-from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, xyz_quat_from_matrix
+from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD
 
 FloatArray = npt.NDArray[np.float64]
-
-
-def base_of(layout: ModelLayout) -> Base:
-    """Return how a robot's root link stands in the simulation.
-
-    One that floats moves in the world, whatever its virtual joint's frame; one that is fixed can be put anywhere.
-    """
-    spec = layout.spec
-    if spec.root_type is JointType.FLOATING:
-        return Base(spec.root_joint, WORLD)
-    return Base(spec.root_joint, spec.parent_frame, placeable=True)
 
 
 def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:
@@ -34,7 +26,7 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 
     Args:
         layout: where the robot's state lies.
-        applied: the state, its root link in the frame of `base_of`.
+        applied: the state, its root link in the frame of `restoring.base_of`.
         T_world_base: (4, 4) pose of that frame in the world, (4, 4) identity for the world itself.
         data: the MjData.
 
@@ -56,6 +48,21 @@ def put_frame(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
     """Put the mocap body that a robot stands in to a pose (7,) in the world."""
     data.mocap_pos[layout.mocap] = xyz_quat[:3]
     data.mocap_quat[layout.mocap] = xyz_quat[[6, 3, 4, 5]]
+
+
+def carry_planes(layouts: Iterable[ModelLayout], plan: Plan, now: ResolvedWorld, data: Any) -> None:
+    """Put the planes that robots move in to where their frames are, and the robots with them."""
+    for layout in layouts:
+        if layout.spec.root_type is not JointType.PLANAR:
+            continue
+        there = now.pose(layout.spec.parent_frame)
+        w, x, y, z = data.mocap_quat[layout.mocap]
+        here = matrix_from_pose([*data.mocap_pos[layout.mocap], x, y, z, w])
+        if np.abs(there - here).max() > CONTRADICTION:
+            put_frame(layout, xyz_quat_from_matrix(there), data)
+            applied = plan.applied.get(layout.name)
+            if applied is None or applied.base_xyz_quat is None:
+                plan.log.note(f"model '{layout.name}' is carried along by its frame '{layout.spec.parent_frame}'")
 
 
 def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.simulation.magnitudes import LARGEST
+from robot_semantics.simulation.simulator import SimulationError
 
 _PART = 100
 """Time steps after which `advance` can be interrupted, and looks whether the simulation holds."""
@@ -27,10 +27,6 @@ _DIVERGED = [
 def send_warnings_to(tell: Callable[[str], None]) -> None:
     """Have MuJoCo tell its warnings to `tell`, in the whole process; otherwise it writes a file where it runs."""
     mujoco.set_mju_user_warning(tell)
-
-
-class SimulationError(RobotSemanticsError):
-    """MuJoCo cannot go on; the message says why."""
 
 
 class DivergedError(SimulationError):

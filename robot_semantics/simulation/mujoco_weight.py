@@ -9,23 +9,11 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.world_spec import ModelSpec
 
 IntArray = npt.NDArray[np.int64]
 
 _ROUNDS = 3
-
-
-def carries_weight(spec: ModelSpec) -> bool:
-    """Tell whether motors may hold the links of a robot without holding up the robot itself.
-
-    So it is where the root link cannot fall: on a fixed base, and on a planar one that is level.
-    """
-    return spec.root_type is JointType.FIXED or (
-        spec.root_type is JointType.PLANAR and abs(float(spec.root_joint.axis[2])) == 1.0
-    )
 
 
 def held_bodies(model: Any, layout: ModelLayout) -> dict[int, IntArray]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base
@@ -29,6 +31,21 @@ class Standing:
     base: Base
     kinematics: ForwardKinematics
     frame: str
+
+
+def base_of(spec: ModelSpec) -> Base:
+    """Return how a robot's root link stands in a simulation.
+
+    One that floats moves in the world, whatever its virtual joint's frame; one that is fixed can be put anywhere.
+    """
+    if spec.root_type is JointType.FLOATING:
+        return Base(spec.root_joint, WORLD)
+    return Base(spec.root_joint, spec.parent_frame, placeable=True)
+
+
+def standing_of(spec: ModelSpec) -> Standing:
+    """Return a robot as it stands in a simulation."""
+    return Standing(base_of(spec), ForwardKinematics(spec.robot), spec.parent_frame)
 
 
 @dataclass(eq=False)

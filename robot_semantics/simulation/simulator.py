@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
+
+
+class SimulationError(RobotSemanticsError):
+    """A simulator cannot go on; the message says why."""
 
 
 class Simulator(Protocol):

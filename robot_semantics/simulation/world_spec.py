@@ -36,6 +36,18 @@ def no_meshes(uri: str) -> Path:
     raise WorldSpecError(f"no mesh finder was given for '{uri}'")
 
 
+@dataclass(frozen=True, slots=True)
+class BuildNote:
+    """Something of a robot that could not be taken as it is: the model, the part, and what was done instead."""
+
+    model: str
+    part: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"model '{self.model}': {self.part} {self.message}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelSpec:
     """One robot or object of a world.
@@ -69,6 +81,16 @@ class ModelSpec:
         if self.robot.has_virtual_joint or self.base is root.type:
             return root
         return replace(root, type=self.base, axis=_UP)
+
+    @property
+    def carries_weight(self) -> bool:
+        """Whether motors may hold the links without holding up the robot itself: its root link cannot fall.
+
+        So it is on a fixed base, and on a planar one that is level.
+        """
+        return self.root_type is JointType.FIXED or (
+            self.root_type is JointType.PLANAR and abs(float(self.root_joint.axis[2])) == 1.0
+        )
 
     @property
     def parent_frame(self) -> str:

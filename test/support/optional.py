@@ -14,7 +14,19 @@ from robot_semantics.base.errors import MissingExtraError
 OPTIONAL = frozenset(
     {
         # what extras of the package bring
-        *("PIL", "coacd", "collada", "dask", "distributed", "fcl", "matplotlib", "mcap", "msgspec", "mujoco"),
+        *(
+            "PIL",
+            "coacd",
+            "collada",
+            "dask",
+            "distributed",
+            "fcl",
+            "matplotlib",
+            "mcap",
+            "msgspec",
+            "mujoco",
+            "pydrake",
+        ),
         *("networkx", "nicegui", "pyarrow", "rosbags", "scipy", "trimesh"),
         # ROS, and the package's own interfaces
         *("ament_index_python", "rclpy", "robot_semantics_interfaces", "simulation_interfaces", "tf2_msgs", "tf2_ros"),

@@ -36,7 +36,8 @@ from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_servos import ControlMode
-from robot_semantics.simulation.mujoco_stepping import SimulationError, send_warnings_to
+from robot_semantics.simulation.mujoco_stepping import send_warnings_to
+from robot_semantics.simulation.simulator import SimulationError
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import ModelState, WorldState

@@ -1,0 +1,102 @@
+"""Worlds carried from engine to engine: ``python -m benchmark exchange``.
+
+Each world runs for `BEFORE` seconds in one engine, is captured as USDF text and restored in another. The table has the
+largest differences at once (positions and velocities of joints, places of links), what was not restored, how far the
+links are apart after `AFTER` seconds in both.
+"""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from robot_semantics.examples import example
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import write_world
+
+SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
+ROBOTS = SHARE / "example-robot-data" / "robots"
+BEFORE, AFTER = 0.1, 1.0
+TIMESTEP = 0.002
+
+
+def model(name: str, urdf: Path, srdf: Path, base: JointType = JointType.FIXED) -> ModelSpec:
+    """Return a robot of files as part of a world."""
+    resolver = PackageResolver([SHARE])
+    robot = load_robot(urdf, srdf, strict=False)
+    return ModelSpec(name, robot, lambda uri: resolver.resolve(uri, urdf), base, str(urdf), str(srdf))
+
+
+def worlds() -> dict[str, tuple[ModelSpec, ...]]:
+    """Return the worlds by name."""
+
+    def packaged(name: str, base: JointType = JointType.FIXED) -> tuple[ModelSpec]:
+        folder = ROBOTS / f"{name}_description"
+        return (model(name, folder / "urdf" / f"{name}.urdf", folder / "srdf" / f"{name}.srdf", base),)
+
+    rover = model("rover", example("rover_arm.urdf"), example("rover_arm.srdf"))
+    block = model("block", example("block.urdf"), example("block.srdf"))
+    return {
+        "rover and block": (rover, block),
+        "Panda": packaged("panda"),
+        "Go2": packaged("go2", JointType.FLOATING),
+        "PR2": packaged("pr2"),
+    }
+
+
+def numbers(state: WorldState) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return all joints' positions and velocities, and all links' places in the world (n, 3)."""
+    placed = resolve(state)
+    joints = [joint for one in state.models for joint in one.joints]
+    places = [(placed.pose(one.name) @ pose_matrix(link.pose))[:3, 3] for one in state.models for link in one.links]
+    positions = [value for joint in joints for value in joint.positions or ()]
+    velocities = [value for joint in joints for value in joint.velocities or ()]
+    return np.array(positions), np.array(velocities), np.array(places)
+
+
+def apart(a: FloatArray, b: FloatArray) -> float:
+    """Return the largest difference."""
+    return float(np.abs(a - b).max(initial=0.0))
+
+
+def main() -> None:
+    """Print the table."""
+    table = Table(title=f"stopped after {BEFORE} s in one engine, restored in another", box=None)
+    for column in ("world", "from", "to", "positions", "velocities", "links [m]", "exact", "not restored"):
+        table.add_column(column)
+    table.add_column(f"links apart after {AFTER:g} s [m]", justify="right")
+    for name, models in worlds().items():
+        spec = WorldSpec(models, timestep=TIMESTEP)
+        for giver in ENGINES:
+            giving = start(giver, spec, print)
+            giving.step(round(BEFORE / TIMESTEP))
+            state = parse_world(write_world(giving.capture()))
+            before = numbers(state)
+            giving.step(round(AFTER / TIMESTEP))
+            straight = numbers(giving.capture())[2]
+            for taker in ENGINES:
+                taking = start(taker, spec, print)
+                report = taking.restore(state, partial=True)
+                found = [f"{apart(a, b):.1e}" for a, b in zip(numbers(taking.capture()), before, strict=True)]
+                taking.step(round(AFTER / TIMESTEP))
+                later = apart(numbers(taking.capture())[2], straight)
+                lost = ", ".join(sorted({f"{item.kind} {item.name}: {item.detail}" for item in report.not_restored}))
+                table.add_row(name, giver, taker, *found, str(report.exact), lost or "–", f"{later:.2g}")
+    Console(width=180).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The commands to joints that a world state has beside its models, given to the motors of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from robot_semantics.convert.commands import COMMANDS, commands_of
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.report import RestoreItem, RestoreLog
+from robot_semantics.usdf.world_state import WorldState
+
+GiveCommand = Callable[[str, str, str, float], str | None]
+"""Gives a motor its target: model, variable, mode and value; returns why it cannot, None where it did."""
+
+NO_MOTOR = "the simulator has no motor there"
+
+
+def why_not_driven(robot: RobotModel, variable: str) -> str | None:
+    """Return why a joint that the robot has takes no commands; None where it has no such joint."""
+    name = variable if variable in robot.joint_index else variable.rpartition("/")[0]
+    if name not in robot.joint_index:
+        return None
+    joint = robot.joint(name)
+    if joint.virtual:
+        return f"it is the virtual joint, which no motor drives: the base is {joint.type.value}"
+    if joint.mimic is not None:
+        return f"it mimics '{joint.mimic.joint}': command that one"
+    if joint.passive:
+        return "it is passive: no motor drives it"
+    return f"a {joint.type.value} joint has no motor"
+
+
+def restore_commands(
+    state: WorldState,
+    models: tuple[str, ...] | None,
+    models_there: Collection[str],
+    give: GiveCommand,
+    log: RestoreLog,
+) -> None:
+    """Give the commands of a state, those to `models` only where these are named, and log what became of each."""
+    commands, unknown = commands_of(state)
+    for name in unknown:
+        log.failed("engine", COMMANDS, f"'{name}' is no command that is known")
+    for command, value in commands.items():
+        if models is not None and command.model not in models:
+            continue
+        why: str | None = NO_MOTOR
+        if command.model in models_there:
+            why = give(command.model, command.variable, command.mode, value)
+        detail = why or f"{command.mode} {value:.6g}"
+        log.extend([RestoreItem("command", command.model, command.variable, why is None, detail)])

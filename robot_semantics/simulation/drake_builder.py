@@ -1,0 +1,250 @@
+"""From checked robots to a Drake MultibodyPlant: joint by joint, as for MuJoCo, and the same geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import numpy as np
+from pydrake.geometry import (
+    Box,
+    Capsule,
+    CollisionFilterDeclaration,
+    Convex,
+    Cylinder,
+    GeometrySet,
+    HalfSpace,
+    Sphere,
+)
+from pydrake.math import RigidTransform, RotationMatrix
+from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
+from pydrake.multibody.tree import (
+    FixedOffsetFrame,
+    PdControllerGains,
+    PlanarJoint,
+    PrismaticJoint,
+    QuaternionFloatingJoint,
+    RevoluteJoint,
+    RotationalInertia,
+    SpatialInertia,
+    WeldJoint,
+)
+from pydrake.systems.framework import DiagramBuilder
+
+from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.mujoco_inertia import BodyInertia, link_inertias, origin_matrix
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
+from robot_semantics.transforms.arrays import FloatArray
+
+FRICTION = CoulombFriction(1.0, 1.0)
+"""Of all surfaces, as in MuJoCo: URDF states none."""
+
+SERVO_FREQUENCY = 25.0
+"""Natural frequency [rad/s] of the position servos, critically damped at the default pose, as in MuJoCo."""
+
+
+@dataclass(eq=False)
+class DrakeModel:
+    """One robot in the plant.
+
+    Attributes:
+        spec: the robot.
+        instance: the plant's model instance.
+        bodies: of the links.
+        root: the joint of the root link; a weld where it is fixed.
+        joints: the moving joints of the description, by name.
+        base: the frame in which a robot stands that does not float.
+        driven: names of the joints with motors, in the plant's order.
+        actuators: their motors.
+    """
+
+    spec: ModelSpec
+    instance: Any
+    bodies: list[Any] = field(default_factory=list)
+    root: Any = None
+    joints: dict[str, Any] = field(default_factory=dict)
+    base: Any = None
+    driven: list[str] = field(default_factory=list)
+    actuators: list[Any] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class DrakeWorld:
+    """A finalized plant in its diagram, with its robots by name, and what could not be taken as it is."""
+
+    diagram: Any
+    plant: Any
+    models: dict[str, DrakeModel]
+    notes: tuple[BuildNote, ...]
+
+
+def build_world(spec: WorldSpec) -> DrakeWorld:
+    """Build a world.
+
+    Raises:
+        WorldSpecError: Drake refuses it; the message carries Drake's reason.
+    """
+    builder = DiagramBuilder()
+    plant, scene_graph = AddMultibodyPlantSceneGraph(builder, spec.timestep)
+    # Without them the positions and velocities are the whole state.
+    plant.SetUseSampledOutputPorts(False)
+    plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, spec.gravity])
+    adder = _Adder(plant, scene_graph)
+    try:
+        models = {model.name: adder.add(model) for model in spec.models}
+        if spec.ground:
+            plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", FRICTION)
+        plant.Finalize()
+        _tune(plant, models)
+        diagram = builder.Build()
+    except RuntimeError as error:
+        raise WorldSpecError(f"Drake cannot build the world: {error}") from error
+    return DrakeWorld(diagram, plant, models, tuple(adder.notes))
+
+
+def rigid(T: FloatArray) -> Any:
+    """Return a (4, 4) transform as Drake's, its rotation as near to orthonormal as Drake demands."""
+    return RigidTransform(RotationMatrix.ProjectToRotationMatrix(T[:3, :3]), T[:3, 3])
+
+
+def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
+    """Give every servo gains that go with the inertia that it moves at the default pose."""
+    inertia = np.diag(plant.CalcMassMatrix(plant.CreateDefaultContext()))
+    for model in models.values():
+        for name, actuator in zip(model.driven, model.actuators, strict=True):
+            moved = float(inertia[model.joints[name].velocity_start()])
+            gains = PdControllerGains(p=moved * SERVO_FREQUENCY**2, d=2.0 * moved * SERVO_FREQUENCY)
+            actuator.set_controller_gains(gains)
+
+
+class _Adder:
+    def __init__(self, plant: Any, scene_graph: Any) -> None:
+        self.plant, self.scene_graph = plant, scene_graph
+        self.notes: list[BuildNote] = []
+
+    def add(self, spec: ModelSpec) -> DrakeModel:
+        robot = spec.robot
+        model = DrakeModel(spec, self.plant.AddModelInstance(spec.name))
+        for link, inertia in zip(robot.links, link_inertias(spec, self.notes), strict=True):
+            model.bodies.append(self.plant.AddRigidBody(link.name, model.instance, _spatial(inertia)))
+        self._add_root(model)
+        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+            above = self._frame(f"{joint.name}//joint", model.bodies[link.parent], joint.T_parent_joint, model)
+            made = self._add_joint(joint, above, model.bodies[link.index], model)
+            if joint.type is not JointType.FIXED:
+                model.joints[joint.name] = made
+        for joint in robot.joints:
+            mimic = joint.mimic
+            if mimic is not None and joint.velocity_count == 1:
+                follower, leader = model.joints[joint.name], model.joints[mimic.joint]
+                self.plant.AddCouplerConstraint(follower, leader, mimic.multiplier, mimic.offset)
+        if spec.carries_weight:
+            self.plant.set_gravity_enabled(model.instance, False)
+        self._add_geometry(model)
+        return model
+
+    def _frame(self, name: str, body: Any, T: FloatArray, model: DrakeModel) -> Any:
+        return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), rigid(T), model.instance))
+
+    def _add_root(self, model: DrakeModel) -> None:
+        spec, (root, *_) = model.spec, model.bodies
+        world = self.plant.world_body()
+        if spec.root_type is JointType.FLOATING:
+            joint = QuaternionFloatingJoint("//root", world.body_frame(), root.body_frame())
+            model.root = self.plant.AddJoint(joint)
+            return
+        model.base = self._frame("//base", world, np.eye(4), model)
+        if spec.root_type is JointType.PLANAR:
+            model.root = self._add_planar("//root", spec.root_joint, model.base, root, model)
+        else:
+            weld = WeldJoint("//root", model.base, root.body_frame(), RigidTransform())
+            model.root = self.plant.AddJoint(weld)
+
+    def _add_planar(self, name: str, joint: JointModel, above: Any, body: Any, model: DrakeModel) -> Any:
+        # Drake's plane is x-y of its frames, which stand with z along the axis.
+        R = matrix_from_rotation(rotation_from_z(joint.axis))
+        plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid(R), model.instance))
+        moved = self._frame(f"{name}//moved", body, R, model)
+        damping = _damping(joint)
+        return self.plant.AddJoint(PlanarJoint(name, plane, moved, [damping] * 3))
+
+    def _add_joint(self, joint: JointModel, above: Any, body: Any, model: DrakeModel) -> Any:
+        frame = body.body_frame()
+        if joint.type is JointType.FIXED:
+            return self.plant.AddJoint(WeldJoint(joint.name, above, frame, RigidTransform()))
+        if joint.type is JointType.PLANAR:
+            return self._add_planar(joint.name, joint, above, body, model)
+        if joint.type is JointType.FLOATING:
+            return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, _damping(joint)))
+        kind = PrismaticJoint if joint.type is JointType.PRISMATIC else RevoluteJoint
+        made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=_damping(joint)))
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper) and upper > lower:
+            made.set_position_limits([lower], [upper])
+        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
+        if dynamics is not None and dynamics.friction:
+            self._note(model, f"joint '{joint.name}'", f"has friction {dynamics.friction:g}, which Drake does not have")
+        if joint.mimic is None and not joint.passive:
+            effort = joint.limits.effort if joint.limits.effort > 0.0 else np.inf
+            actuator = self.plant.AddJointActuator(joint.name, made, effort)
+            actuator.set_controller_gains(PdControllerGains(p=1.0, d=1.0))
+            model.driven.append(joint.name)
+            model.actuators.append(actuator)
+        return made
+
+    def _note(self, model: DrakeModel, part: str, message: str) -> None:
+        self.notes.append(BuildNote(model.spec.name, part, message))
+
+    def _add_geometry(self, model: DrakeModel) -> None:
+        spec, of_link = model.spec, {}
+        for link, body in zip(spec.robot.links, model.bodies, strict=True):
+            found = []
+            for number, collision in enumerate(link.urdf.collisions):
+                try:
+                    shape = shape_of(collision.geometry, spec.find_mesh)
+                except GeometryError as error:
+                    message = f"collides without its geometry {number}: {error}"
+                    self._note(model, f"link '{link.name}'", message)
+                    continue
+                name, pose = f"{link.name}/{number}", rigid(origin_matrix(collision.origin))
+                made = _drake_shape(shape, name)
+                found.append(self.plant.RegisterCollisionGeometry(body, pose, made, name, FRICTION))
+            if found:
+                of_link[link.name] = found
+        if len(of_link) > 1 and spec.robot.semantics.srdf is None:
+            self._note(model, "self-collision", "is off: no SRDF states which links may touch")
+        filters = self.scene_graph.collision_filter_manager()
+        index = spec.robot.link_index
+        for pair in excluded_pairs(spec.robot, [index[name] for name in of_link]):
+            first, second = (GeometrySet(of_link[name]) for name in pair)
+            filters.Apply(CollisionFilterDeclaration().ExcludeBetween(first, second))
+
+
+def _damping(joint: JointModel) -> float:
+    dynamics = joint.urdf.dynamics if joint.urdf is not None else None
+    return max(dynamics.damping or 0.0, 0.0) if dynamics is not None else 0.0
+
+
+def _spatial(inertia: BodyInertia) -> Any:
+    if inertia.mass == 0.0:
+        return SpatialInertia.Zero()
+    R = matrix_from_quat(inertia.quat_xyzw)
+    central = R @ np.diag(inertia.moments) @ R.T
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = central.tolist()
+    return SpatialInertia.MakeFromCentralInertia(inertia.mass, inertia.xyz, RotationalInertia(xx, yy, zz, xy, xz, yz))
+
+
+def _drake_shape(shape: Shape, name: str) -> Any:
+    kinds, size = mujoco.mjtGeom, shape.size
+    if shape.hull is not None:
+        return Convex(shape.hull.vertices.T, name)
+    if shape.type == kinds.mjGEOM_BOX:
+        return Box(*(2.0 * half for half in size))
+    if shape.type == kinds.mjGEOM_SPHERE:
+        return Sphere(size[0])
+    return (Cylinder if shape.type == kinds.mjGEOM_CYLINDER else Capsule)(size[0], 2.0 * size[1])
