@@ -40,7 +40,10 @@ def nodes(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFa
     (folder / "car.urdf").write_text(URDF.replace('mass value="1"', 'mass value="1.5"'))
     (folder / "car.srdf").write_text(SRDF)
     (folder / "world.usdf").write_text(STATE.format(name="my_car_1", files=FILES, x=1, turn=0.25))
-    start(module="robot_semantics.ros.simulators.mujoco_world", world=str(folder / "world.usdf"), start_paused=True)
+    simulator = start(
+        module="robot_semantics.ros.simulators.mujoco_world", world=str(folder / "world.usdf"), start_paused=True
+    )
+    simulator.wait_for_output("simulating my_car_1")
     start(
         robot_description=URDF,
         robot_description_semantic=SRDF,
@@ -74,7 +77,7 @@ def names(world: WorldState) -> set[str]:
 def test_an_entity_that_is_very_like_a_robot_is_named_with_the_parameter_that_says_so(
     client: Client, nodes: None
 ) -> None:
-    client.until(lambda: "my_car_1" in names(state(client, "/robot_semantics")), "the simulator's model")
+    client.until(lambda: "my_car_1" in names(state(client, "/robot_semantics")), "the simulator's model", 60.0)
     world, answer = saved(client)
     assert names(world) == {"my_car_1", "car"}
     (item,) = [item for item in answer.missing if item.code == "perhaps_the_same"]
