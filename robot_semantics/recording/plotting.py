@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ Limits = Mapping[str, tuple[float, float]]
 
 PATH_HEIGHT, JOINT_HEIGHT = 3.4, 1.15
 """How high a row of the picture is [inches]."""
+WIDTH, PANEL_WIDTH = 11.0, 8.0
+"""How wide the picture of one robot is, and that of each column of several [inches]."""
 MOST_ROWS = 200
 """A picture of more takes minutes to lay out, and nobody could read it."""
 
@@ -115,16 +118,28 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         raise RequestError("the series has no joints and no base to draw")
     # Text stays text in an SVG, and the same series gives the same file.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8}):
-        height = PATH_HEIGHT * len(paths) + JOINT_HEIGHT * max(len(rows), 1) + 0.8
-        figure = Figure(figsize=(11.0, height), layout="constrained")
-        top, below = _halves(figure, len(paths), len(rows))
-        _draw_paths(top, data, paths)
-        if rows:
-            _draw_joints(below, data, rows)
+        panels = [(entry, [row for row in rows if row[0] is entry]) for entry in models]
+        panels = [panel for panel in panels if panel[1] or panel[0] in paths]
+        # One robot below the other would be a strip that no page holds.
+        columns = math.ceil(math.sqrt(len(panels)))
+        lines = [panels[at : at + columns] for at in range(0, len(panels), columns)]
+        heights = [max(_height(entry in paths, len(own)) for entry, own in line) for line in lines]
+        width = WIDTH if columns == 1 else PANEL_WIDTH * columns
+        figure = Figure(figsize=(width, sum(heights) + 0.8), layout="constrained")
+        cells = figure.subfigures(len(lines), columns, squeeze=False, height_ratios=heights)
+        for cell, (entry, own) in zip(cells.ravel(), panels, strict=False):
+            top, below = _halves(cell, int(entry in paths), len(own))
+            _draw_paths(top, data, [entry] if entry in paths else [])
+            if own:
+                _draw_joints(below, data, own, several=len(panels) > 1)
         figure.suptitle(title)
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
         figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
     return len(rows)
+
+
+def _height(path: bool, rows: int) -> float:
+    return PATH_HEIGHT * path + JOINT_HEIGHT * rows
 
 
 def _halves(figure: Any, paths: int, rows: int) -> tuple[Any, Any]:
@@ -157,10 +172,9 @@ def _draw_paths(part: Any, data: PlotData, models: Sequence[ModelSeries]) -> Non
         over_time.legend(loc="best")
 
 
-def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, str]]) -> None:
+def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:
     axes = part.subplots(len(rows), 2, sharex=True, squeeze=False)
     seconds = _seconds(data.series)
-    several = len({model.name for model, _ in rows}) > 1
     for (left, right), (model, name) in zip(axes, rows, strict=True):
         joint = _joint_of(name)
         old = data.old.get(("joint", f"{model.name}/{joint}"), np.zeros(len(data.series), dtype=bool))

@@ -156,17 +156,20 @@ def _series(tools: Any, joints: int, models: int) -> list[Path]:
     return paths
 
 
-def test_each_base_has_a_row_of_its_own(tools: Any) -> None:
-    heights = []
+def test_several_robots_are_a_page_of_panels(tools: Any) -> None:
+    sizes = []
     for models in (1, 4):
         paths = _series(tools, 0, models)
         code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
         assert code == 0, stderr
         root = etree.parse(str(tools.folder / "p.svg")).getroot()
-        heights.append(float(root.get("height", "0pt").removesuffix("pt")))
+        sizes.append([float(root.get(side, "0pt").removesuffix("pt")) / 72 for side in ("width", "height")])
         titles = [text for text in root.iter(f"{SVG}text") if "path of the base" in "".join(map(str, text.itertext()))]
         assert len(titles) == models
-    assert heights[1] - heights[0] == pytest.approx(3 * 3.4 * 72)
+    # Two by two, each panel with the height of the one.
+    (wide, high), (page_wide, page_high) = sizes
+    assert page_high - high == pytest.approx(3.4)
+    assert (wide, page_wide) == (pytest.approx(11.0), pytest.approx(16.0))
 
 
 def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
