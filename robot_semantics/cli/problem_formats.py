@@ -1,6 +1,6 @@
 """Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations.
 
-The shapes are specified in doc/check.md; `JSON_VERSION` grows when a key changes its meaning.
+The shapes are specified in doc/check.md and spec/check-1.schema.json; `JSON_VERSION` grows when one changes its meaning.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def as_sarif(found: Sequence[Diagnostic]) -> dict[str, Any]:
         else {"id": code}
         for code in codes
     ]
+    properties = {"shape": JSON_VERSION}
     driver = {"name": "robot_semantics", "version": __version__, "rules": rules}
     results = [
         {
@@ -96,7 +97,14 @@ def as_sarif(found: Sequence[Diagnostic]) -> dict[str, Any]:
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+                "properties": properties,
+            }
+        ],
     }
 
 

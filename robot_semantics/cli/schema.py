@@ -8,6 +8,7 @@ import sys
 from typing import NamedTuple
 
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.shared_files import shared
 from robot_semantics.cli.words import UsageError
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.usdf import schema as usdf_schema
@@ -33,7 +34,9 @@ FORMATS = {
 
 
 def schema(name: str, *, as_xsd: bool = False) -> str:
-    """Return the text of a format's schema; of ``json``, that of the JSON form of USDF."""
+    """Return the text of a format's schema; ``json`` is the JSON form of USDF, ``check`` what check prints as JSON."""
+    if name == "check":
+        return (shared("spec") / "check-1.schema.json").read_text(encoding="utf-8")
     if name == "json":
         about = "The JSON form of USDF 1.0, the state of a world of robots"
         return json.dumps(json_schema(USDF, about), indent=2) + "\n"
@@ -43,7 +46,9 @@ def schema(name: str, *, as_xsd: bool = False) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
-        "format", choices=(*FORMATS, "json"), help="a format; json is the JSON form of USDF, as JSON Schema 2020-12"
+        "format",
+        choices=(*FORMATS, "json", "check"),
+        help="a format; JSON Schema of the JSON form of USDF, or of what check prints",
     )
     parser.add_argument("--xsd", action="store_true", help="XML Schema 1.0, which says less, in the place of RELAX NG")
 
@@ -54,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: XSD of what is no XML.
     """
-    if arguments.format == "json" and arguments.xsd:
+    if arguments.format not in FORMATS and arguments.xsd:
         raise UsageError("--xsd: JSON has none")
     sys.stdout.write(schema(arguments.format, as_xsd=arguments.xsd))
     return 0

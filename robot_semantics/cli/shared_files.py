@@ -17,6 +17,6 @@ def shared(name: str) -> Path:
     package = Path(robot_semantics.__file__).parent
     for above in package.parents:
         for folder in (above / name, above / "share" / "robot_semantics" / name):
-            if (folder / "README.md").is_file():
+            if folder.is_dir() and any(folder.glob("*.*")):
                 return folder
     raise RobotSemanticsError(f"share/robot_semantics/{name} is not installed above {package}")

@@ -101,3 +101,16 @@ def test_a_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == (ROOT / "spec" / "usdf-1.0.rng").read_text(encoding="utf-8")
     assert main(["schema", "json", "--xsd"]) == 2
     assert "JSON has none" in capsys.readouterr().err
+
+
+def test_what_check_prints_as_json_is_as_its_schema_says(capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert main(["schema", "check"]) == 0
+    validator = jsonschema.Draft202012Validator(json.loads(capsys.readouterr().out))
+    for case in ("usdf/U10.1-rejects-many-things-at-once.usdf", "urdf/R4.3-accepts-one-link.urdf"):
+        main(["check", str(CASES / case), "--format", "json"])
+        printed = json.loads(capsys.readouterr().out)
+        validator.validate(printed)
+        assert not validator.is_valid({**printed, "version": 2})
+    main(["check", str(CASES / "urdf" / "R4.3-accepts-one-link.urdf"), "--format", "sarif"])
+    assert json.loads(capsys.readouterr().out)["runs"][0]["properties"] == {"shape": 1}
