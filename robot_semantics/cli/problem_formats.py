@@ -1,6 +1,6 @@
 """Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations.
 
-The shapes are specified in doc/check.md and spec/check-1.schema.json; `JSON_VERSION` grows when one changes its meaning.
+doc/check.md and spec/check-1.schema.json specify the shapes; `JSON_VERSION` grows when a key changes its meaning.
 """
 
 from __future__ import annotations

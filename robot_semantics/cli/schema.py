@@ -11,6 +11,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.shared_files import shared
 from robot_semantics.cli.words import UsageError
 from robot_semantics.srdf.table import SRDF
+from robot_semantics.urdf.table import URDF
 from robot_semantics.usdf import schema as usdf_schema
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.other_schemas import json_schema, xsd
@@ -25,6 +26,11 @@ class _Format(NamedTuple):
 
 FORMATS = {
     "usdf": _Format(USDF, usdf_schema.ABOUT),
+    "urdf": _Format(
+        URDF,
+        "  URDF 1.2, what a robot is, as a schema; the two older forms are not in it.\n\n"
+        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+    ),
     "srdf": _Format(
         SRDF,
         "  SRDF 1.0, what the parts of a robot mean, as a schema.\n\n"
@@ -68,5 +74,5 @@ def run(arguments: argparse.Namespace) -> int:
 COMMAND = Command(
     arguments=add_arguments,
     run=run,
-    examples=("robot_semantics schema usdf", "robot_semantics schema srdf --xsd", "robot_semantics schema json"),
+    examples=("robot_semantics schema urdf", "robot_semantics schema srdf --xsd", "robot_semantics schema json"),
 )

@@ -76,15 +76,16 @@ def _text(value: float, _: str) -> str:
     return number_text(value)
 
 
+_DOUBLE = '<data type="double"/>'
 NAME = Kind("name", "<text/>", _name, TEXT.write)
 LINK_NAME = Kind("link-name", "<text/>", _link_name, TEXT.write)
 VERSION = Kind("version", "<text/>", _version, TEXT.write)
-NUMBER = Kind("number", "<text/>", number, _text)
-POSITIVE = Kind("positive", "<text/>", positive, _text)
-NOT_NEGATIVE = Kind("not-negative", "<text/>", not_negative, _text)
-VEC3 = Kind("vec3", "<text/>", vec3, _texts)
-RGBA = Kind("rgba", "<text/>", partial(numbers, count=4), _texts)
-QUATERNION = Kind("quaternion", "<text/>", quaternion, _texts)
+NUMBER = Kind("number", _DOUBLE, number, _text)
+POSITIVE = Kind("positive", _DOUBLE, positive, _text)
+NOT_NEGATIVE = Kind("not-negative", _DOUBLE, not_negative, _text)
+VEC3 = Kind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, _texts)
+RGBA = Kind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), _texts)
+QUATERNION = Kind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, _texts)
 
 
 def _one_orientation(reader: Any, values: dict[str, Any], at: int) -> bool:

@@ -73,11 +73,12 @@ def _complex_type(table: Table, element: Element, name: str, names: dict[Element
         for tag, child in element.children.items()
         if ":" not in tag
     ]
+    silent = sorted(table.silent_tags - element.children.keys()) if children else []
     return [
         f'  <xs:complexType name="{name}">',
         '    <xs:choice minOccurs="0" maxOccurs="unbounded">',
         *children,
-        *(f'      <xs:element name="{tag}" type="xs:anyType"/>' for tag in sorted(table.silent_tags) if children),
+        *(f'      <xs:element name="{tag}" type="xs:anyType"/>' for tag in silent),
         '      <xs:any namespace="##other" processContents="lax"/>',
         "    </xs:choice>",
         *(f"    {line}" for line in attributes),

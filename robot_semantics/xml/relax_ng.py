@@ -6,7 +6,7 @@ stand in every element: readers keep it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from lxml import etree
 
@@ -77,7 +77,8 @@ def _element(table: Table, element: Element, names: Mapping[Element, str]) -> li
             count = "zeroOrMore" if child.many else "optional"
             inside = f'<element name="{tag}"><ref name="{names[child.element]}"/></element>'
             lines.append(f"      <{count}>{inside}</{count}>")
-        lines += [f"      {_foreign(table, 'element', element.children)}", "    </interleave>"]
+        silent = sorted(table.silent_tags - element.children.keys())
+        lines += [f"      {_foreign(table, 'element', element.children, silent)}", "    </interleave>"]
     return [*lines, "  </define>"]
 
 
@@ -91,15 +92,14 @@ def kinds(table: Table) -> list[Kind]:
     return list(found.values())
 
 
-def _foreign(table: Table, what: str, names: Iterable[str]) -> str:
-    """Return what may stand besides `names`: all but what has no namespace."""
-    known = "".join(
-        f"<name>{name}</name>" for name in sorted(names) if table.prefix and name.startswith(f"{table.prefix}:")
-    )
+def _foreign(table: Table, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
+    """Return what may stand besides `names`: all but what has no namespace, and `silent`, which other programs have."""
+    known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
+    which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'
+    if silent:
+        which = f"<choice>{which}{''.join(f'<name>{name}</name>' for name in silent)}</choice>"
     inside = '<ref name="anything"/>' if what == "element" else ""
-    return (
-        f'<zeroOrMore><{what}><anyName><except><nsName ns=""/>{known}</except></anyName>{inside}</{what}></zeroOrMore>'
-    )
+    return f"<zeroOrMore><{what}>{which}{inside}</{what}></zeroOrMore>"
 
 
 _ANYTHING = [
