@@ -176,12 +176,13 @@ def test_what_a_file_sets_wrongly_is_warned_about_and_what_is_there_is_on_the_pa
         virtual_joints__wrld_joint__source="odometry",
         virtual_joints__world_joint__topic="odometry",
         snapshots__frames=False,
+        ros_args=["-r", "__ns:=/page"],
     )
     node.wait_for_output("robot 'arm': 3 links")
     node.wait_for_output("did you mean 'publish_frequency'?")
     node.wait_for_output("did you mean 'virtual_joints.world_joint.source'?")
     assert node.output.count("has no effect") == 2
-    answer = client.call(ListParameters, f"{NODE}/list_parameters")
+    answer = client.call(ListParameters, f"/page{NODE}/list_parameters")
     names = [name.replace(".world_joint.", ".NAME.") for name in answer.result.names]
     page = (Path(__file__).parents[2] / "doc" / "reference.md").read_text()
     of_rclpy = ("qos_overrides.", "use_sim_time", "start_type_description_service")
