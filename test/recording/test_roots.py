@@ -79,6 +79,17 @@ def test_odometry_is_asked_before_the_root_link_is_taken_for_the_world(tools: An
     assert state.frame("laser").parent == "husky"
 
 
+def test_of_two_that_say_where_a_free_frame_is_the_second_is_passed_over_and_named(tools: Any) -> None:
+    tape = tools.Tape()
+    described(tape, "", "box", joint="fixed")
+    tape.joints(tools.START, ["x"], [0.0])
+    for x, topic in ((1.0, "/a_odom"), (5.0, "/b_odom")):
+        tape.odometry(tools.START, "odom", "cart", (x, 0, 0, 0, 0, 0, 1), np.zeros(6), topic=topic)
+    state, stderr = exported(tools, tape)
+    assert (state.frame("cart").parent, place(state.frame("cart"))) == ("odom", (1.0, 0.0, 0.0))
+    assert "frame 'cart' is where '/a_odom' says; passed over: '/b_odom'" in stderr
+
+
 @pytest.mark.parametrize(("joint", "parent"), [(None, "world"), ("planar", "odom")])
 def test_where_nobody_says_where_a_robot_is_its_pose_is_not_stated_and_that_is_said(
     tools: Any, joint: str | None, parent: str
