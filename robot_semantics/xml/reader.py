@@ -5,7 +5,6 @@ lxml gives the tree; `source_map` finds places when the first problem has to be 
 
 from __future__ import annotations
 
-import codecs
 import copy
 import re
 from collections.abc import Iterable, Mapping
@@ -17,8 +16,9 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Place
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
 from robot_semantics.xml.source_map import SKIPPED, ElementIndex, Lines, SourceMap
 
 __all__ = [
@@ -33,9 +33,6 @@ __all__ = [
     "utf8_of",
 ]
 
-MAX_BYTES = 64 * 1024 * 1024
-"""Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
-
 UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
 
@@ -46,8 +43,6 @@ _BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
 _ODD_HYPHEN = re.compile(rb"-(?=-|$)")
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
 _LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
-_NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
-"""What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
 
 
 class XmlDocument:
@@ -153,23 +148,6 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     return _tree(utf8, source, forgiving=forgiving)
 
 
-def utf8_of(text: str | bytes, source: str) -> bytes:
-    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in.
-
-    Raises:
-        DescriptionError: the text is too large, empty or not decodable.
-
-    """
-    if len(text) > MAX_BYTES:
-        raise _refusal(
-            "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source)
-        )
-    utf8 = _as_utf8(text, source)
-    if not utf8 or utf8.isspace():
-        raise _refusal("empty-document", "the text is empty", Place(source, 1, 1))
-    return utf8
-
-
 def _tree(utf8: bytes, source: str, *, forgiving: bool) -> XmlDocument:
     """Parse a text into a tree."""
     has_doctype = _has_doctype(utf8)
@@ -262,7 +240,7 @@ def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
     except expat.ExpatError as error:
         place = Place(source, error.lineno, error.offset + 1)
         reason = expat.ErrorString(error.code)
-        raise _refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
+        raise refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
     return missing
 
 
@@ -307,7 +285,7 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
         # expat stands somewhere in the declaration by now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
         place = Place(source, *Lines(utf8).line_column(start))
-        raise _refusal("entity-declared", "entity declarations are not read", place)
+        raise refusal("entity-declared", "entity declarations are not read", place)
 
     parser.EntityDeclHandler = entity
     with suppress(expat.ExpatError):
@@ -320,18 +298,18 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
         place = Place(source, *Lines(utf8).line_column(found.start()))
-        raise _refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
+        raise refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
 
 
 def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
     line, column = (max(value or 1, 1) for value in error.position)
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
     if "xcessive depth" in message:
-        return _refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
+        return refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
     if _LIBRARY_LIMIT.search(message):
         reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
-        return _refusal("too-large", reason, Place(source, line, column))
-    return _refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
+        return refusal("too-large", reason, Place(source, line, column))
+    return refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
 
 
 def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:
@@ -342,60 +320,3 @@ def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:
 
     """
     return parse_xml(read_text(path), str(path), forgiving=forgiving)
-
-
-def read_text(path: str | Path) -> bytes:
-    """Return a file's bytes.
-
-    Raises:
-        DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
-
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise _refusal("unreadable", f"cannot be read: {reason}", Place(str(path))) from None
-
-
-def _as_utf8(text: str | bytes, source: str) -> bytes:
-    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in."""
-    encoding = "utf-8"
-    try:
-        if isinstance(text, str):
-            return text.removeprefix("\ufeff").encode()
-        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return text.decode("utf-16").encode()
-        declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
-        if declared:
-            encoding = declared.group(1).decode()
-        if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
-            # The bytes are themselves: large files are spared two copies.
-            return bytes(text)
-        name = codecs.lookup(encoding).name.replace("-", "_")
-        if name in _NO_CHARACTER_SETS:
-            raise LookupError
-        if name.startswith(("utf_16", "utf_32")):
-            # Its declaration could be read byte by byte.
-            message = f"the text is declared to be {encoding}, but is not"
-            raise _refusal("not-decodable", message, Place(source, 1, 1))
-        return text.decode(encoding).removeprefix("\ufeff").encode()
-    except UnicodeDecodeError as error:
-        line = column = 1
-        if isinstance(text, bytes):
-            before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
-            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        message = f"the text is no {error.encoding}: {error.reason}"
-        raise _refusal("not-decodable", message, Place(source, line, column)) from None
-    except LookupError:
-        message = f"the text is declared to be {encoding}, which is no known character set"
-        raise _refusal("not-decodable", message, Place(source, 1, 1)) from None
-    except UnicodeError as error:
-        raise _refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
-
-
-def _refusal(code: str, message: str, place: Place) -> DescriptionError:
-    diagnostics = Diagnostics()
-    diagnostics.error(code, message, place)
-    return DescriptionError(diagnostics)

@@ -1,0 +1,89 @@
+"""A document's bytes: read from a file, and decoded to UTF-8 whatever encoding they came in."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
+
+MAX_BYTES = 64 * 1024 * 1024
+"""Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
+
+_NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape"})
+"""What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
+
+
+def read_text(path: str | Path) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
+
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise refusal("unreadable", f"cannot be read: {reason}", Place(str(path))) from None
+
+
+def utf8_of(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in.
+
+    Raises:
+        DescriptionError: the text is too large, empty or not decodable.
+
+    """
+    if len(text) > MAX_BYTES:
+        raise refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source))
+    utf8 = _as_utf8(text, source)
+    if not utf8 or utf8.isspace():
+        raise refusal("empty-document", "the text is empty", Place(source, 1, 1))
+    return utf8
+
+
+def _as_utf8(text: str | bytes, source: str) -> bytes:
+    """Return the text as UTF-8 without a byte-order mark, whatever encoding it came in."""
+    encoding = "utf-8"
+    try:
+        if isinstance(text, str):
+            return text.removeprefix("\ufeff").encode()
+        if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return text.decode("utf-16").encode()
+        declared = re.match(rb"""\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""", text)
+        if declared:
+            encoding = declared.group(1).decode()
+        if text.isascii() and encoding.lower() in ("utf-8", "us-ascii", "ascii"):
+            # The bytes are themselves: large files are spared two copies.
+            return bytes(text)
+        name = codecs.lookup(encoding).name.replace("-", "_")
+        if name in _NO_CHARACTER_SETS:
+            raise LookupError
+        if name.startswith(("utf_16", "utf_32")):
+            # Its declaration could be read byte by byte.
+            message = f"the text is declared to be {encoding}, but is not"
+            raise refusal("not-decodable", message, Place(source, 1, 1))
+        return text.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        line = column = 1
+        if isinstance(text, bytes):
+            before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        message = f"the text is no {error.encoding}: {error.reason}"
+        raise refusal("not-decodable", message, Place(source, line, column)) from None
+    except LookupError:
+        message = f"the text is declared to be {encoding}, which is no known character set"
+        raise refusal("not-decodable", message, Place(source, 1, 1)) from None
+    except UnicodeError as error:
+        raise refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
+
+
+def refusal(code: str, message: str, place: Place) -> DescriptionError:
+    """Return the error of a text that cannot be read at all."""
+    diagnostics = Diagnostics()
+    diagnostics.error(code, message, place)
+    return DescriptionError(diagnostics)
