@@ -169,7 +169,7 @@ def test_several_robots_are_a_page_of_panels(tools: Any) -> None:
     # Two by two, each panel with the height of the one.
     (wide, high), (page_wide, page_high) = sizes
     assert page_high - high == pytest.approx(3.4)
-    assert (wide, page_wide) == (pytest.approx(11.0), pytest.approx(16.0))
+    assert [wide, page_wide] == pytest.approx([11.0, 16.0])
 
 
 def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
