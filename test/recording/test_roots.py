@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
 
 BOX = '<robot name="{name}"><link name="base"/>{more}</robot>'
 CART = (
@@ -33,7 +33,7 @@ def exported(tools: Any, tape: Any, *arguments: object) -> tuple[WorldState, str
     return read_world(tools.folder / "state.usdf"), stderr
 
 
-def place(model: ModelState) -> Any:
+def place(model: ModelState | Frame) -> Any:
     assert model.pose is not None
     return model.pose.xyz_rpy[:3]
 
