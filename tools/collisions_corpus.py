@@ -147,7 +147,7 @@ def compare(entry: Entry, result: Made) -> Row:
     idle = Counter(
         reason.value for pair in matrix.pairs if pair not in stated and (reason := matrix.reason(pair)) is not None
     )
-    return Row(entry, result, stated, sorted(colliding, key=lambda e: (-(e.hits or 0), e.pair)), idle)
+    return Row(entry, result, stated, sorted(colliding, key=lambda e: (-(e.hits or 0) / e.samples, e.pair)), idle)
 
 
 def explained(row: Row) -> Iterator[str]:
@@ -164,7 +164,7 @@ def explained(row: Row) -> Iterator[str]:
             row.entry.name,
             " – ".join(evidence.pair),
             row.stated[evidence.pair] or "none given",
-            f"{evidence.hits:,}",
+            f"{evidence.hits:,} of {evidence.samples:,}",
             f"{1000.0 * evidence.deepest.depth:.1f}",
             ", ".join(f"{name} {value:.3f}" for name in between for value in q[space.joint_positions[name]]),
         )
@@ -228,7 +228,7 @@ def page() -> str:
             rows.append(compare(entry, result))
     columns = ("file", "pairs", "ours: A / Al / D / N", "checked", "SRDF: A / Al / D / N / other", "checked", "collide")
     table = (*columns, "idle", "seconds")
-    witnesses = ("file", "links", "SRDF's reason", "hits of 10,000", "deepest [mm]", "witness")
+    witnesses = ("file", "links", "SRDF's reason", "hits", "deepest [mm]", "witness")
     lines = [
         HEAD,
         *recounted(),
