@@ -194,7 +194,8 @@ def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage
     browser.run("document.getElementById('degrees').click()")
     browser.drawn()
     first = browser.run("document.querySelectorAll('#differences tr')[1].innerText").split("\t")
-    assert (first[3], float(first[2])) == ("°", pytest.approx(57.296))
+    assert first[3] == "°"
+    assert float(first[2]) == pytest.approx(57.296)
     assert set(browser.run("viewer.drawn.filter((item) => item.ghost).map((item) => item.alpha)")) == {0.35}
     browser.run(
         "(() => { const slider = document.getElementById('moment');"
