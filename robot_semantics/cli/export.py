@@ -80,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--format", choices=("usdf", "jsonl", "npz", "csv", "parquet"), help="default: by the ending of OUT"
     )
-    how.add_argument("--force", action="store_true", help="replace a folder that is not empty")
+    how.add_argument(
+        "--force", action="store_true", help="replace a folder that is not empty, or a file that no export made"
+    )
     how.add_argument("--jobs", type=int, default=1, metavar="N", help="work in N processes")
     how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")
     how.add_argument(

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
             data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
         out = Path(arguments.output)
-        with whole_or_nothing(out, folder=False) as path:
+        with whole_or_nothing(out, folder=False, force=arguments.force) as path:
             # The temporary name keeps the ending, which tells the kind of picture.
             picture = path.with_name(f"{path.name}{out.suffix}")
             try:

@@ -76,7 +76,7 @@ class ExportRequest:
         run: number of the run, from 1, of a recording whose clock was set back; None: the last.
         jobs: how many processes.
         dask: address of a Dask scheduler that does the work instead.
-        force: replace a folder that is not empty.
+        force: replace a folder that is not empty, or a file that no export made.
     """
 
     bags: tuple[Path, ...]

@@ -26,6 +26,8 @@ from robot_semantics.usdf.table import format_time
 INDEX = "index.json"
 INDEX_FORMAT = "robot_semantics series 1"
 _NPZ = GroupKey("series", "", ())
+_MARKS = {".usdf": b"<world_state", ".parquet": b"PAR1", ".jsonl": b'{"format":"urn:robot-semantics:', ".csv": b"time,"}
+"""What stands near the start of a file of each format."""
 
 
 def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:
@@ -46,6 +48,20 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
         raise RequestError(f"'{target}' cannot be written: '{above}' is no folder that may be written into")
     if folder and target.exists() and not target.is_dir():
         raise RequestError(f"'{target}' is a file, a folder is to be written")
+    if target.is_file() and not (force or _is_made_here(target)):
+        raise RequestError(f"'{target}' is there already, and no export made it; --force writes over it")
+
+
+def _is_made_here(path: Path) -> bool:
+    """Tell whether a file looks like an earlier export in the format of its ending, which a new one may replace."""
+    if path.suffix == ".npz":
+        if not zipfile.is_zipfile(path):
+            return False
+        with zipfile.ZipFile(path) as archive:
+            return "time_ns.npy" in archive.namelist()
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return _MARKS.get(path.suffix, b"\0no such format") in head
 
 
 @contextmanager
@@ -53,7 +69,7 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
     """Give a temporary path beside `target`; it takes the target's name when all went well and is removed when not.
 
     Raises:
-        RequestError: a folder of that name is there already and `force` is not given.
+        RequestError: something of that name is there already and `force` is not given.
     """
     check_target(target, folder=folder, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -303,6 +303,20 @@ def test_without_rosbags_the_extra_is_named(tools: Any, drive: Path, monkeypatch
         assert f"{purpose} recordings needs the Python module 'rosbags': pip install 'robot_semantics[bag]'" in stderr
 
 
+@pytest.mark.parametrize("ending", ["usdf", "npz", "jsonl", "csv"])
+def test_a_file_is_replaced_where_an_export_made_it_or_by_force(tools: Any, drive: Path, ending: str) -> None:
+    out = tools.folder / f"out.{ending}"
+    for at in ("1", "2"):
+        assert tools.run("export", drive, "--at", at, "-o", out)[0] == 0
+    made = out.read_bytes()
+    out.write_text("mine")
+    code, _, error = tools.run("export", drive, "--at", "2", "-o", out)
+    assert (code, out.read_text()) == (1, "mine")
+    assert "is there already, and no export made it; --force writes over it" in error
+    assert tools.run("export", drive, "--at", "2", "-o", out, "--force")[0] == 0
+    assert out.read_bytes() == made
+
+
 def test_what_is_read_is_never_written_over(tools: Any, drive: Path) -> None:
     before = sorted((path, path.read_bytes()) for path in drive.rglob("*") if path.is_file())
     for words in (("--every", "1", "-o", drive, "--force"), ("--every", "1", "-o", drive.parent, "--force")):
