@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def domain() -> Iterator[int]:
-    from support.nodes import Domain
+    from support.domains import Domain
 
     domain = Domain()
     yield domain.number

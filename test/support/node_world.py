@@ -12,7 +12,8 @@ from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 from robot_semantics_interfaces.srv import GetWorldState, RestoreSnapshot, SaveSnapshot
-from support.nodes import LATCHED, Client, Domain, NodeProcess
+from support.domains import Domain
+from support.nodes import LATCHED, Client, NodeProcess
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.messages.maker import pose_message
@@ -22,11 +23,15 @@ from robot_semantics.usdf.writer import write_world
 
 NODE = "/robot_semantics"
 
+# The domain of the client that is kept: without its lock, later tests would take it, and hear that client.
+_held: list[Domain] = []
+
 
 @lru_cache(maxsize=1)
 def shared_client() -> Client:
     """Return a client in a domain of its own, kept for the rest of the process."""
-    return Client(Domain().number)
+    _held.append(Domain())
+    return Client(_held[-1].number)
 
 
 def transform(parent: str, child: str, pose: Pose, stamp_ns: int | None = None) -> TransformStamped:

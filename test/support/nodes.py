@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -41,28 +39,6 @@ PATIENCE_S = 20.0
 DATA = Path(__file__).parents[1] / "data"
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
-
-
-class Domain:
-    """A DDS domain that no other test on this machine uses, held for a whole module; the locks of `ros_domain`."""
-
-    def __init__(self) -> None:
-        folder = Path(tempfile.gettempdir(), "robot_semantics_domains")
-        folder.mkdir(exist_ok=True)
-        start = os.getpid() % 101
-        for number in (1 + (start + step) % 101 for step in range(101)):
-            lock = (folder / str(number)).open("w")
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                lock.close()
-                continue
-            self.number, self._lock = number, lock
-            return
-        raise RuntimeError("all DDS domains are taken")
-
-    def release(self) -> None:
-        self._lock.close()
 
 
 RUNNING: list[NodeProcess] = []

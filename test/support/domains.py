@@ -1,0 +1,38 @@
+"""DDS domains for tests: one that no other test on this machine uses, and that the last tests here did not use."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+import tempfile
+from pathlib import Path
+
+# Higher domains use ports that Linux hands out to others.
+COUNT = 101
+
+# What a test leaves behind, a killed node or one that is not yet collected, must not be seen by the next one.
+_turn = itertools.count()
+
+
+class Domain:
+    """A DDS domain, held by a lock on a file, which goes with the process that holds it, however that ends."""
+
+    def __init__(self) -> None:
+        folder = Path(tempfile.gettempdir(), "robot_semantics_domains")
+        folder.mkdir(exist_ok=True)
+        start = os.getpid() + next(_turn)
+        for number in (1 + (start + step) % COUNT for step in range(COUNT)):
+            lock = (folder / str(number)).open("w")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                continue
+            self.number, self._lock = number, lock
+            return
+        raise RuntimeError("all DDS domains are taken")
+
+    def release(self) -> None:
+        """Let others have it."""
+        self._lock.close()
