@@ -126,8 +126,8 @@ def plain_script(bag: Path, out: Path, times: Callable[[list[int]], list[int]]) 
             if connection.topic == "/joint_states":
                 joint_stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
                 values = (message.position, message.velocity, message.effort)
-                # Three, as there are three arrays: mypy counts no generators.
-                joint_values.append(tuple(dict(zip(message.name, some.tolist(), strict=True)) for some in values))  # type: ignore[arg-type]
+                q, v, effort = (dict(zip(message.name, some.tolist(), strict=True)) for some in values)
+                joint_values.append((q, v, effort))
             else:
                 for item in message.transforms:
                     stamp = item.header.stamp.sec * 10**9 + item.header.stamp.nanosec

@@ -46,7 +46,10 @@ KNOWN: dict[str, tuple[Path, Path | None]] = {
     "Talos": (ROBOTS / "talos_data/robots/talos_reduced.urdf", ROBOTS / "talos_data/srdf/talos.srdf"),
     "Tiago": (ROBOTS / "tiago_description/robots/tiago.urdf", None),
     "iCub": (ROBOTS / "icub_description/robots/icub.urdf", ROBOTS / "icub_description/srdf/icub.srdf"),
-    "Stretch": tuple(MODELS / f"stretch4_robot_model/stretch4_sg4.{kind}" for kind in ("urdf", "srdf")),  # type: ignore[dict-item]
+    "Stretch": (
+        MODELS / "stretch4_robot_model/stretch4_sg4.urdf",
+        MODELS / "stretch4_robot_model/stretch4_sg4.srdf",
+    ),
     "Go2": (ROBOTS / "go2_description/urdf/go2.urdf", ROBOTS / "go2_description/srdf/go2.srdf"),
     "ANYmal": (
         ROBOTS / "anymal_b_simple_description/robots/anymal.urdf",

@@ -15,7 +15,8 @@ FIELD = re.compile(r"(?P<type>[\w/]+(?:\[[^\]]*\])?)\s+(?P<name>\w+)\s*(?P<const
 @pytest.fixture(params=FILES, ids=lambda path: path.name)
 def lines(request: pytest.FixtureRequest) -> list[str]:
     """Return the lines of one file."""
-    return request.param.read_text(encoding="utf-8").splitlines()  # type: ignore[no-any-return]
+    path: Path = request.param
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def fields(lines: list[str]) -> list[re.Match[str]]:

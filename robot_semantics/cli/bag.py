@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the bag; 0 done, 1 problems in the states, 2 wrong usage."""
     from robot_semantics.recording.bag_writer import write_bag
-    from robot_semantics.recording.outputs import check_target
     from robot_semantics.recording.series_input import load_states
+    from robot_semantics.recording.target import check_target
 
     problems = Diagnostics()
     states = [Path(path) for path in arguments.states]

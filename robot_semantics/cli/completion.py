@@ -36,7 +36,7 @@ def complete(parser: argparse.ArgumentParser) -> None:
         names = _NAMES.get(action.dest) or _NAMES.get(str(action.metavar))
         if names is not None and action.choices is None:
             # How argcomplete is told what an argument may be.
-            action.completer = _offer(names)  # type: ignore[attr-defined]
+            action.completer = _offer(names)  # type: ignore[attr-defined]  # argparse has no such place
     argcomplete.autocomplete(parser)
 
 

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Draw; 0 done, 1 problems in the series."""
     from robot_semantics.model.loading import load_robot
-    from robot_semantics.recording.outputs import whole_or_nothing
     from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
+    from robot_semantics.recording.target import whole_or_nothing
 
     problems = Diagnostics()
     try:

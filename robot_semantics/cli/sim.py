@@ -132,7 +132,7 @@ def _run(arguments: argparse.Namespace) -> int:
         elapsed = time.perf_counter() - started
         _save(simulator, state, arguments.output)
     else:
-        from robot_semantics.recording.outputs import whole_or_nothing
+        from robot_semantics.recording.target import whole_or_nothing
 
         digits = len(str(arguments.steps))
         with whole_or_nothing(Path(arguments.output), folder=True, force=arguments.force) as folder, Bar() as bar:

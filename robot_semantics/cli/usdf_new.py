@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.files import resolved, save_bytes
+from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.usdf_edit import add_change_arguments, changed
 from robot_semantics.cli.usdf_places import Origin, placed
@@ -74,33 +74,25 @@ def run_new(arguments: argparse.Namespace) -> int:
 
 
 def _described(word: str, arguments: argparse.Namespace) -> Described:
-    name, equals, files = word.partition("=")
-    if not equals:
-        name, files = "", word
-    paths = [Path(file) for file in files.split(",")]
-    if (equals and not name) or len(paths) > 2 or not all(file.strip() for file in files.split(",")):
+    name, files = word.split("=", 1) if "=" in word else (None, word)
+    paths = files.split(",")
+    if name == "" or len(paths) > 2 or not all(path.strip() for path in paths):
         raise UsageError(f"a robot is [NAME=]URDF[,SRDF], not '{word}'")
-    urdf, srdf = paths[0], paths[1] if len(paths) > 1 else None
-    robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": str(urdf), "srdf": srdf and str(srdf)}))
-    state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name or None)
-    files_named = [str(resolved(path)) for path in paths]
+    urdf, srdf = (*paths, None)[:2]
+    robot = inputs.load(argparse.Namespace(**{**vars(arguments), "urdf": urdf, "srdf": srdf}))
+    state = from_joint_positions(robot, JointSpace.of(robot).neutral(), T_parent_root=np.eye(4), name=name)
+    state = replace(state, links=(), urdf_sha256=model_digest(robot))
     texts = _texts(paths, robot, arguments)
-    if texts is not None:
-        files_named = []
-    state = replace(
-        state,
-        links=(),
-        description=files_named[0] if files_named else None,
-        semantic=files_named[1] if len(files_named) > 1 else None,
-        urdf_sha256=model_digest(robot),
-    )
+    if texts is None:
+        description, semantic = (*(str(Path(path).resolve()) for path in paths), None)[:2]
+        state = replace(state, description=description, semantic=semantic)
     return Described(robot, state, texts)
 
 
-def _texts(paths: Sequence[Path], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
+def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespace) -> Texts | None:
     """Return what the files mean where others could not read them so, None where the files can be named."""
     how = inputs.xacro_of(arguments)
-    if not (how.expand or arguments.implicit_links or any(path.suffix == ".xacro" for path in paths)):
+    if not (how.expand or arguments.implicit_links or any(path.endswith(".xacro") for path in paths)):
         return None
     srdf = read_document(paths[1], how).places.text.decode() if len(paths) > 1 else ""
     return Texts(robot.urdf_text, srdf)

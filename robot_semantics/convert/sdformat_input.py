@@ -152,7 +152,7 @@ class _Input:
             if None in row and any(value is not None for value in row):
                 self.lost.append(f"joint '{name}' of '{model}': its {word}, which only one of two axes has")
         positions, velocities, torques = values
-        return JointState(name, positions, velocities, torques)  # type: ignore[arg-type]
+        return JointState(name, positions, velocities, torques)  # type: ignore[arg-type]  # rows with None are left out
 
     def _with_motion(self, state: WorldState) -> WorldState:
         """Return the state with twists and wrenches, moved from the world's axes to where USDF has them."""
@@ -199,7 +199,8 @@ class _Input:
         parts = [element.find(linear), element.find(angular)]
         if parts == [None, None]:
             old = element.find(both)
-            return None if old is None else self._numbers(old, 6)  # type: ignore[return-value]
+            row = None if old is None else self._numbers(old, 6)
+            return None if row is None else six(row)
         if None in parts:
             missing = linear if parts[0] is None else angular
             self.lost.append(f"link '{element.get('name')}': a velocity or force without {missing}")
@@ -207,7 +208,7 @@ class _Input:
         rows = [self._numbers(part, 3) for part in parts if part is not None]
         if parts[1] is not None and rows[1] is not None and _in_degrees(parts[1]):
             rows[1] = tuple(map(math.radians, rows[1]))
-        return None if rows[0] is None or rows[1] is None else (*rows[0], *rows[1])  # type: ignore[return-value]
+        return None if rows[0] is None or rows[1] is None else six((*rows[0], *rows[1]))
 
     def _pose(self, element: etree._Element) -> tuple[Pose | None, str]:
         """Return an element's pose and what it is relative to."""

@@ -35,8 +35,8 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.outputs import whole_or_nothing
 from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.ages import ages_of

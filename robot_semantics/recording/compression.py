@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-import lz4.frame  # type: ignore[import-untyped]
+import lz4.frame
 
 from robot_semantics.recording.unpack_limit import UnpackedTooLargeError, limit_for
 

@@ -25,9 +25,7 @@ from robot_semantics.recording.outputs import (
     Nothing,
     Output,
     UsdfFile,
-    check_target,
     series_arrays,
-    whole_or_nothing,
 )
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.parts import Advance, Part, Task, read_part
@@ -36,6 +34,7 @@ from robot_semantics.recording.render import Block, Rendered, render
 from robot_semantics.recording.robots import RequestError, Robot, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
+from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.state.snapshot_store import digest_name

@@ -133,8 +133,8 @@ def export_each(
         OSError: the folder cannot be written.
     """
     try:
-        import pyarrow as pa  # type: ignore[import-untyped]
-        import pyarrow.parquet as pq  # type: ignore[import-untyped]
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("pyarrow", "parquet", "the index of many bags") from None
     (folder / ROWS).mkdir(parents=True, exist_ok=True)

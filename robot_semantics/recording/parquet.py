@@ -19,8 +19,8 @@ from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.state.model_states import ModelSeries, variable_columns
 
 try:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 except ImportError as error:
     raise MissingExtraError("pyarrow", "parquet", "Parquet files") from error
 

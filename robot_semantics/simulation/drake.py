@@ -68,14 +68,11 @@ class DrakeSimulator:
         said = (sorted((name, str(digest)) for name, digest in self._digests.items()), spec.timestep, spec.gravity)
         self._digest = hashlib.sha256(repr((*said, spec.ground)).encode()).hexdigest()
         q = self._positions()
-        for model in self._world.models.values():
-            for joint in model.spec.robot.joints:
-                if joint.position_count == 1 and joint.mimic is None and not joint.virtual:
-                    q[model.joints[joint.name].position_start()] = joint.limits.default
-            for joint in model.spec.robot.joints:
-                if joint.mimic is not None and joint.position_count == 1:
-                    leader = q[model.joints[joint.mimic.joint].position_start()]
-                    q[model.joints[joint.name].position_start()] = joint.mimic.multiplier * leader + joint.mimic.offset
+        for name, model in self._world.models.items():
+            space = self._robots[name].kinematics.space
+            neutral = space.neutral()
+            for joint_name, joint in model.joints.items():
+                set_joint(q, joint, "position", neutral[space.joint_positions[joint_name]])
         self._put(q, self._velocities(), self._bases, {name: self._held(name, q) for name in self._targets})
 
     @property

@@ -108,15 +108,11 @@ class MujocoSimulator:
         self._set_modes(self.built.servos.default_modes)
         self._frames = {}
         for layout in self.built.layouts.values():
+            space = self._robots[layout.name].kinematics.space
+            neutral = space.neutral()
             for place in layout.joints:
-                joint = place.joint
-                if joint.position_count == 1 and joint.mimic is None:
-                    self.data.qpos[place.qpos] = joint.limits.default
-            for place in layout.joints:
-                mimic = place.joint.mimic
-                if mimic is not None and place.joint.position_count == 1:
-                    leader = self.data.qpos[layout.by_name[mimic.joint].qpos]
-                    self.data.qpos[place.qpos] = mimic.multiplier * leader + mimic.offset
+                if place.joint.position_count == 1:
+                    self.data.qpos[place.qpos] = neutral[space.joint_positions[place.joint.name]]
             self._hold(self.data, self.modes, layout)
 
     def step(self, count: int = 1) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 try:
     import msgspec
 except ImportError:  # the pure Python paths below give the same results, more slowly
-    msgspec = None  # type: ignore[assignment, unused-ignore]
+    msgspec = None  # type: ignore[assignment, unused-ignore]  # as an extra
 
 Row = tuple[float, ...]
 

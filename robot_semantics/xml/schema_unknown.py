@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
@@ -99,28 +99,13 @@ class Reporter:
                 return True
             kept = "" if table.unknown is Severity.ERROR else _KEPT
             message = f"<{name}> is not known in <{inside}>{kept}"
-            return self._report(table.unknown, "unknown-element", message, at, name, valid)
+            self._as_unknown("unknown-element", message, at, name=name, valid=valid)
+            return table.unknown is not Severity.ERROR
         elif namespace == table.namespace:
             self.warning("unknown-element", f"<{name}> is not known in <{inside}>{_KEPT}", at, name=name, valid=valid)
         elif table.silent_namespaces is not None and namespace not in table.silent_namespaces:
             message = f"<{etree.QName(tag).localname}> is of another namespace{_KEPT}"
             self.warning("foreign-content", message, at)
-        return True
-
-    def _report(
-        self,
-        severity: Severity,
-        code: str,
-        message: str,
-        at: int,
-        name: str | None = None,
-        valid: Collection[str] = (),
-    ) -> bool:
-        """Report a problem; tell whether it is no error."""
-        if severity is Severity.ERROR:
-            self.error(code, message, at, name=name, valid=valid)
-            return False
-        self.warning(code, message, at, name=name, valid=valid)
         return True
 
     def unknown_choice(self, tag: str, plan: Plan, at: int) -> None:
@@ -142,10 +127,7 @@ class Reporter:
     def stray(self, plan: Plan, text: str, at: int) -> None:
         """Report a text between tags."""
         message = f"the text '{shown(text, 40)}' in <{plan.tag}> is not used"
-        if self.table.unknown is Severity.ERROR:
-            self.error("stray-text", message, at)
-        else:
-            self.warning("stray-text", message, at)
+        self._as_unknown("stray-text", message, at)
 
     # -- reports -------------------------------------------------------------------------------------------------------
 
@@ -157,36 +139,26 @@ class Reporter:
         """Report an attribute that must be there and is not."""
         self.error("missing-attribute", f"<{tag}> has no attribute '{attribute}'", at)
 
-    def error(
-        self,
-        code: str,
-        message: str,
-        at: int,
-        attribute: str | None = None,
-        *,
-        name: str | None = None,
-        valid: Collection[str] = (),
-    ) -> None:
-        """Report an error at an element or its attribute."""
-        self.found.error(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
+    def error(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
+        """Report an error at an element or its attribute; `names` as of `Diagnostics.error`."""
+        self.found.error(code, message, self.document.places.place(at, attribute), **names)
 
-    def warning(
-        self,
-        code: str,
-        message: str,
-        at: int,
-        attribute: str | None = None,
-        *,
-        name: str | None = None,
-        valid: Collection[str] = (),
-    ) -> None:
-        """Report a warning at an element or its attribute."""
-        self.found.warning(code, message, self.document.places.place(at, attribute), name=name, valid=valid)
+    def warning(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
+        """Report a warning at an element or its attribute; `names` as of `Diagnostics.warning`."""
+        self.found.warning(code, message, self.document.places.place(at, attribute), **names)
+
+    def _as_unknown(self, code: str, message: str, at: int, **names: Any) -> None:
+        """Report what the format's table makes of things that it does not know: an error or a warning."""
+        report = self.error if self.table.unknown is Severity.ERROR else self.warning
+        report(code, message, at, **names)
 
     def name_of(self, node: etree._Element) -> str:
         """Return an element's tag as the document writes it."""
         tag = str(node.tag)
-        if not tag.startswith("{") or tag != (name := self.table.name(tag)):
-            return tag if not tag.startswith("{") else name
+        name = self.table.name(tag)
+        if not tag.startswith("{"):
+            return tag
+        if name != tag:
+            return name
         local = etree.QName(tag).localname
         return f"{node.prefix}:{local}" if node.prefix else local

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,15 @@ def run(capsys: pytest.CaptureFixture[str]) -> RunCommand:
 def rover() -> tuple[Path, Path]:
     """Return the URDF and SRDF of the package's own example robot."""
     return Path(example("rover_arm.urdf")), Path(example("rover_arm.srdf"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder in which commands run, with the example's files, also as robot.urdf, robot.srdf, world.usdf."""
+    for kind, other in (("urdf", "robot.urdf"), ("srdf", "robot.srdf"), ("usdf", "world.usdf")):
+        shutil.copy(example(f"rover_arm.{kind}"), tmp_path)
+        shutil.copy(example(f"rover_arm.{kind}"), tmp_path / other)
+    for kind in ("urdf", "srdf"):
+        shutil.copy(example(f"block.{kind}"), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

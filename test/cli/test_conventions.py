@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.examples import FOLDER
 
 # Commands about one robot and its semantics: what stands behind the SRDF.
 ABOUT_A_ROBOT: dict[str, list[str]] = {
@@ -25,15 +23,6 @@ ABOUT_A_ROBOT: dict[str, list[str]] = {
     "collisions witness": ["base_link", "palm_link", "--samples", "50"],
     "collisions generate": ["-o", "new.srdf", "--force", "--samples", "20"],
 }
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder in which commands run, with the example robot."""
-    for kind in ("urdf", "srdf"):
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"robot.{kind}")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def told(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

@@ -18,7 +18,6 @@ import pytest
 from robot_semantics.cli import main as command_line
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.completion import SHELLS
-from robot_semantics.examples import FOLDER
 
 # What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
 NOT_RUN = (
@@ -44,18 +43,6 @@ def records() -> Iterator[tuple[str, Command]]:
 
 
 ALL = [(words, line) for words, command in records() for line in command.examples]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder in which examples run, with the files that they name."""
-    for kind in ("urdf", "srdf", "usdf"):
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path)
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"{'world' if kind == 'usdf' else 'robot'}.{kind}")
-    for kind in ("urdf", "srdf"):
-        shutil.copy(FOLDER / f"block.{kind}", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize(("words", "command"), list(records()), ids=[words for words, _ in records()])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.examples import FOLDER
 
 COMMANDS = (
     "show robot.urdf --svg OUT.svg",
@@ -30,17 +28,6 @@ COMMANDS = (
     "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o new.srdf --json OUT.json",
     "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o newer.srdf --plot OUT.png",
 )
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for kind in ("urdf", "srdf", "usdf"):
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path)
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"{'world' if kind == 'usdf' else 'robot'}.{kind}")
-    for kind in ("urdf", "srdf"):
-        shutil.copy(FOLDER / f"block.{kind}", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("line", COMMANDS)

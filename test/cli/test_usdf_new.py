@@ -10,18 +10,8 @@ import pinocchio
 import pytest
 
 from robot_semantics.cli import main as command_line
-from robot_semantics.examples import FOLDER
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder in which commands run, with the example robot."""
-    for kind in ("urdf", "srdf"):
-        shutil.copy(FOLDER / f"rover_arm.{kind}", tmp_path / f"robot.{kind}")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_a_world_of_two_robots_of_one_file_stands_where_it_was_said(folder: Path) -> None:

@@ -20,7 +20,7 @@ from rclpy.subscription import Subscription
 _FOREVER = -1
 
 
-class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]
+class SetAside(CallbackGroup):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
     """The callback group of subscriptions that the executor must leave alone."""
 
     def can_execute(self, entity: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from robot_semantics.ros.node import parameter_table as checks
 from robot_semantics.ros.node.parameter_table import Parameter, Values
 from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
+from robot_semantics.usdf.poses import six
 
 ROBOT: tuple[Parameter, ...] = (
     Parameter("robot_description", "", "The robot's URDF, as text.", checks.text),
@@ -175,7 +176,7 @@ def robot_settings(values: Values, prefix: str, virtual_joints: Iterable[str], r
             name: VirtualJointSettings(
                 source=Source(value(f"{VIRTUAL_JOINTS}.{name}.source")),
                 topic=value(f"{VIRTUAL_JOINTS}.{name}.topic"),
-                pose=tuple(float(number) for number in value(f"{VIRTUAL_JOINTS}.{name}.pose")),  # type: ignore[arg-type]
+                pose=six(value(f"{VIRTUAL_JOINTS}.{name}.pose")),
                 parent_frame=value(f"{VIRTUAL_JOINTS}.{name}.parent_frame"),
             )
             for name in virtual_joints

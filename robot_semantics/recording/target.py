@@ -1,0 +1,77 @@
+"""Where an output goes: what stands there already, and a file or folder that appears there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from robot_semantics.base.files import resolved, temporary_beside
+from robot_semantics.recording.robots import RequestError
+
+_MARKS = {".usdf": b"<world_state", ".parquet": b"PAR1", ".jsonl": b'{"format":"urn:robot-semantics:', ".csv": b"time,"}
+"""What stands near the start of a file of each format."""
+
+
+def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """Tell whether a file or folder can be written as `target`.
+
+    Raises:
+        RequestError: there is something there that is not replaced, or it would replace one of `inputs`.
+    """
+    for path in inputs:
+        mine, other = resolved(target), resolved(path)
+        if mine == other or (folder and mine in other.parents):
+            raise RequestError(f"'{target}' would be written over '{path}', which is read")
+    if target.is_dir() and (not folder or (any(target.iterdir()) and not force)):
+        what = "exists and is not empty; --force replaces it" if folder else "is a folder, a file is to be written"
+        raise RequestError(f"'{target}' {what}")
+    above = next(parent for parent in target.absolute().parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise RequestError(f"'{target}' cannot be written: '{above}' is no folder that may be written into")
+    if folder and target.exists() and not target.is_dir():
+        raise RequestError(f"'{target}' is a file, a folder is to be written")
+    if target.is_file() and not (force or _is_made_here(target)):
+        raise RequestError(f"'{target}' is there already, and no export made it; --force writes over it")
+
+
+def _is_made_here(path: Path) -> bool:
+    """Tell whether a file looks like an earlier export in the format of its ending, which a new one may replace."""
+    if path.suffix == ".npz":
+        if not zipfile.is_zipfile(path):
+            return False
+        with zipfile.ZipFile(path) as archive:
+            return "time_ns.npy" in archive.namelist()
+    with path.open("rb") as file:
+        head = file.read(4096)
+    return _MARKS.get(path.suffix, b"\0no such format") in head
+
+
+@contextmanager
+def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside `target`; it takes the target's name when all went well and is removed when not.
+
+    Raises:
+        RequestError: something of that name is there already and `force` is not given.
+    """
+    check_target(target, folder=folder, force=force)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with temporary_beside(target, folder=folder) as temporary:
+            yield temporary
+            if folder and target.exists():
+                old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+                target.rename(old)
+                temporary.rename(target)
+                shutil.rmtree(old)
+            else:
+                temporary.replace(target)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            # A full disk does not say what was being written.
+            raise OSError(error.errno, error.strerror, str(target)) from None
+        raise
