@@ -1,4 +1,4 @@
-"""Recordings beyond the usual: tf subsets that vary, one state of a large bag, many bags, Parquet, a thousand bags.
+"""Recordings beyond the usual: varying tf subsets, USDF states, one state of a large bag, many bags, Parquet.
 
 Run: python -m benchmark.bench_fleet [--minutes 10]
 """
@@ -16,9 +16,15 @@ from functools import partial
 from pathlib import Path
 
 from benchmark.bench_recording import ours, record, timed
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main as command_line
 from robot_semantics.recording.parallel import Processes
-from robot_semantics.recording.times import TimeRequest
+from robot_semantics.recording.recording import plan_recording, read_recording
+from robot_semantics.recording.robots import RobotRequest
+from robot_semantics.recording.sampling import Sampling, WorldSampler
+from robot_semantics.recording.state_texts import aged_states, state_texts
+from robot_semantics.recording.times import TimeRequest, blocks, choose_times
+from robot_semantics.usdf.writer import write_world
 
 BAGS, THOUSAND, PROCESSES = 20, 1000, 8
 MEAN_S = 0.02
@@ -28,6 +34,31 @@ MEAN_S = 0.02
 def bytes_read() -> int:
     """Return how many bytes this process has read so far, from files or from their cache."""
     return int(Path("/proc/self/io").read_text().split()[1])
+
+
+def usdf_states(bag: Path, folder: Path) -> None:
+    """Print what a USDF state costs: all of it, its file alone, and its text with and without filling in numbers."""
+    problems = Diagnostics()
+    recording = read_recording(plan_recording((bag,), (RobotRequest(),), problems), problems)
+    times = choose_times(TimeRequest(every="0.1"), recording, problems)
+    series = [*map(WorldSampler(recording, Sampling(), problems).sample, blocks(times, 64))]
+    gap_ns, texts, plain = Sampling().max_gap_ns, list[str](), list[str]()
+    filled = timed(lambda: texts.extend(text for some in series for text in state_texts(some, gap_ns)))
+    written = timed(lambda: plain.extend(write_world(state) for some in series for state in aged_states(some, gap_ns)))
+    assert plain == texts
+
+    def files() -> None:
+        (folder / "files").mkdir()
+        for number, text in enumerate(texts):
+            (folder / "files" / f"{number}.usdf").write_text(text, encoding="utf-8")
+
+    bare = timed(files)
+    whole = timed(partial(ours, bag, folder / "states", TimeRequest(every="0.1")))
+    each = [f"{seconds / len(texts) * 1e3:.3f} ms" for seconds in (whole, bare, filled, written)]
+    print(
+        f"a USDF state of {len(texts)}: {each[0]}, its file alone {each[1]}, its text {each[2]}, "
+        f"one by one {each[3]} ({written / filled:.1f} x)"
+    )
 
 
 def fleet(bags: Path, out: Path, jobs: int) -> float:
@@ -69,6 +100,7 @@ def main() -> None:
         parquet = timed(partial(ours, folder / "bagFalse", folder / "x.parquet", every))
         sizes = [(folder / f"x.{ending}").stat().st_size / 1e6 for ending in ("npz", "parquet")]
         print(f"npz {same:.2f} s, {sizes[0]:.0f} MB; parquet {parquet:.2f} s, {sizes[1]:.0f} MB")
+        usdf_states(folder / "bagFalse", folder)
         size = sum(file.stat().st_size for file in (folder / "bagFalse").iterdir())
         before = bytes_read()
         last = timed(partial(ours, folder / "bagFalse", folder / "end.npz", TimeRequest()))

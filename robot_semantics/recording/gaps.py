@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_semantics.recording.series import Series
-from robot_semantics.recording.timeline import IntArray
 
 
 @dataclass
@@ -31,17 +30,10 @@ class GapSummary:
 
 def count_gaps(gaps: dict[tuple[str, str], GapSummary], series: Series, max_gap_ns: int) -> None:
     """Add the gaps of a stretch of a series to those that were counted before, by kind and name."""
-    ages: list[tuple[str, str, IntArray]] = []
-    for model in series.models:
-        ages += [("joint", f"{model.name}/{name}", model.joint_age_ns[:, i]) for i, name in enumerate(model.joints)]
-        ages.append(("base", model.name, model.base_age_ns))
-    ages += [("frame", name, series.frame_age_ns[:, i]) for i, name in enumerate(series.frames)]
-    for kind, name, age in ages:
-        bad = (age < 0) | (age > max_gap_ns)
-        if not bad.any():
-            continue
-        rows = np.flatnonzero(bad)
-        summary = gaps.setdefault((kind, name), GapSummary(first_ns=int(series.times_ns[rows[0]])))
+    bad = (series.ages_ns < 0) | (series.ages_ns > max_gap_ns)
+    for at in np.flatnonzero(bad.any(axis=0)).tolist():
+        age, rows = series.ages_ns[:, at], np.flatnonzero(bad[:, at])
+        summary = gaps.setdefault(series.labels[at], GapSummary(first_ns=int(series.times_ns[rows[0]])))
         summary.states += len(rows)
         summary.never += int((age < 0).sum())
         summary.worst_s = max(summary.worst_s, float(age.max()) / 1e9)

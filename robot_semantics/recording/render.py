@@ -12,10 +12,8 @@ import numpy as np
 
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.series import Gap, Series
-from robot_semantics.usdf.ages import with_ages
+from robot_semantics.recording.state_texts import aged_states, state_texts
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WorldState
-from robot_semantics.usdf.writer import write_world
 
 
 class Block(NamedTuple):
@@ -55,12 +53,13 @@ def render(block: Block) -> list[Rendered]:
 
 
 def _usdf(block: Block) -> Iterator[Rendered]:
-    for state, gaps in _with_gaps(block):
-        yield Rendered(state.time_ns or 0, write_world(state), gaps)
+    times = block.series.times_ns.tolist()
+    for time_ns, text, gaps in zip(times, state_texts(block.series, block.max_gap_ns), _gaps(block), strict=True):
+        yield Rendered(time_ns, text, gaps)
 
 
 def _jsonl(block: Block) -> Iterator[Rendered]:
-    for state, gaps in _with_gaps(block):
+    for state, gaps in zip(aged_states(block.series, block.max_gap_ns), _gaps(block), strict=True):
         values = world_to_json(state)
         if gaps:
             values["gaps"] = [gap._asdict() for gap in gaps]
@@ -73,8 +72,7 @@ def _csv(block: Block) -> Iterator[Rendered]:
     names = [*series.names, ""]
     parents = [np.array(names, dtype=object)[model.parent] for model in series.models]
     frame_parents = np.array(names, dtype=object)[series.frame_parent]
-    with_gap = series.has_gap(block.max_gap_ns)
-    for i, time_ns in enumerate(series.times_ns.tolist()):
+    for i, (time_ns, gaps) in enumerate(zip(series.times_ns.tolist(), _gaps(block), strict=True)):
         row: list[Any] = [format_time(time_ns)]
         for model, parent in zip(series.models, parents, strict=True):
             row.append(parent[i])
@@ -83,7 +81,6 @@ def _csv(block: Block) -> Iterator[Rendered]:
         for column in range(len(series.frames)):
             row.append(frame_parents[i, column])
             row += _cells(series.frame_pose[i, column])
-        gaps = tuple(series.gaps(i, block.max_gap_ns)) if with_gap[i] else ()
         row.append("; ".join(f"{gap.kind} {gap.name}" for gap in gaps))
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow(row)
@@ -110,15 +107,11 @@ def _cells(values: Any) -> list[str]:
     return ["" if value != value else repr(value) for value in values.tolist()]
 
 
-def _with_gaps(block: Block) -> Iterator[tuple[WorldState, tuple[Gap, ...]]]:
-    """Yield every state, with the ages of what is old in it, and what is unknown or old."""
-    with_gap = block.series.has_gap(block.max_gap_ns)
-    for i, state in enumerate(block.series.states()):
-        if not with_gap[i]:
-            yield state, ()
-            continue
-        old = [age for age in block.series.ages(i) if age.age_ns > block.max_gap_ns]
-        yield with_ages(state, old) if old else state, tuple(block.series.gaps(i, block.max_gap_ns))
+def _gaps(block: Block) -> Iterator[tuple[Gap, ...]]:
+    """Yield what is unknown or old in every state."""
+    with_gap = block.series.has_gap(block.max_gap_ns).tolist()
+    for i, some in enumerate(with_gap):
+        yield tuple(block.series.gaps(i, block.max_gap_ns)) if some else ()
 
 
 _FORMATS: dict[str, Callable[[Block], Iterator[Rendered]]] = {"usdf": _usdf, "jsonl": _jsonl, "csv": _csv}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,11 +17,12 @@ from robot_semantics.state.model_states import (
     FloatArray,
     IntArray,
     ModelSeries,
-    model_states,
-    poses,
+    model_rows,
+    model_state,
+    pose_of,
+    pose_rows,
     six_or_none,
 )
-from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
 
 
@@ -83,49 +85,69 @@ class Series:
 
     def states(self) -> Iterator[WorldState]:
         """Yield the world state at every time."""
-        columns = [model_states(model, self.names) for model in self.models]
-        frame_poses = poses(self.frame_pose.reshape(-1, 7)) if self.frames else []
-        for i, time_ns in enumerate(self.times_ns.tolist()):
-            models = tuple(next(rows) for rows in columns)
-            parents = self.frame_parent[i].tolist()
-            # A frame of which nothing is known at this time has its place for the sake of those that stand in it.
-            needed = {*parents, *(int(model.parent[i]) for model in self.models)}
-            frames = []
-            for j, name in enumerate(self.frames):
-                if parents[j] != ABSENT:
-                    pose = frame_poses[i * len(self.frames) + j]
-                    frames.append(Frame(name, self.names[parents[j]], pose, six_or_none(self.frame_twist[i, j])))
-                elif j + 1 in needed:
-                    frames.append(Frame(name, WORLD))
-            yield WorldState(self.world_name, models, tuple(frames), time_ns)
+        for i, row in enumerate(self.rows().tolist()):
+            yield self.state(i, row, int(self.times_ns[i]))
+
+    def rows(self) -> FloatArray:
+        """Return all numbers of the states (n, columns), as `state` takes them; NaN is what is not stated."""
+        count = len(self)
+        frames = pose_rows(self.frame_pose.reshape(-1, 7)).reshape(count, len(self.frames), 10)
+        both = np.concatenate((frames, self.frame_twist), axis=2).reshape(count, len(self.frames) * 16)
+        return np.concatenate([both, *map(model_rows, self.models)], axis=1)
+
+    def state(self, index: int, row: Sequence[float], time_ns: int) -> WorldState:
+        """Return the world state that one row of `rows` makes, with the parents at the time with that index."""
+        parents = self.frame_parent[index].tolist()
+        above = [int(model.parent[index]) for model in self.models]
+        # A frame of which nothing is known at this time has its place for the sake of those that stand in it.
+        needed = {*parents, *above}
+        frames, at = [], 0
+        for j, name in enumerate(self.frames):
+            if parents[j] != ABSENT:
+                pose, twist = pose_of(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
+                frames.append(Frame(name, self.names[parents[j]], pose, twist))
+            elif j + 1 in needed:
+                frames.append(Frame(name, WORLD))
+            at += 16
+        models = []
+        for model, parent in zip(self.models, above, strict=True):
+            name = WORLD if parent == ABSENT else self.names[parent]
+            models.append(model_state(model, row[at : at + model.row_size], name))
+            at += model.row_size
+        return WorldState(self.world_name, tuple(models), tuple(frames), time_ns)
 
     def gaps(self, index: int, max_gap_ns: int) -> list[Gap]:
         """Return what is unknown or older than `max_gap_ns` at the time with that index."""
-        found = []
-        for model, name, age_ns in self.ages(index):
-            if age_ns < 0 or age_ns > max_gap_ns:
-                kind = "frame" if name in self.frames else "base"
-                seconds = None if age_ns < 0 else age_ns / 1e9
-                found.append(Gap(kind, name, seconds) if model is None else Gap("joint", f"{model}/{name}", seconds))
-        return found
+        ages = self.ages_ns[index]
+        found = np.flatnonzero((ages < 0) | (ages > max_gap_ns)).tolist()
+        return [
+            Gap(kind, name, None if age_ns < 0 else age_ns / 1e9)
+            for (kind, name), age_ns in ((self.labels[at], int(ages[at])) for at in found)
+        ]
 
-    def ages(self, index: int) -> Iterator[ValueAge]:
-        """Yield the distance of every value to its nearest message at the time with that index, -1 without one."""
+    @cached_property
+    def aged(self) -> tuple[tuple[str | None, str], ...]:
+        """What has an age: (model, joint), or (None, model or frame)."""
+        found: list[tuple[str | None, str]] = []
         for model in self.models:
-            for name, age_ns in zip(model.joints, model.joint_age_ns[index].tolist(), strict=True):
-                yield ValueAge(model.name, name, age_ns)
-            yield ValueAge(None, model.name, int(model.base_age_ns[index]))
-        for name, age_ns in zip(self.frames, self.frame_age_ns[index].tolist(), strict=True):
-            yield ValueAge(None, name, age_ns)
+            found += [(model.name, name) for name in model.joints]
+            found.append((None, model.name))
+        return (*found, *((None, name) for name in self.frames))
+
+    @cached_property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """What `aged` has, by the kind and name of a `Gap`."""
+        return tuple(
+            ("frame" if name in self.frames else "base", name) if model is None else ("joint", f"{model}/{name}")
+            for model, name in self.aged
+        )
+
+    @cached_property
+    def ages_ns(self) -> IntArray:
+        """The distance of everything that is `aged` to its nearest message (n, aged) [ns], -1 without one."""
+        models = [array for m in self.models for array in (m.joint_age_ns, m.base_age_ns[:, np.newaxis])]
+        return np.concatenate([*models, self.frame_age_ns], axis=1)
 
     def has_gap(self, max_gap_ns: int) -> npt.NDArray[np.bool_]:
         """Return at which times (n,) anything is unknown or older than `max_gap_ns`."""
-        result = np.zeros(len(self), dtype=bool)
-        ages = [
-            self.frame_age_ns,
-            *(m.joint_age_ns for m in self.models),
-            *(m.base_age_ns[:, None] for m in self.models),
-        ]
-        for age in ages:
-            result |= ((age < 0) | (age > max_gap_ns)).any(axis=1)
-        return result
+        return np.asarray(((self.ages_ns < 0) | (self.ages_ns > max_gap_ns)).any(axis=1))

@@ -16,7 +16,15 @@ import numpy.typing as npt
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.model_states import model_states, poses, series_of, six_or_none, with_links
+from robot_semantics.state.model_states import (
+    model_rows,
+    model_state,
+    pose_of,
+    pose_rows,
+    series_of,
+    six_or_none,
+    with_links,
+)
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
 from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
@@ -187,7 +195,7 @@ class _Making:
                 twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
             )
             self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
-        state = replace(next(model_states(series, ())), parent=root.parent)
+        state = model_state(series, model_rows(series)[0].tolist(), root.parent)
         self._say_what_is_unknown(robot, state, root)
         return state
 
@@ -235,7 +243,7 @@ class _Making:
             # Of several publishers the newest is what TF listeners see.
             parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
             transform = parents[parent]
-            self.frames[name] = Frame(name, parent, poses(transform.xyz_quat[np.newaxis])[0])
+            self.frames[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
             self._age(None, name, transform.stamp_ns, f"frame '{name}'")
             if len(parents) > 1:
                 others = ", ".join(f"'{other}'" for other in sorted(parents) if other != parent)
@@ -329,7 +337,7 @@ def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelSt
         frames=(Frame("carrier", WORLD, IDENTITY, _STILL), at, Frame("body", "link", body.pose, body.twist))
     )
     resolved = resolve(small)
-    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0])
+    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0].tolist())
     return replace(body, parent=carrier.name, pose=pose_from_matrix(resolved.pose("body", "carrier")), twist=twist)
 
 
@@ -338,7 +346,7 @@ def link_frame(link: LinkState, name: str, parent: str) -> Frame:
     twist = None
     if link.twist is not None and link.pose is not None:
         R = matrix_from_quat(pose_quaternions([link.pose])[0])
-        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]))
+        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]).tolist())
     return Frame(name, parent, link.pose, twist)
 
 

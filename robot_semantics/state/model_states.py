@@ -6,8 +6,9 @@ series of one. What is not known is not stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,16 @@ from robot_semantics.state.samples import RobotSample
 from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import rpy_from_quat, xyz_quat_from_matrix
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, Pose, Quaternion, Vec6
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, Vec6
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 ABSENT = -1
 """In place of a parent: nothing is known of it at that time."""
+
+_PLACED = 16
+"""The numbers of a pose, as `pose_rows` has them, and of a twist."""
 
 QUATERNION_UNIT = 1e-9
 """How far from 1 a quaternion's length may be to be written as it is."""
@@ -76,7 +80,7 @@ class ModelSeries:
     semantic: str | None = None
     urdf_sha256: str | None = None
 
-    @property
+    @cached_property
     def spans(self) -> tuple[tuple[str, slice, slice], ...]:
         """Each joint's name, and where its positions and its velocities are."""
         found = []
@@ -85,6 +89,11 @@ class ModelSeries:
             found.append((name, slice(at, at + width), slice(speed, speed + count)))
             at, speed = at + width, speed + count
         return tuple(found)
+
+    @cached_property
+    def row_size(self) -> int:
+        """How many numbers `model_rows` has a row."""
+        return sum(self.widths) + 2 * sum(self.speeds) + _PLACED * (1 + len(self.links))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -167,77 +176,83 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
     )
 
 
-def model_states(series: ModelSeries, names: Sequence[str]) -> Iterator[ModelState]:
-    """Yield a model_state for every time of a series.
+def model_rows(series: ModelSeries) -> FloatArray:
+    """Return all numbers of a model's states (n, columns), as `model_state` takes them; NaN is what is not stated."""
+    count = len(series.positions)
+    columns = [series.positions, series.velocities, series.efforts, pose_rows(series.pose), series.twist]
+    if series.link_poses is not None and series.link_twists is not None:
+        links = series.link_poses.shape[1]
+        link_poses = pose_rows(series.link_poses.reshape(-1, 7)).reshape(count, links, 10)
+        columns.append(np.concatenate((link_poses, series.link_twists), axis=2).reshape(count, links * 16))
+    return np.concatenate(columns, axis=1)
 
-    Args:
-        series: the robot.
-        names: what its parents are called, by their numbers.
 
+def model_state(series: ModelSeries, row: Sequence[float], parent: str) -> ModelState:
+    """Return the model_state that one row of `model_rows` makes."""
+    velocity = series.positions.shape[1]
+    effort = velocity + series.velocities.shape[1]
+    base = effort + series.efforts.shape[1]
+    joints = []
+    for name, where, rates in series.spans:
+        positions = stated(row[where])
+        velocities = stated(row[velocity + rates.start : velocity + rates.stop])
+        torques = stated(row[effort + rates.start : effort + rates.stop])
+        if positions is not None or velocities is not None or torques is not None:
+            joints.append(JointState(name, positions, velocities, torques))
+    links = []
+    for j, link in enumerate(series.links):
+        at = base + 16 * (j + 1)
+        pose, twist = pose_of(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
+        if pose is not None or twist is not None:
+            links.append(LinkState(link, pose, twist))
+    return ModelState(
+        series.name,
+        parent,
+        pose_of(row[base : base + 10]),
+        six_or_none(row[base + 10 : base + 16]),
+        tuple(links),
+        tuple(joints),
+        series.description,
+        series.semantic,
+        series.urdf_sha256,
+    )
+
+
+def pose_rows(xyz_quat: FloatArray) -> FloatArray:
+    """Return the numbers of poses (n, 7) as they are written (n, 10): x y z, roll pitch yaw, x y z w.
+
+    All are NaN where one of the seven is not finite.
     """
-    bases = poses(series.pose)
-    link_poses = [] if series.link_poses is None else poses(series.link_poses.reshape(-1, 7))
-    positions, velocities, efforts = series.positions.tolist(), series.velocities.tolist(), series.efforts.tolist()
-    count = len(series.links)
-    for i, parent in enumerate(series.parent.tolist()):
-        joints = []
-        for name, where, rates in series.spans:
-            state = JointState(
-                name, _stated(positions[i][where]), _stated(velocities[i][rates]), _stated(efforts[i][rates])
-            )
-            if state.positions is not None or state.velocities is not None or state.torques is not None:
-                joints.append(state)
-        links = []
-        for j, link in enumerate(series.links):
-            pose = link_poses[i * count + j]
-            twist = None if series.link_twists is None else six_or_none(series.link_twists[i, j])
-            if pose is not None or twist is not None:
-                links.append(LinkState(link, pose, twist))
-        yield ModelState(
-            series.name,
-            WORLD if parent == ABSENT else names[parent],
-            bases[i],
-            six_or_none(series.twist[i]),
-            tuple(links),
-            tuple(joints),
-            series.description,
-            series.semantic,
-            series.urdf_sha256,
-        )
-
-
-def poses(xyz_quat: FloatArray) -> list[Pose | None]:
-    """Return poses (n, 7) as values with their exact quaternions; None where a number is missing."""
-    if not len(xyz_quat):
-        return []
     known = np.asarray(np.isfinite(xyz_quat).all(axis=1))
     safe = np.where(known[:, None], xyz_quat, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
     length = np.sqrt((safe[:, 3:] ** 2).sum(axis=1, keepdims=True))
     # A quaternion that is of unit length already stays as it is, to the last bit.
     safe[:, 3:] = np.where(np.abs(length - 1.0) < QUATERNION_UNIT, safe[:, 3:], safe[:, 3:] / length)
     rpy = rpy_from_quat(safe[:, 3:]) + 0.0  # which makes -0.0 the plain 0.0 that a person expects to read
-    result: list[Pose | None] = []
-    for row, turn, good in zip(safe.tolist(), rpy.tolist(), known.tolist(), strict=True):
-        if good:
-            xyz_rpy: Vec6 = (row[0], row[1], row[2], turn[0], turn[1], turn[2])
-            quat_xyzw: Quaternion = (row[3], row[4], row[5], row[6])
-            result.append(Pose(xyz_rpy, quat_xyzw))
-        else:
-            result.append(None)
-    return result
+    rows = np.concatenate((safe[:, :3], rpy, safe[:, 3:]), axis=1)
+    rows[~known] = np.nan
+    return rows
 
 
-def _stated(values: list[float]) -> tuple[float, ...] | None:
+def pose_of(row: Sequence[float]) -> Pose | None:
+    """Return the pose that one row of `pose_rows` makes, with its exact quaternion; None where it is not stated."""
+    if row[0] != row[0]:
+        return None
+    x, y, z, roll, pitch, yaw, qx, qy, qz, qw = row
+    return Pose((x, y, z, roll, pitch, yaw), (qx, qy, qz, qw))
+
+
+def stated(values: Sequence[float]) -> tuple[float, ...] | None:
     """Return the values, None if one is NaN or there are none."""
     return tuple(values) if values and all(value == value for value in values) else None
 
 
-def six_or_none(row: FloatArray) -> Vec6 | None:
+def six_or_none(values: Sequence[float]) -> Vec6 | None:
     """Return six numbers, None where one of them is NaN."""
-    values = row.tolist()
     if any(value != value for value in values):
         return None
-    return (values[0], values[1], values[2], values[3], values[4], values[5])
+    a, b, c, d, e, f = values
+    return (a, b, c, d, e, f)
 
 
 def variable_columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:
