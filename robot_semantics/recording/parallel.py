@@ -132,7 +132,8 @@ class Processes:
     def _start(self) -> None:
         # Not by fork: threads, such as the progress display's, do not survive one.
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["robot_semantics.recording.render", "robot_semantics.recording.parts"])
+        # What all work needs is imported once, and not by every process: that takes as long as a bag of two minutes.
+        context.set_forkserver_preload(["robot_semantics.recording.fleet", "rosbags.highlevel"])
         self._pool = ProcessPoolExecutor(self.count, context, _begin_work)
 
     def __enter__(self) -> Processes:
