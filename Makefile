@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo test bench soak fuzz sbom clean lock
+.PHONY: help setup demo test ros bench soak fuzz sbom clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -10,7 +10,9 @@ endif
 ifeq ($(PYTHON),)
 PYTHON = $(error Python 3.10 to 3.14 is needed: apt install python3 python3-venv, or name yours: make PYTHON=/path/to/python3 ...)
 endif
-VENV := .venv/bin
+DISTRO := jazzy
+PREFIX := $(if $(filter jazzy,$(DISTRO)),.venv,.venv-$(DISTRO))
+VENV := $(PREFIX)/bin
 
 # A sourced ROS 2 installation and .venv would mix. The nodes that are started here keep to this machine.
 unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH
@@ -22,17 +24,19 @@ help:
 	@echo "make setup   build .venv: ROS 2 wheels, libraries, interfaces, this package"
 	@echo "make demo    simulate the PR2, save a snapshot, kill the simulator, restore"
 	@echo "make test    linters, types, packages, tests"
+	@echo "make ros     the tests of the nodes alone"
 	@echo "make bench   benchmarks"
 	@echo "make soak    ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
 	@echo "make sbom    a bill of what is installed, as CycloneDX, in build/sbom.json"
 	@echo "make clean   remove build/ and .venv"
+	@echo "With DISTRO=kilted each is done on ROS 2 Kilted, in .venv-kilted."
 
 setup:
-	@$(PYTHON) tools/setup.py test
+	@$(PYTHON) tools/setup.py test --distro $(DISTRO)
 
 demo:
-	@$(PYTHON) tools/setup.py demo
+	@$(PYTHON) tools/setup.py demo --distro $(DISTRO)
 	@$(VENV)/python -m demo
 
 test: setup
@@ -42,6 +46,9 @@ test: setup
 	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test
 	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
 	$(VENV)/pytest -n 2 --dist loadfile
+
+ros: setup
+	$(VENV)/pytest -n 2 --dist loadfile test/ros
 
 bench: setup
 	@$(VENV)/python -m tools.corpus
@@ -59,7 +66,7 @@ sbom: setup
 	@$(VENV)/python -c "import json; print('sbom:', len(json.load(open('build/sbom.json'))['components']), 'packages in build/sbom.json')"
 
 clean:
-	rm -rf build .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf build .venv .venv-kilted .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 
 # For maintainers who have uv: `make lock` after a change of the .in files, `make lock UPGRADE=--upgrade` for newer versions.
 lock:

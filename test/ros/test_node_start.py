@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from sys import float_info
 
 import pytest
-from rcl_interfaces.srv import ListParameters
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters, ListParameters
 from robot_semantics_interfaces.srv import ListGroups
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -28,6 +30,8 @@ ARM = """<robot name="arm">
 </robot>"""
 URDF = ARM.format(tip="tip", fixed="flange", height=0.5)
 OTHER = ARM.format(tip="hook", fixed="hook_joint", height=0.25)
+# Parameters that every node of rclpy has.
+OF_RCLPY = ("qos_overrides.", "use_sim_time", "start_type_description_service")
 NOT_XML = '<robot name="arm">\n  <link name="base"\n</robot>'
 CYCLE = URDF.replace('<parent link="base"/>', '<parent link="tip"/>')
 
@@ -122,9 +126,43 @@ def test_values_that_mean_nothing_are_rejected_with_the_reason(
     assert reason in result.reason
 
 
+def test_whoever_asks_learns_the_type_of_a_parameter_its_bounds_and_whether_it_stays(
+    client: Client, node: NodeProcess
+) -> None:
+    names = [
+        name
+        for name in client.call(ListParameters, f"{NODE}/list_parameters").result.names
+        if not name.startswith(OF_RCLPY)
+    ]
+    request = DescribeParameters.Request(names=names)
+    described = {
+        item.name: item for item in client.call(DescribeParameters, f"{NODE}/describe_parameters", request).descriptors
+    }
+    assert len(described) == len(names) > 25
+    assert [name for name in names if described[name].dynamic_typing or not described[name].description] == []
+    kinds = {
+        "publish_frequency": ParameterType.PARAMETER_DOUBLE,
+        "strict": ParameterType.PARAMETER_BOOL,
+        "models": ParameterType.PARAMETER_STRING_ARRAY,
+        "snapshots.autosave_keep": ParameterType.PARAMETER_INTEGER,
+        "robot_description": ParameterType.PARAMETER_STRING,
+    }
+    assert {name: described[name].type for name in kinds} == kinds
+    (bounds,) = described["world_state_frequency"].floating_point_range
+    assert (bounds.from_value, bounds.to_value, bounds.step) == (0.0, 100.0, 0.0)
+    (bounds,) = described["stale_timeout"].floating_point_range
+    assert (bounds.from_value, bounds.to_value) == (0.0, float_info.max)
+    (count,) = described["snapshots.autosave_keep"].integer_range
+    assert (count.from_value, count.to_value) == (1, 2**63 - 1)
+    stay = {name for name in names if described[name].read_only}
+    assert {"models", "raw_messages", "snapshots.directory", "robot_description_topic"} <= stay
+    assert not stay & {"robot_description", "publish_frequency", "simulators"}
+
+
 def test_a_whole_number_is_a_frequency_too(client: Client, node: NodeProcess) -> None:
     (result,) = client.set_parameters(NODE, publish_frequency=500)
     assert result.successful
+    assert client.get_parameter(NODE, "publish_frequency").double_value == 500.0
 
 
 def test_a_change_of_prefix_sends_the_whole_static_set_again(client: Client, node: NodeProcess) -> None:
@@ -185,9 +223,8 @@ def test_what_a_file_sets_wrongly_is_warned_about_and_what_is_there_is_on_the_pa
     answer = client.call(ListParameters, f"/page{NODE}/list_parameters")
     names = [name.replace(".world_joint.", ".NAME.") for name in answer.result.names]
     page = (Path(__file__).parents[2] / "doc" / "reference.md").read_text()
-    of_rclpy = ("qos_overrides.", "use_sim_time", "start_type_description_service")
     assert {"publish_frequency", "virtual_joints.NAME.source"} <= set(names)
-    assert [name for name in names if not name.startswith(of_rclpy) and f"| `{name}` |" not in page] == []
+    assert [name for name in names if not name.startswith(OF_RCLPY) and f"| `{name}` |" not in page] == []
 
 
 def test_without_the_interfaces_one_sentence_says_so_and_transforms_are_published(

@@ -11,7 +11,10 @@ import yaml
 
 pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a ROS 2 environment)")
 
+from rclpy.parameter import Parameter
+
 from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.node.checked_node import as_type
 from robot_semantics.ros.node.parameter_table import ParameterError
 
 FILE = Path(__file__).parents[2] / "config" / "robot_semantics.yaml"
@@ -29,6 +32,14 @@ def uncommented() -> dict[str, Any]:
             lines.append(line.replace("    # ", "    ", 1))
     content = yaml.safe_load("\n".join(lines))
     return flat(content)
+
+
+def check(name: str, value: Any) -> None:
+    """Check a value as the parameter of this full name is checked; 'left' is a model."""
+    own = name.removeprefix("left.")
+    table = "virtual_joints.world_joint." if own.startswith("virtual_joints.") else ""
+    (found,) = (item for item in TABLES[table] if item.name == own.split(".")[-1])
+    found.check(name, value)
 
 
 def flat(content: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -76,8 +87,26 @@ def test_every_default_passes_its_own_check() -> None:
 )
 def test_a_value_that_means_nothing_says_what_is_expected(name: str, value: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(message)) as raised:
-        parameters.check(name, value, ("left",))
+        check(name, value)
     assert name in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "taken"),
+    [
+        ("DOUBLE", 20, 20.0),
+        ("DOUBLE_ARRAY", [1, 0, 0], [1.0, 0.0, 0.0]),
+        ("INTEGER", 6e7, 60_000_000),
+        ("STRING_ARRAY", [], [""]),
+        # What would be something else stays as it is, and is turned away.
+        ("INTEGER", 1.5, 1.5),
+        ("DOUBLE", True, True),
+        ("STRING", 3, 3),
+    ],
+)
+def test_a_number_written_the_other_way_is_the_same_number(kind: str, given: Any, taken: Any) -> None:
+    value = as_type(Parameter.Type[kind], given)
+    assert (value, type(value)) == (taken, type(taken))
 
 
 @pytest.mark.parametrize("frequency", [5e-324, 1e-12, 1e-9, 1e300])
@@ -92,9 +121,4 @@ def test_any_frequency_gives_an_interval_that_stamps_can_be_compared_with(freque
 
 @pytest.mark.parametrize("name", ["/mujoco_world", "simulation_interfaces:/gz", ""])
 def test_simulators_are_nodes_or_namespaces_of_the_standard_services(name: str) -> None:
-    assert parameters.check("simulators", [name], ())
-
-
-def test_names_that_are_not_ours_are_left_alone() -> None:
-    assert not parameters.check("use_sim_time", True, ())
-    assert not parameters.check("qos_overrides./tf.publisher.depth", 5, ())
+    check("simulators", [name])

@@ -9,12 +9,12 @@ from rclpy.duration import Duration
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
+from robot_semantics.ros.node.checked_node import declare, unknown_overrides
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.parameter_table import declare, unknown_overrides
 from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots

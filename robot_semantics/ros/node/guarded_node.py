@@ -11,12 +11,12 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.impl.implementation_singleton import rclpy_implementation
-from rclpy.node import Node
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.ros.node import qos
+from robot_semantics.ros.node.checked_node import CheckedNode
 
 Answer = Callable[..., Any]
 
@@ -47,7 +47,7 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
     return call
 
 
-class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+class GuardedNode(CheckedNode):
     """Guards every callback when it is registered, those of rclpy's own services too.
 
     A service that fails answers with `success` false, a `message`, and the `nearest` names where one was unknown; an

@@ -65,8 +65,7 @@ class LiveParameters:
         self._pending = []
         self._busy = True
         try:
-            for name, value in changed.items():
-                parameters.check(name, value, self._robots.settings.models)
+            for name in changed:
                 self._check_is_used(name)
             for served in self._robots.served:
                 own = served.concerned(changed)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.expand_topic_name import expand_topic_name
-from rclpy.node import Node
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -22,18 +23,34 @@ Check = Callable[[str, Any], None]
 """Raises `ParameterError` where a value, given with the parameter's full name, means nothing."""
 
 
+LARGEST = 2**63 - 1
+"""The largest integer that a parameter can be."""
+
+
 class ParameterError(RobotSemanticsError, ValueError):
     """A parameter has a value that means nothing; the message names it and says what is expected."""
 
 
 class Parameter(NamedTuple):
-    """One parameter: its default, what it is for, and the check that turns a value away."""
+    """One parameter: its default, whose type is the parameter's, what it is for, and what turns a value away."""
 
     name: str
     default: Any
     about: str
     check: Check
     read_only: bool = False
+
+    def descriptor(self) -> ParameterDescriptor:
+        """Return what ROS is told of it: what it is for, that its type stays, and its bounds."""
+        made = ParameterDescriptor(description=self.about, read_only=self.read_only)
+        if isinstance(self.check, Numbers):
+            if isinstance(self.default, int):
+                bounds = IntegerRange(from_value=int(self.check.least), to_value=min(int(self.check.most), LARGEST))
+                made.integer_range = [bounds]
+            else:
+                bounds = FloatingPointRange(from_value=self.check.least, to_value=self.check.most)
+                made.floating_point_range = [bounds]
+        return made
 
 
 def text(name: str, value: Any) -> None:
@@ -55,16 +72,42 @@ def number(name: str, value: Any) -> float:
     return float(value)
 
 
-def positive(name: str, value: Any) -> None:
-    """Take a number above 0."""
-    if number(name, value) <= 0.0:
-        raise ParameterError(f"parameter '{name}' must be greater than 0, not {value!r}")
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The check that takes finite numbers within bounds; a parameter's descriptor states the same bounds.
+
+    Attributes:
+        least, most: the bounds.
+        beyond: whether a number must be greater than `least`, not equal to it.
+        gap: a number that is not `least` is at least this.
+
+    """
+
+    least: float = 0.0
+    most: float = sys.float_info.max
+    beyond: bool = False
+    gap: float = 0.0
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Take a number within the bounds."""
+        given = number(name, value)
+        if given < self.least or (self.beyond and given == self.least):
+            wanted = f"greater than {self.least:g}" if self.beyond else f"at least {self.least:g}"
+        elif given > self.most:
+            wanted = f"at most {self.most:g}"
+        elif self.least < given < self.gap:
+            wanted = f"{self.least:g} or at least {self.gap:g}"
+        else:
+            return
+        if wanted == "at least 0":
+            raise ParameterError(f"parameter '{name}' must not be negative, not {value!r}")
+        raise ParameterError(f"parameter '{name}' must be {wanted}, not {value!r}")
 
 
-def not_negative(name: str, value: Any) -> None:
-    """Take a number that is 0 or more."""
-    if number(name, value) < 0.0:
-        raise ParameterError(f"parameter '{name}' must not be negative, not {value!r}")
+not_negative = Numbers()
+positive = Numbers(beyond=True)
+period = Numbers(gap=0.01)
+"""0, or a time between two events that a node can keep [s]."""
 
 
 def texts(name: str, value: Any) -> None:
@@ -130,34 +173,6 @@ def _check_name(name: str, value: str, what: str) -> None:
         raise ParameterError(f"parameter '{name}' must be {what}, not '{value}': {error}".splitlines()[0]) from None
 
 
-def at_most(most: float) -> Check:
-    """Return what takes a number from 0 to `most`."""
-
-    def check(name: str, value: Any) -> None:
-        not_negative(name, value)
-        if value > most:
-            raise ParameterError(f"parameter '{name}' must be at most {most:g}, not {value!r}")
-
-    return check
-
-
-def at_least(least: float) -> Check:
-    """Return what takes a number from `least` on."""
-
-    def check(name: str, value: Any) -> None:
-        if number(name, value) < least:
-            raise ParameterError(f"parameter '{name}' must be at least {least:g}, not {value!r}")
-
-    return check
-
-
-def period(name: str, value: Any) -> None:
-    """Take 0, or a time between two events that a node can keep [s]."""
-    not_negative(name, value)
-    if 0.0 < value < 0.01:
-        raise ParameterError(f"parameter '{name}' must be 0 or at least 0.01, not {value!r}")
-
-
 def pose(name: str, value: Any) -> None:
     """Take x y z [m] roll pitch yaw [rad]."""
     numbers = [] if isinstance(value, str) else list(value)
@@ -185,48 +200,3 @@ def choice(name: str, value: Any) -> None:
     group, slash, state = value.partition("/")
     if value not in ("none", "zero", "mid") and not (slash and group and state):
         raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not '{value}'")
-
-
-def declare(node: Node, table: Iterable[Parameter], prefix: str = "", defaults: Values | None = None) -> dict[str, Any]:
-    """Declare every parameter of `table` as ``PREFIX.NAME``; return the values by full name, checked.
-
-    The values of `defaults`, by NAME, replace the table's defaults.
-
-    Raises:
-        ParameterError: a given value means nothing.
-
-    """
-    values: dict[str, Any] = {}
-    for parameter in table:
-        name = f"{prefix}.{parameter.name}" if prefix else parameter.name
-        default = (defaults or {}).get(parameter.name, parameter.default)
-        if not node.has_parameter(name):
-            # The type is checked here, not by rclpy: it would turn away 20 where 20.0 is meant.
-            descriptor = ParameterDescriptor(
-                description=parameter.about, read_only=parameter.read_only, dynamic_typing=True
-            )
-            node.declare_parameter(name, default, descriptor)
-        value = node.get_parameter(name).value
-        if isinstance(default, list) and value is not None and not isinstance(value, str):
-            value = list(value)
-        parameter.check(name, value)
-        values[name] = value
-    return values
-
-
-def unknown_overrides(node: Node, waiting: bool = False) -> dict[str, str]:
-    """Return what to say of each parameter that was given to a node, in a file or an argument, and that it never reads.
-
-    With `waiting` those below ``virtual_joints.`` may yet be declared, once a description names the joint.
-    """
-    # rclpy shows what was given only by declaring all of it.
-    given: Iterable[str] = getattr(node, "_parameter_overrides", {})
-    unknown = [name for name in given if not node.has_parameter(name) and not name.startswith("qos_overrides.")]
-    declared = sorted(node.list_parameters([], 0).names)
-    found = {}
-    for name in unknown:
-        if not (waiting and "virtual_joints." in name):
-            near = nearest_names(name, declared, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            found[name] = f"parameter '{name}' has no effect: there is none of this name{hint}"
-    return found

@@ -83,7 +83,9 @@ NODE: tuple[Parameter, ...] = (
         checks.entities,
     ),
     Parameter("diagnostics_period", 1.0, "Time between two messages on /diagnostics [s]; 0: none.", checks.period),
-    Parameter("world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", checks.at_most(100.0)),
+    Parameter(
+        "world_state_frequency", 1.0, "Rate of ~/world_state [Hz]; 0: only when asked.", checks.Numbers(most=100.0)
+    ),
     Parameter("check_tf_authority", True, "Report other nodes that publish this node's frames.", checks.flag),
     Parameter(
         "state_tolerance",
@@ -114,27 +116,6 @@ class NodeSettings:
     check_tf_authority: bool
     state_tolerance: float
     raw_messages: bool
-
-
-def check(name: str, value: Any, models: tuple[str, ...]) -> bool:
-    """Check one new value of one of our parameters; return False if `name` is none of them.
-
-    Raises:
-        ParameterError: the value means nothing.
-
-    """
-    short = name
-    for model in models:
-        short = short.removeprefix(f"{model}.")
-    if short.startswith(f"{VIRTUAL_JOINTS}."):
-        table, short = VIRTUAL_JOINT, short.rpartition(".")[2]
-    else:
-        table = ROBOT + NODE
-    for parameter in table:
-        if parameter.name == short:
-            parameter.check(name, value)
-            return True
-    return False
 
 
 def node_settings(values: Values) -> NodeSettings:

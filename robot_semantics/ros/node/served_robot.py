@@ -12,9 +12,10 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
+from robot_semantics.ros.node.checked_node import declare
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
-from robot_semantics.ros.node.parameter_table import ParameterError, declare
+from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.state.description import Description, one_line_a_kind, read_description
 from robot_semantics.state.robot import Robot
 from robot_semantics.state.settings import RobotSettings

@@ -13,7 +13,8 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.parameter_table import Parameter, ParameterError, declare
+from robot_semantics.ros.node.checked_node import declare
+from robot_semantics.ros.node.parameter_table import Parameter, ParameterError
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
@@ -32,7 +33,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", checks.flag, True
     ),
-    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", checks.at_least(1), True),
+    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", checks.Numbers(least=1), True),
     Parameter(
         "snapshots.max_age",
         0.0,
@@ -42,7 +43,9 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter("snapshots.frames", True, "Save the TF frames outside the robots, too.", checks.flag, True),
     Parameter("snapshots.autosave_period", 0.0, "Save by itself so often [s]; 0: never.", checks.not_negative, True),
-    Parameter("snapshots.autosave_keep", 10, "Number of automatic snapshots that are kept.", checks.at_least(1), True),
+    Parameter(
+        "snapshots.autosave_keep", 10, "Number of automatic snapshots that are kept.", checks.Numbers(least=1), True
+    ),
 )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rclpy.node import Node
-
 from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.parameter_table import Parameter, declare
+from robot_semantics.ros.node.checked_node import CheckedNode, declare
+from robot_semantics.ros.node.parameter_table import Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +65,11 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         "main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", checks.text, True
     ),
-    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.positive, True),
+    Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.Numbers(least=1), True),
 )
 
 
-def declare_simulation(node: Node) -> SimulationSettings:
+def declare_simulation(node: CheckedNode) -> SimulationSettings:
     """Declare the parameters and return their values.
 
     Raises:
