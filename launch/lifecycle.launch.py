@@ -1,29 +1,32 @@
 """Start the managed node and bring it up: configured as soon as it runs, activated as soon as it is configured."""
 
-from launch.actions import EmitEvent, RegisterEventHandler
+from launch.action import Action
+from launch.actions import EmitEvent, OpaqueFunction, RegisterEventHandler
 from launch.events import matches_action
+from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import LifecycleNode
 from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
-from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, declared, description
+from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
 
 ARGUMENTS = (
     ("model", None, "Path of the robot's URDF, plain or xacro."),
     ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: none."),
     ("namespace", "", "Namespace of the node and its topics."),
     ("frame_prefix", "", "Put before the name of every link on TF."),
-    ("use_sim_time", "false", "Take the time from /clock."),
+    USE_SIM_TIME,
     PARAMS_FILE,
 )
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Return the description of the launch."""
+def start(context: LaunchContext) -> list[Action]:
+    """Return the node as the arguments want it, and what brings it up."""
+    urdf, srdf = descriptions("model", "semantic_model")
+    given = stated(context, frame_prefix=str, use_sim_time=bool)
     node = LifecycleNode(
         package="robot_semantics",
         executable="robot_semantics_lifecycle_node",
@@ -31,12 +34,7 @@ def generate_launch_description() -> LaunchDescription:
         namespace=LaunchConfiguration("namespace"),
         parameters=[
             LaunchConfiguration("params_file"),
-            {
-                "robot_description": description("model"),
-                "robot_description_semantic": description("semantic_model"),
-                "frame_prefix": ParameterValue(LaunchConfiguration("frame_prefix"), value_type=str),
-                "use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool),
-            },
+            {"robot_description": urdf, "robot_description_semantic": srdf, **given},
         ],
         output="screen",
     )
@@ -57,4 +55,9 @@ def generate_launch_description() -> LaunchDescription:
             ],
         )
     )
-    return LaunchDescription([*declared(ARGUMENTS), activate, node, configure])
+    return [activate, node, configure]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the description of the launch."""
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])

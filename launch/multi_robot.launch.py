@@ -1,41 +1,47 @@
 """Start one node for two robots; each has its topics, services and parameters below its name."""
 
+from launch.actions import OpaqueFunction
+from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, declared, description
+from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
 
 ARGUMENTS = (
     ("model_1", None, "Path of the first robot's URDF, plain or xacro."),
     ("semantic_model_1", "", "Path of the first robot's SRDF; empty: none."),
     ("model_2", None, "Path of the second robot's URDF, plain or xacro."),
     ("semantic_model_2", "", "Path of the second robot's SRDF; empty: none."),
-    ("use_sim_time", "false", "Take the time from /clock."),
+    USE_SIM_TIME,
     PARAMS_FILE,
 )
 NAMES = ("robot_1", "robot_2")
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Return the description of the launch."""
+def start(context: LaunchContext) -> list[Node]:
+    """Return the node as the arguments want it."""
+    urdf_1, srdf_1, urdf_2, srdf_2 = descriptions("model_1", "semantic_model_1", "model_2", "semantic_model_2")
     node = Node(
         package="robot_semantics",
         executable="robot_semantics_node",
         parameters=[
+            {"robot_1.frame_prefix": "robot_1/", "robot_2.frame_prefix": "robot_2/"},
             LaunchConfiguration("params_file"),
             {
                 "models": list(NAMES),
-                "use_sim_time": ParameterValue(LaunchConfiguration("use_sim_time"), value_type=bool),
-                "robot_1.frame_prefix": "robot_1/",
-                "robot_1.robot_description": description("model_1"),
-                "robot_1.robot_description_semantic": description("semantic_model_1"),
-                "robot_2.frame_prefix": "robot_2/",
-                "robot_2.robot_description": description("model_2"),
-                "robot_2.robot_description_semantic": description("semantic_model_2"),
+                "robot_1.robot_description": urdf_1,
+                "robot_1.robot_description_semantic": srdf_1,
+                "robot_2.robot_description": urdf_2,
+                "robot_2.robot_description_semantic": srdf_2,
+                **stated(context, use_sim_time=bool),
             },
         ],
         output="screen",
     )
-    return LaunchDescription([*declared(ARGUMENTS), node])
+    return [node]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the description of the launch."""
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])

@@ -1,46 +1,44 @@
 """Start the node in robot_state_publisher's place: its name, its parameters, its topics, and nothing else to say."""
 
+from launch.actions import OpaqueFunction
+from launch.launch_context import LaunchContext
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import declared, description
+from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
 
 ARGUMENTS = (
     (
         "robot_description",
         "",
-        str,
         "The robot's URDF, as text; where a command line is too short for it, name the file as model.",
     ),
-    ("publish_frequency", "20.0", float, "Highest rate at which a joint's transform is sent [Hz]."),
-    ("ignore_timestamp", "false", bool, "Publish every joint state, whatever its stamp."),
-    ("frame_prefix", "", str, "Put before the name of every link on TF."),
-    ("use_sim_time", "false", bool, "Take the time from /clock."),
+    ("model", "", "Path of the robot's URDF, plain or xacro, in the place of robot_description."),
+    ("publish_frequency", "", "Highest rate at which a joint's transform is sent [Hz]; empty: as in params_file."),
+    ("ignore_timestamp", "", "Publish every joint state, whatever its stamp; empty: as in params_file."),
+    ("frame_prefix", "", "Put before the name of every link on TF."),
+    ("namespace", "", "Namespace of the node and its topics."),
+    USE_SIM_TIME,
+    PARAMS_FILE,
 )
 
 
-def generate_launch_description() -> LaunchDescription:
-    """Return the description of the launch."""
-    arguments = declared(
-        [
-            *((name, default, about) for name, default, _, about in ARGUMENTS),
-            ("model", "", "Path of the robot's URDF, plain or xacro, in the place of robot_description."),
-            ("namespace", "", "Namespace of the node and its topics."),
-        ]
-    )
+def start(context: LaunchContext) -> list[Node]:
+    """Return the node as the arguments want it."""
+    (urdf,) = descriptions("model", otherwise="robot_description")
+    given = stated(context, publish_frequency=float, ignore_timestamp=bool, frame_prefix=str, use_sim_time=bool)
     node = Node(
         package="robot_semantics",
         executable="robot_semantics_node",
         name="robot_state_publisher",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            {
-                **{name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, _, kind, _ in ARGUMENTS},
-                "robot_description": description("model", otherwise="robot_description"),
-            }
-        ],
+        parameters=[LaunchConfiguration("params_file"), {"robot_description": urdf, **given}],
         output="screen",
     )
-    return LaunchDescription([*arguments, node])
+    return [node]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the description of the launch."""
+    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])

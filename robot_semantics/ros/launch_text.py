@@ -24,15 +24,23 @@ PARAMS_FILE = (
 )
 """The argument of every launch file that names the node's parameters."""
 
+USE_SIM_TIME = ("use_sim_time", "", "Take the time from /clock; empty: as in params_file.")
+
 
 class DescriptionText(Substitution):  # type: ignore[misc]  # launch is not typed
-    """The text of the file that an argument names, its macros expanded; spaces may be in its path."""
+    """The text of the file that an argument names, its macros expanded; spaces may be in its path.
+
+    Attributes:
+        together: the texts of one launch file; when the first is asked for, all are read, side by side.
+    """
 
     def __init__(self, argument: str, otherwise: str | None = None) -> None:
         """With no path in `argument` the text is that of the argument `otherwise`, or empty."""
         super().__init__()
         self._argument, self._otherwise = argument, otherwise
+        self._reading: dict[str, subprocess.Popen[str]] = {}
         self._made: dict[str, str] = {}
+        self.together: list[DescriptionText] = [self]
 
     def describe(self) -> str:
         """Return what stands for this in launch's own messages."""
@@ -44,19 +52,30 @@ class DescriptionText(Substitution):  # type: ignore[misc]  # launch is not type
         Raises:
             SubstitutionFailure: the file gives none; why not is on standard error.
         """
-        given = str(LaunchConfiguration(self._argument).perform(context)).strip()
+        for other in self.together:
+            other.start(context)
+        given = self._given(context)
         if not given:
             return "" if self._otherwise is None else str(LaunchConfiguration(self._otherwise).perform(context))
-        if given in self._made:
-            # launch asks more than once, and a xacro takes its time.
-            return self._made[given]
-        path, assignments = split_path(given)
-        command = [sys.executable, "-m", "robot_semantics.cli.main", "expand", path, *assignments]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            raise SubstitutionFailure(f"{self._argument}:={given} gives no robot")
-        self._made[given] = done.stdout
-        return done.stdout
+        if given not in self._made:
+            process = self._reading.pop(given)
+            text, _ = process.communicate()
+            if process.returncode:
+                raise SubstitutionFailure(f"{self._argument}:={given} gives no robot")
+            self._made[given] = text
+        # launch asks more than once, and a xacro takes its time.
+        return self._made[given]
+
+    def start(self, context: LaunchContext) -> None:
+        """Begin to read the file, unless that was done."""
+        given = self._given(context)
+        if given and given not in self._made and given not in self._reading:
+            path, assignments = split_path(given)
+            command = [sys.executable, "-m", "robot_semantics.cli.main", "expand", path, *assignments]
+            self._reading[given] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def _given(self, context: LaunchContext) -> str:
+        return str(LaunchConfiguration(self._argument).perform(context)).strip()
 
 
 def split_path(given: str) -> tuple[str, list[str]]:
@@ -68,9 +87,21 @@ def split_path(given: str) -> tuple[str, list[str]]:
     return found[1], found[2].split()
 
 
-def description(argument: str, otherwise: str | None = None) -> ParameterValue:
-    """Return a node's parameter: as text, or it would be read as YAML, and with the lines that messages name."""
-    return ParameterValue(DescriptionText(argument, otherwise), value_type=str)
+def descriptions(*arguments: str, otherwise: str | None = None) -> list[ParameterValue]:
+    """Return a node's parameters: texts, or they would be read as YAML, with the lines that messages name."""
+    texts = [DescriptionText(argument, otherwise) for argument in arguments]
+    for text in texts:
+        text.together = texts
+    return [ParameterValue(text, value_type=str) for text in texts]
+
+
+def stated(context: LaunchContext, **kinds: type) -> dict[str, ParameterValue]:
+    """Return the parameters whose arguments were given; for the others the parameter file holds."""
+    return {
+        name: ParameterValue(LaunchConfiguration(name), value_type=kind)
+        for name, kind in kinds.items()
+        if LaunchConfiguration(name).perform(context)
+    }
 
 
 def declared(arguments: Iterable[tuple[str, Any, str]]) -> list[DeclareLaunchArgument]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ pytest.importorskip(
 if shutil.which("ros2") is None:
     pytest.skip("there is no ros2 command on the PATH", allow_module_level=True)
 
+from launch.launch_context import LaunchContext
 from lifecycle_msgs.srv import GetState
 from rcl_interfaces.srv import GetParameters
 from robot_semantics_interfaces.srv import ListGroups
@@ -24,6 +26,7 @@ from support.nodes import Client
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
+from robot_semantics.ros import launch_text
 
 pytestmark = pytest.mark.ros
 LAUNCH = Path(__file__).parents[2] / "launch"
@@ -96,6 +99,47 @@ def test_rsp_takes_robot_state_publishers_place(client: Client, launch: Callable
 def test_rsp_takes_a_path_where_a_text_is_too_long(client: Client, launch: Callable[..., None]) -> None:
     launch("rsp.launch.py", f"model:={URDF}", "frame_prefix:=path/")
     client.until(lambda: "path/base_link" in client.static_frames(), "the frames")
+
+
+def test_rsp_takes_a_parameter_file_and_an_argument_counts_more(
+    client: Client, launch: Callable[..., None], tmp_path: Path
+) -> None:
+    parameters = tmp_path / "my parameters.yaml"
+    parameters.write_text("/**:\n  ros__parameters: {publish_frequency: 40, frame_prefix: file/, stale_timeout: 7.0}\n")
+    launch("rsp.launch.py", f"model:={URDF}", f"params_file:={parameters}", "frame_prefix:=word/", "namespace:=filed")
+    request = GetParameters.Request(names=["publish_frequency", "frame_prefix", "stale_timeout"])
+    values = client.call(GetParameters, "/filed/robot_state_publisher/get_parameters", request).values
+    assert (values[0].double_value, values[1].string_value, values[2].double_value) == (40.0, "word/", 7.0)
+
+
+def test_the_files_of_one_launch_are_read_side_by_side_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    class Recorded(subprocess.Popen[str]):
+        def __init__(self, command: list[str], **options: Any) -> None:
+            self.name = Path(command[4]).stem
+            events.append(f"start {self.name}")
+            super().__init__(command, **options)
+
+        def communicate(self, *arguments: Any, **options: Any) -> tuple[str, str]:
+            events.append(f"wait {self.name}")
+            return super().communicate(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    context = LaunchContext()
+    for number in (1, 2):
+        path = tmp_path / f"r{number}.urdf.xacro"
+        path.write_text(f'<robot name="r{number}"><link name="base"/></robot>')
+        context.launch_configurations[f"model_{number}"] = str(path)
+    context.launch_configurations["semantic_model"] = ""
+    parameters = launch_text.descriptions("model_1", "semantic_model", "model_2")
+    for _ in range(2):
+        texts = [parameter.evaluate(context) for parameter in parameters]
+        assert ['name="r1"' in texts[0], texts[1], 'name="r2"' in texts[2]] == [True, "", True]
+    # `launch` asks more than once.
+    assert events == ["start r1.urdf", "start r2.urdf", "wait r1.urdf", "wait r2.urdf"]
 
 
 def test_multi_robot_brings_up_two_with_a_parameter_file(
