@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import print_all
+from robot_semantics.cli.words import UsageError
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import Described
@@ -44,8 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
         check_target(Path(arguments.output), folder=True, force=arguments.force, inputs=states)
         loaded = load_states(states, problems)
         described = _described(loaded, arguments, problems)
-        if described is None:
-            return 2
         written = write_bag(
             loaded.states,
             Path(arguments.output),
@@ -63,8 +61,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
-def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described] | None:
-    """Return every model's descriptions; None after a message if the options name a model that is not there."""
+def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described]:
+    """Return every model's descriptions.
+
+    Raises:
+        UsageError: the options name a model that is not there.
+    """
     from robot_semantics.model.apply_semantics import apply_semantics
     from robot_semantics.model.loading import load_robot, robot_from_text
     from robot_semantics.recording.bag_writer import Described
@@ -77,10 +79,7 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
             name, equals, value = text.partition("=")
             if not equals or name not in names:
                 if len(names) != 1:
-                    say(
-                        f"error: --{option} '{text}': say whose, as in NAME=..., of {', '.join(names)}", file=sys.stderr
-                    )
-                    return None
+                    raise UsageError(f"--{option} '{text}': say whose, as in NAME=..., of {', '.join(names)}")
                 name, value = names[0], text
             files[option][name] = value
     how: dict[str, Any] = {"strict": False, "implicit_links": arguments.implicit_links, "diagnostics": problems}

@@ -7,6 +7,7 @@ import argparse
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.collision.audit import AuditRow, Finding, audit
 from robot_semantics.collision.report import evidence_words, witness_json
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
     add_sampling_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     dangerous = sum(row.finding.is_dangerous for row in rows)
     space = JointSpace.of(robot)
     if arguments.json:
-        inputs.print_json(
+        print_result(
+            arguments,
             {
                 "samples": matrix.samples,
                 "seed": matrix.seed,
@@ -45,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
                     }
                     for row in rows
                 ],
-            }
+            },
         )
         return int(dangerous > 0)
     # The worst last: that is what stays on the screen.

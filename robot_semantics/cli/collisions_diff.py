@@ -8,6 +8,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.srdf.reader import srdf_from_file
 
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A.srdf", help="one SRDF")
     parser.add_argument("b", metavar="B.srdf", help="the other")
     inputs.add_xacro_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,14 +28,15 @@ def run(arguments: argparse.Namespace) -> int:
     only_b = {pair: reason for pair, reason in b.items() if pair not in a}
     changed = {pair: (reason, b[pair]) for pair, reason in a.items() if pair in b and b[pair] != reason}
     if arguments.json:
-        inputs.print_json(
+        print_result(
+            arguments,
             {
                 "only_a": [{"link1": p.first, "link2": p.second, "reason": r} for p, r in sorted(only_a.items())],
                 "only_b": [{"link1": p.first, "link2": p.second, "reason": r} for p, r in sorted(only_b.items())],
                 "changed": [
                     {"link1": p.first, "link2": p.second, "a": r[0], "b": r[1]} for p, r in sorted(changed.items())
                 ],
-            }
+            },
         )
     else:
         for sign, pairs in (("-", only_a), ("+", only_b)):

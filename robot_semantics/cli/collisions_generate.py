@@ -14,6 +14,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import JSON_VERSION, add_versioned_json, print_json
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
@@ -50,9 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "--json",
         metavar="R.json",
+        nargs="?",
+        const="-",
         type=output_file(".json"),
-        help="write all evidence as JSON; - for standard output",
+        help="write all evidence as JSON; to standard output without a file, or with -",
     )
+    add_versioned_json(parser, value="-")
     add_output(
         parser,
         "--plot",
@@ -77,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     merged = merge(text, {pair: reason.value for pair, reason in matrix.disabled().items()}, arguments.keep)
     if arguments.plot:
         save_heat_map(matrix, robot, Path(arguments.plot))
-    report = matrix_json(matrix, JointSpace.of(robot))
+    report = {"version": JSON_VERSION, **matrix_json(matrix, JointSpace.of(robot))}
     if arguments.json == "-":
-        inputs.print_json(report)
+        print_json(report)
     elif arguments.json:
         save_text(json.dumps(report, indent=1, allow_nan=False) + "\n", arguments.json)
     save_bytes(bytes(merged.text), output)

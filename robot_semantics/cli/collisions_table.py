@@ -8,6 +8,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.collision.report import evidence_words, pair_json
 from robot_semantics.collision.table import pair_table
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the operation's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
     add_sampling_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
             {**pair_json(matrix, row.evidence, space), "state": row.state, "stated": row.stated, "risk": row.risk}
             for row in rows
         ]
-        inputs.print_json({"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
+        print_result(arguments, {"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
         return 0
     shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
     for row in rows:

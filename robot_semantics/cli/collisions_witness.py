@@ -15,6 +15,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="GROUP", help="print a <group_state> of this group")
     parser.add_argument("--usdf", metavar="OUT.usdf", help="write the whole robot's state")
     add_sampling_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         save_world(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
         say(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
-        inputs.print_json({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
+        print_result(arguments, {"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:
         _print_group_state(robot, space, q, arguments.group, f"{pair.first}_hits_{pair.second}")
     elif not arguments.usdf:

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from robot_semantics.cli.json_output import add_json
 from robot_semantics.cli.outputs import declare_force
 
 
@@ -23,6 +24,7 @@ class Command:
         arguments: declares its arguments.
         run: does the work and returns the exit code; None where it has operations instead.
         operations: its operations by name.
+        serves: it serves a page until it is stopped, and has no result.
         examples: command lines that its help ends with; tests run them in a folder with the example robot's files.
     """
 
@@ -31,6 +33,7 @@ class Command:
     run: Callable[[argparse.Namespace], int] | None = None
     operations: Mapping[str, Command] = field(default_factory=dict)
     examples: tuple[str, ...] = ()
+    serves: bool = False
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Let `parser` read this command: afterwards the attribute `perform` of what it has read does the work."""
@@ -41,7 +44,7 @@ class Command:
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)
         if self.run is not None:
-            parser.set_defaults(perform=self.run)
+            parser.set_defaults(perform=self.run if self.serves else add_json(parser, self.run))
             return
         choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
         for name, operation in self.operations.items():

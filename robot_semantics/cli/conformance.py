@@ -21,6 +21,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.shared_files import shared
 
@@ -208,6 +209,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=FORMATS, action="append", help="the cases of this format alone; repeatable")
     parser.add_argument("--cases", metavar="DIR", type=Path, help="other cases than those that come with the package")
     add_output(parser, "--report", metavar="R.html", type=Path, help="write a page with every case as well")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -221,6 +223,18 @@ def run(arguments: argparse.Namespace) -> int:
         raise RobotSemanticsError("there are no cases")
     with Reader(shlex.split(arguments.reader)) as reader:
         outcomes = [Outcome(case, differences(case.answer, reader.answer(case.fields))) for case in chosen]
+    failed = [outcome for outcome in outcomes if outcome.differences]
+    if arguments.report:
+        arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
+    if arguments.json:
+        rows = [{"format": c.format, "rule": c.rule, "name": c.name, "differences": found} for c, found in outcomes]
+        print_result(arguments, {"passed": len(outcomes) - len(failed), "cases": rows})
+        return 1 if failed else 0
+    _print(outcomes, failed)
+    return 1 if failed else 0
+
+
+def _print(outcomes: Sequence[Outcome], failed: Sequence[Outcome]) -> None:
     rules: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
         rules.setdefault((outcome.case.format, outcome.case.rule), []).append(outcome)
@@ -229,7 +243,6 @@ def run(arguments: argparse.Namespace) -> int:
         rows.add_row(kind, rule, str(sum(not one.differences for one in of_rule)), str(len(of_rule)))
     console = console_for_output()
     console.print(rows)
-    failed = [outcome for outcome in outcomes if outcome.differences]
     for outcome in failed:
         more = len(outcome.differences) - _SHOWN
         console.print(
@@ -238,9 +251,6 @@ def run(arguments: argparse.Namespace) -> int:
             + f"; and {more} more" * (more > 0)
         )
     console.print(f"{len(outcomes) - len(failed)} of {len(outcomes)} cases passed")
-    if arguments.report:
-        arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
-    return 1 if failed else 0
 
 
 def _page(reader: str, outcomes: Sequence[Outcome]) -> str:

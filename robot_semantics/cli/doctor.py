@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from robot_semantics import __version__
 from robot_semantics.base.errors import advice
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_json_argument, print_json
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -50,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             say(f"{_SIGNS[level]}  {text}", flush=True)
     if arguments.json:
-        print_json([{"level": level, "text": text} for level, text in found])
+        findings = [{"level": level, "text": text} for level, text in found]
+        print_result(arguments, {"findings": findings}, alone="findings")
     return int(any(level == "problem" for level, _ in found))
 
 

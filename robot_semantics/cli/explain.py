@@ -7,11 +7,13 @@ import argparse
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.explanations import explanations
+from robot_semantics.cli.json_output import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the codes."""
     parser.add_argument("codes", metavar="CODE", nargs="*", help="as `check` prints it; without one, all are listed")
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -24,6 +26,11 @@ def run(arguments: argparse.Namespace) -> int:
     for code in arguments.codes:
         if code not in pages:
             raise UnknownNameError("code", code, pages)
+    if arguments.json:
+        rows = [{"code": page.code, "what": page.what, "text": page.text} for page in pages.values()]
+        chosen = set(arguments.codes or pages)
+        print_result(arguments, {"codes": [row for row in rows if row["code"] in chosen]})
+        return 0
     if not arguments.codes:
         width = max(map(len, pages))
         for page in pages.values():

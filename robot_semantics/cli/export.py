@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
-    add_json_argument,
     add_reading_arguments,
     add_unpack_argument,
-    print_json,
     xacro_of,
 )
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import Bar, print_all
 from robot_semantics.cli.words import UsageError, nanoseconds
@@ -114,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
         print_all(shown)
     if arguments.json:
-        print_json(_report_json(report, request, problems))
+        print_result(arguments, _report_json(report, request, problems))
     else:
         for line in _report_lines(report, request):
             say(line)
@@ -150,7 +149,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     failed = sum(bool(row.error) for row in rows)
     skipped = sum(row.skipped for row in rows)
     if arguments.json:
-        print_json({"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]})
+        print_result(arguments, {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]})
     else:
         done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
         say(f"{len(rows)} bags: {done}; index {request.out / INDEX}")

@@ -8,6 +8,7 @@ import dataclasses
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="whether the pair is checked for collision")
     what.add_argument("--end-effectors", action="store_true", help="the end effectors, their groups and parents")
     what.add_argument("--passive-joints", action="store_true", help="the joints that are not driven")
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.end_effectors:
         effectors = [dataclasses.asdict(effector) for effector in end_effectors_of(model)]
         if arguments.json:
-            inputs.print_json(effectors)
+            print_result(arguments, {"end_effectors": effectors}, alone="end_effectors")
         else:
             for item in effectors:
                 parent = item["parent_group"] or "no group"
@@ -48,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
     if arguments.json:
-        inputs.print_json(list(names))
+        what = "passive_joints" if arguments.passive_joints else "groups"
+        print_result(arguments, {what: list(names)}, alone=what)
         return 0
     for name in names:
         say(name)
@@ -74,14 +76,15 @@ def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]
 def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
     status = collision_pair(model, *arguments.pair)
     if arguments.json:
-        inputs.print_json(
+        print_result(
+            arguments,
             {
                 "link1": status.pair.first,
                 "link2": status.pair.second,
                 "checked": status.checked,
                 "cause": status.cause.name.lower(),
                 "reason": status.reason,
-            }
+            },
         )
         return 0
     reason = f" (reason: {status.reason})" if status.reason else ""

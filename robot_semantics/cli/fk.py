@@ -12,6 +12,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError, numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", metavar="GROUP/STATE", help="start from a named state of the SRDF")
     parser.add_argument("--world", metavar="WORLD.usdf", help="put the robot where a world state has it")
     parser.add_argument("--model", metavar="NAME", help="which of the world state's models the robot is")
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -47,17 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.world is not None and (arguments.positions or arguments.state):
         raise UsageError("--world says where the joints are: it goes with neither --positions nor --state")
     put = _from_positions if arguments.world is None else _from_world
-    placed: _Placed | None = put(model, arguments)
-    if placed is None:
-        return 1
-    frame, T_frame_link = placed
+    frame, T_frame_link = put(model, arguments)
     too_far = ~np.isfinite(T_frame_link).all(axis=(1, 2))
     if too_far.any():
         raise RobotSemanticsError(f"the pose of link '{model.link_names[too_far.argmax()]}' is beyond 64-bit floats")
     poses = xyz_quat_from_matrix(T_frame_link)
     table = dict(zip(model.link_names, poses.tolist(), strict=True))
     if arguments.json:
-        inputs.print_json(table if frame is None else {"relative_to": frame, "poses": table})
+        found = {"relative_to": model.root_link if frame is None else frame, "poses": table}
+        print_result(arguments, found, alone="poses" if frame is None else None)
         return 0
     width = max(len(shown(name)) for name in table)
     print(
@@ -93,8 +92,12 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed
         return root.parent_link or WORLD, kinematics.T_parent_root(q) @ T_root_link
 
 
-def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | None:
-    """Return the poses for a robot as a world state has it; None where it cannot be so, which is printed."""
+def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
+    """Return the poses for a robot as a world state has it.
+
+    Raises:
+        RobotSemanticsError: it cannot be so.
+    """
     # Imported here: most uses need no state.
     from robot_semantics.cli.usdf_files import finder, read_states
     from robot_semantics.state.apply import apply_model_state, resolve_with
@@ -128,7 +131,7 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed | N
     )
     inputs.print_report(applied.items, applied.notes)
     if applied.refused:
-        return None
+        raise RobotSemanticsError("the robot cannot stand as the world state has it")
     T_root_link = kinematics.measured.link_poses(applied.positions)
     if applied.base_xyz_quat is None:
         return None, T_root_link

@@ -12,13 +12,14 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
     parser.add_argument("name", metavar="GROUP", help="name of the group")
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     group = model.semantics.group(arguments.name)
     members = {name: value for name, value in dataclasses.asdict(group).items() if name != "name"}
     if arguments.json:
-        inputs.print_json(members)
+        print_result(arguments, members)
         return 0
     members_table = table(title=f"group {group.name}")
     for name, value in members.items():

@@ -7,19 +7,20 @@ import argparse
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the groups."""
     groups = inputs.load(arguments).semantics.groups
     if arguments.json:
-        inputs.print_json(list(groups))
+        print_result(arguments, {"groups": list(groups)}, alone="groups")
         return 0
     made = table("group", "joints", "active", "states", "chain")
     for group in groups.values():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -101,11 +100,6 @@ def add_package_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
-
-
 def load(arguments: argparse.Namespace) -> RobotModel:
     """Load the robot that the arguments name, leniently unless ``--strict``; problems go to stderr.
 
@@ -193,20 +187,6 @@ def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
             say(f"not restored: {item}", file=sys.stderr)
     for note in notes:
         say(f"note: {note}", file=sys.stderr)
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON that is exact and free of NaN, whatever characters standard output takes.
-
-    Raises:
-        RobotSemanticsError: a number is not finite; nothing has been printed then.
-    """
-    in_unicode = (sys.stdout.encoding or "utf-8").lower().replace("_", "-").startswith("utf-")
-    try:
-        text = json.dumps(value, indent=2, ensure_ascii=not in_unicode, allow_nan=False)
-    except ValueError as error:
-        raise RobotSemanticsError("a result is beyond 64-bit floats, so there is no JSON of it") from error
-    sys.stdout.write(text + "\n")
 
 
 @contextmanager

@@ -8,16 +8,18 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
 from robot_semantics import __version__
+from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import print_json, wants_json
 from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import check_outputs
 from robot_semantics.cli.words import UsageError
@@ -87,7 +89,7 @@ def _run(words: list[str]) -> int:
             completion = importlib.import_module("robot_semantics.cli.completion")
             completion.complete(_parser(completion.chosen_command()))
         chosen = next((word for word in plain if not word.startswith("-")), None)
-        parser = _parser(chosen, any(word.partition("=")[0] == "--srdf" for word in plain))
+        parser = _parser(chosen, plain)
         arguments = parser.parse_args(plain)
         arguments.xacro_arguments = xacro_arguments
         if arguments.command is None:
@@ -121,16 +123,18 @@ def _run(words: list[str]) -> int:
 
 def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
     """Print an error as JSON, too, where JSON was to be printed: on standard output, in the shape of a check's."""
-    if getattr(arguments, "json", None) is not True:
-        return
-    from robot_semantics.cli.inputs import print_json
+    if wants_json(arguments):
+        _print_error(str(error), error.diagnostics if isinstance(error, DescriptionError) else ())
+
+
+def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
+    # Imported here: it reads the pages of all codes.
     from robot_semantics.cli.problem_formats import as_json
 
-    found = error.diagnostics if isinstance(error, DescriptionError) else ()
     report = as_json(found, ok=False)
     # Standard output may itself be what fails.
     with suppress(OSError):
-        print_json({**report, "errors": max(report["errors"], 1), "error": str(error)})
+        print_json({**report, "errors": max(report["errors"], 1), "error": text})
 
 
 def _is_written_out() -> bool:
@@ -160,14 +164,15 @@ class _Parser(argparse.ArgumentParser):
         names_srdf: whether the line has ``--srdf``: no other word is the SRDF then, though it could stand without.
     """
 
-    def __init__(self, *, names_srdf: bool = False, **options: Any) -> None:
-        self.names_srdf = names_srdf
+    def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
+        self._words = words
+        self.names_srdf = any(word.partition("=")[0] == "--srdf" for word in words)
         self._mixing = False
         super().__init__(**options)
 
     def add_subparsers(self, **options: Any) -> Any:
         """Let the commands' parsers know what this one does."""
-        options["parser_class"] = partial(_Parser, names_srdf=self.names_srdf)
+        options["parser_class"] = partial(_Parser, words=self._words)
         return super().add_subparsers(**options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -189,13 +194,16 @@ class _Parser(argparse.ArgumentParser):
         """Print the message and the usage, and exit."""
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
         hint = did_you_mean(wrong.group(1), re.findall(r"[\w-]+", wrong.group(2))) if wrong else None
-        super().error(shown(f"{message}; did you mean '{hint}'?" if hint else message, LONGEST_LINE))
+        text = shown(f"{message}; did you mean '{hint}'?" if hint else message, LONGEST_LINE)
+        if any(word.partition("=")[0] == "--json" for word in self._words):
+            _print_error(text)
+        super().error(text)
 
 
-def _parser(chosen: str | None, names_srdf: bool = False) -> argparse.ArgumentParser:
+def _parser(chosen: str | None, words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
     parser = _Parser(
-        names_srdf=names_srdf,
+        words=words,
         prog="robot_semantics",
         description="Robot descriptions, semantics and states.",
         epilog=EXIT_CODES,
@@ -214,6 +222,14 @@ def command_of(name: str) -> Command:
     """Return a command by its name; this imports the module that does its work."""
     command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
     return command
+
+
+def all_commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command and operation by its words; this imports the modules of all."""
+    for name in COMMANDS:
+        command = command_of(name)
+        yield name, command
+        yield from ((f"{name} {operation}", inner) for operation, inner in command.operations.items())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations.
 
-doc/check.md and spec/check-1.schema.json specify the shapes; `JSON_VERSION` grows when a key changes its meaning.
+doc/check.md and spec/check-1.schema.json specify the shapes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from robot_semantics import __version__
 from robot_semantics.base.diagnostics import Diagnostic, Severity
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.explanations import explanations
+from robot_semantics.cli.json_output import JSON_VERSION
 
-JSON_VERSION = 1
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
 
 

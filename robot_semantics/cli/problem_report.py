@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from robot_semantics.base.diagnostics import Diagnostic, Severity
+from robot_semantics.cli.json_output import add_versioned_json
 from robot_semantics.cli.problem_formats import FORMATS, coloured, every_line, line_of_each_kind, summary
 from robot_semantics.cli.problem_policy import add_policy_arguments, policy_of
 
@@ -19,6 +20,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", *FORMATS), default="text", help="text, or a form for programs (default: text)"
     )
     shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    add_versioned_json(shown, "format", "json")
     add_policy_arguments(parser)
 
 

@@ -7,7 +7,9 @@ import json
 import sys
 from typing import NamedTuple
 
+from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.main import all_commands
 from robot_semantics.cli.shared_files import shared
 from robot_semantics.cli.words import UsageError
 from robot_semantics.srdf.table import SRDF
@@ -49,12 +51,38 @@ def schema(name: str, *, as_xsd: bool = False) -> str:
     return (xsd if as_xsd else relax_ng)(*FORMATS[name])
 
 
+def command_schema(words: str) -> str:
+    """Return the text of the JSON Schema of what a command, as ``collisions check``, prints with ``--json=1``.
+
+    Raises:
+        UnknownNameError: there is no such command, or it prints no JSON.
+    """
+    if words in ("check", "usdf check"):
+        return schema("check")
+    if words == "usdf show":
+        return schema("json")
+    known = [name for name, command in all_commands() if command.run is not None and not command.serves]
+    if words not in known:
+        raise UnknownNameError("command with JSON", words, known)
+    shapes = json.loads((shared("spec") / "commands-1.schema.json").read_text(encoding="utf-8"))
+    problem = json.loads(schema("check"))["properties"]["diagnostics"]["items"]
+    shape = {**shapes["commands"].get(words, shapes["commands"]["*"]), "$defs": {**shapes["$defs"], "problem": problem}}
+    identity = {"$schema": shapes["$schema"], "$id": f"{shapes['$id']}:{words.replace(' ', '-')}"}
+    return json.dumps({**identity, **shape}, indent=2) + "\n"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument(
         "format",
         choices=(*FORMATS, "json", "check"),
         help="a format; JSON Schema of the JSON form of USDF, or of what check prints",
+    )
+    parser.add_argument(
+        "words",
+        metavar="COMMAND",
+        nargs="*",
+        help="with json: of what this command, as 'usdf diff', prints by --json=1",
     )
     parser.add_argument("--xsd", action="store_true", help="XML Schema 1.0, which says less, in the place of RELAX NG")
 
@@ -63,8 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the schema.
 
     Raises:
-        UsageError: XSD of what is no XML.
+        UsageError: XSD of what is no XML, or a command with another word than json.
+        UnknownNameError: there is no such command.
     """
+    if arguments.words:
+        if arguments.format != "json":
+            raise UsageError(f"a command has JSON, and no {arguments.format}: schema json {' '.join(arguments.words)}")
+        sys.stdout.write(command_schema(" ".join(arguments.words)))
+        return 0
     if arguments.format not in FORMATS and arguments.xsd:
         raise UsageError("--xsd: JSON has none")
     sys.stdout.write(schema(arguments.format, as_xsd=arguments.xsd))
@@ -74,5 +108,9 @@ def run(arguments: argparse.Namespace) -> int:
 COMMAND = Command(
     arguments=add_arguments,
     run=run,
-    examples=("robot_semantics schema urdf", "robot_semantics schema srdf --xsd", "robot_semantics schema json"),
+    examples=(
+        "robot_semantics schema urdf",
+        "robot_semantics schema srdf --xsd",
+        "robot_semantics schema json usdf diff",
+    ),
 )

@@ -17,6 +17,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import output_file
 from robot_semantics.model.joint_types import JointType
@@ -35,7 +36,7 @@ _STYLE = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
     add_output(
         parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw the tree of links, joints and groups"
     )
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the robot."""
     model = inputs.load(arguments)
     if arguments.json:
-        inputs.print_json(as_json(model))
+        print_result(arguments, as_json(model))
         return 0
     if arguments.svg or arguments.dot:
         _draw(model, arguments.svg, arguments.dot)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
@@ -23,7 +24,7 @@ from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
 
-EXIT_OK, EXIT_PROBLEMS = 0, 1
+EXIT_OK = 0
 
 _STEPS_AT_ONCE = 500
 """Steps after which progress is shown."""
@@ -116,15 +117,13 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     report = simulator.restore(state, partial=arguments.partial)
     print_report(report.items, report.notes)
     if not report.applied:
-        say("error: not everything could be restored; --partial starts all the same", file=sys.stderr)
+        raise RobotSemanticsError("not everything could be restored; --partial starts all the same")
     return simulator, state, report
 
 
 def _run(arguments: argparse.Namespace) -> int:
     every = _steps_between(arguments)
     simulator, state, report = _started(arguments, arguments.engine)
-    if not report.applied:
-        return EXIT_PROBLEMS
     started = time.perf_counter()
     if every is None:
         with Bar() as bar:
@@ -188,9 +187,7 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    simulator, _, report = _started(arguments, "mujoco")
-    if not report.applied:
-        return EXIT_PROBLEMS
+    simulator, _, _ = _started(arguments, "mujoco")
     from robot_semantics.simulation.mujoco import MujocoSimulator
     from robot_semantics.simulation.mujoco_export import mjcf_of
 

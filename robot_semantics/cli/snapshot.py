@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from robot_semantics.cli.command import Command, no_arguments
-from robot_semantics.cli.inputs import add_json_argument, print_json, ros_needed
+from robot_semantics.cli.inputs import ros_needed
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
+from robot_semantics.cli.words import UsageError
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -25,7 +27,7 @@ def _save(arguments: argparse.Namespace) -> int:
     if arguments.json:
         missing = [str(item) for item in saved.missing]
         plain = {"path": saved.answer.path, "time_ns": _nanoseconds(saved.answer.stamp), "missing": missing}
-        print_json({**plain, "items": [_plain(item) for item in saved.missing]})
+        print_result(arguments, {**plain, "items": [_plain(item) for item in saved.missing]})
     else:
         say(saved.answer.path)
         for item in saved.missing:
@@ -43,8 +45,7 @@ def _restore_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _restore(arguments: argparse.Namespace) -> int:
     if bool(arguments.name) == bool(arguments.file):
-        say("error: give a snapshot's name or --file, one of the two", file=sys.stderr)
-        return 2
+        raise UsageError("give a snapshot's name or --file, one of the two")
     text = _text_of(arguments.file) if arguments.file else ""
     answer = _call(
         arguments,
@@ -57,7 +58,8 @@ def _restore(arguments: argparse.Namespace) -> int:
         dry_run=arguments.dry_run,
     )
     if arguments.json:
-        print_json(
+        print_result(
+            arguments,
             {
                 "success": answer.success,
                 "message": answer.message,
@@ -65,7 +67,7 @@ def _restore(arguments: argparse.Namespace) -> int:
                 "not_restored": [str(item) for item in answer.not_restored],
                 "notes": [str(item) for item in answer.notes],
                 "items": [_plain(item) for item in (*answer.restored, *answer.not_restored)],
-            }
+            },
         )
     else:
         for item in answer.restored:
@@ -97,7 +99,7 @@ def _list(arguments: argparse.Namespace) -> int:
         for info in _call(arguments, "list").answer.snapshots
     ]
     if arguments.json:
-        print_json(rows)
+        print_result(arguments, {"snapshots": rows}, alone="snapshots")
     for row in () if arguments.json else rows:
         say(f"{row['name']}\t{row['time_ns'] * 1e-9:.3f} s\t{row['comment']}".rstrip())
     return EXIT_OK
@@ -110,7 +112,7 @@ def _delete_arguments(parser: argparse.ArgumentParser) -> None:
 def _delete(arguments: argparse.Namespace) -> int:
     _call(arguments, "delete", name=arguments.name)
     if arguments.json:
-        print_json({"deleted": arguments.name})
+        print_result(arguments, {"deleted": arguments.name})
     return EXIT_OK
 
 

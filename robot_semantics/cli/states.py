@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.words import UsageError, numbers_by_name
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance", type=float, default=TOLERANCE, help="largest difference of a joint [rad or m], %(default)s"
     )
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             }
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
     if arguments.json:
-        inputs.print_json(table)
+        print_result(arguments, {"states": table}, alone="states")
         return 0
     for group, states in table.items():
         for name, by_joint in states.items():
@@ -83,14 +84,11 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     if arguments.json:
-        inputs.print_json(
-            {
-                group: [
-                    {"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches
-                ]
-                for group, matches in found.items()
-            }
-        )
+        rows = {
+            group: [{"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches]
+            for group, matches in found.items()
+        }
+        print_result(arguments, {"matches": rows}, alone="matches")
         return 0
     for group, matches in found.items():
         for match in matches:

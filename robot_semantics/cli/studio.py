@@ -94,5 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
 COMMAND = Command(
     arguments=add_arguments,
     run=run,
+    serves=True,
     examples=("robot_semantics studio robot.urdf -o new.srdf", "robot_semantics studio robot.urdf robot.srdf"),
 )

@@ -7,8 +7,9 @@ import math
 from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.cli import inputs, usdf_files, usdf_views
+from robot_semantics.cli import usdf_files, usdf_views
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.words import UsageError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
@@ -33,7 +34,7 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--ignore", action="append", default=[], metavar="KIND", help="do not look at this kind")
     usdf_files.add_robot_options(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run_diff(arguments: argparse.Namespace) -> int:
@@ -54,7 +55,7 @@ def run_diff(arguments: argparse.Namespace) -> int:
         ignore=[_kind(word) for word in arguments.ignore],
     )
     if arguments.json:
-        inputs.print_json({"equal": not found, "differences": [difference.as_json() for difference in found]})
+        print_result(arguments, {"equal": not found, "differences": [difference.as_json() for difference in found]})
         return int(bool(found))
     if not found:
         print("no difference")

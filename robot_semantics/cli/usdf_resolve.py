@@ -11,6 +11,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs, usdf_files, usdf_views
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.usdf.frames import ResolvedWorld, resolve
 from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.robot import complete
@@ -24,7 +25,7 @@ def add_resolve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="the frame to see them from")
     parser.add_argument("--axes", metavar="NAME", help="the axes of twists and wrenches (default: --relative-to)")
     usdf_files.add_robot_options(parser)
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run_resolve(arguments: argparse.Namespace) -> int:
@@ -38,7 +39,7 @@ def run_resolve(arguments: argparse.Namespace) -> int:
     names = arguments.names or [name for name in resolved.names if name != WORLD]
     rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
     if arguments.json:
-        inputs.print_json({"relative_to": arguments.relative_to, "bodies": rows})
+        print_result(arguments, {"relative_to": arguments.relative_to, "bodies": rows})
         return 0
     title = f"seen from {arguments.relative_to}"
     made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)

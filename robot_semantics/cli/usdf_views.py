@@ -11,8 +11,9 @@ from rich.table import Table
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli import usdf_files
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.json_output import add_json_argument, print_json
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
@@ -52,14 +53,14 @@ def run_check(arguments: argparse.Namespace) -> int:
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `show`."""
     parser.add_argument("file", metavar="FILE", help="world state (USDF, or JSON)")
-    inputs.add_json_argument(parser)
+    add_json_argument(parser)
 
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Print what the file says, nothing derived."""
     (state,) = usdf_files.read_states([arguments.file])
     if arguments.json:
-        inputs.print_json(world_to_json(state))
+        print_json(world_to_json(state))
         return 0
     console = console_for_output()
     console.print(_headline(state))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.words import output_file
+from robot_semantics.cli.words import UsageError, output_file
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.parts import Kind
@@ -92,13 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.stage import check_groups
     from robot_semantics.viewer.witnesses import witnesses
 
+    if arguments.json and not (arguments.png or arguments.html):
+        raise UsageError("--json goes with --png or --html: a page that is served has no result")
     if arguments.live:
         return _live(arguments)
     if arguments.srdf is not None:
         arguments.files.append(arguments.srdf)
     if not arguments.files:
-        say("error: give a file to show, or --live", file=sys.stderr)
-        return 2
+        raise UsageError("give a file to show, or --live")
     only: Kind = "collision" if arguments.collision_geometry else "visual"
     # A picture shows one of the two, a page either.
     kinds: tuple[Kind, ...] = ("visual", "collision") if arguments.html or not arguments.png else (only,)

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -34,18 +33,12 @@ NOT_RUN = (
 )
 
 
-def records() -> Iterator[tuple[str, Command]]:
-    """Yield every command and operation by its words."""
-    for name in command_line.COMMANDS:
-        command = command_line.command_of(name)
-        yield name, command
-        yield from ((f"{name} {operation}", inner) for operation, inner in command.operations.items())
+ALL = [(words, line) for words, command in command_line.all_commands() for line in command.examples]
 
 
-ALL = [(words, line) for words, command in records() for line in command.examples]
-
-
-@pytest.mark.parametrize(("words", "command"), list(records()), ids=[words for words, _ in records()])
+@pytest.mark.parametrize(
+    ("words", "command"), list(command_line.all_commands()), ids=[words for words, _ in command_line.all_commands()]
+)
 def test_every_command_and_operation_has_examples_and_shows_them(
     words: str, command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

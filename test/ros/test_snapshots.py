@@ -26,10 +26,12 @@ from robot_semantics_interfaces.srv import (
 )
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+from support.json_shapes import validate
 from support.nodes import LATCHED, PATIENCE_S, Client, NodeProcess, joint_state, matrix_of, said
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.cli.main import main
+from robot_semantics.cli.schema import command_schema
 from robot_semantics.examples import example
 from robot_semantics.state.snapshot_store import SnapshotStore, comment_of
 from robot_semantics.usdf.ages import ages_of
@@ -240,6 +242,17 @@ def test_the_command_line_saves_restores_and_lists(
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     assert main(["snapshot", "save", "typed", "--comment", "by hand", "--overwrite"]) == 0
     assert capsys.readouterr().out.strip() == str(world.folder / "typed.usdf")
+    for words in (
+        ["save", "typed", "--overwrite"],
+        ["restore", "typed", "--dry-run"],
+        ["list"],
+        ["save", "gone"],
+        ["delete", "gone"],
+    ):
+        assert main(["snapshot", *words, "--json=1"]) == 0
+        validate(json.loads(capsys.readouterr().out), json.loads(command_schema(f"snapshot {words[0]}")))
+    assert main(["snapshot", "save", "typed", "--comment", "by hand", "--overwrite"]) == 0
+    capsys.readouterr()
     assert main(["snapshot", "list", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["typed"]["comment"] == "by hand"
