@@ -29,7 +29,7 @@ def test_group_prints_everything_derived_as_json(run: Run) -> None:
     result = run("group", *case("eef"), "arm_long", "--json")
     assert result.code == 0
     printed = json.loads(result.out)
-    assert list(printed) == KEYS
+    assert list(printed) == ["version", *KEYS]
     theirs = json.loads((GOLDEN / "case__eef.json").read_text())["groups"]["arm_long"]
     assert printed["joints"] == theirs["joint_model_names"]
     assert printed["links"] == theirs["link_model_names"]
