@@ -2,7 +2,8 @@
 
 Each world runs for `BEFORE` seconds in one engine, is captured as USDF text and restored in another. The table has the
 largest differences at once (positions and velocities of joints, places of links), what was not restored, how far the
-links are apart after `AFTER` seconds in both.
+links are apart after `AFTER` seconds in both. A second table says how far a link moves in `RESTING` seconds once the
+world has come to rest, in each engine.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from robot_semantics.usdf.writer import write_world
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
 ROBOTS = SHARE / "example-robot-data" / "robots"
 BEFORE, AFTER = 0.1, 1.0
+SETTLING, RESTING = 5.0, 10.0
 TIMESTEP = 0.002
 
 
@@ -96,6 +98,21 @@ def main() -> None:
                 lost = ", ".join(sorted({f"{item.kind} {item.name}: {item.detail}" for item in report.not_restored}))
                 table.add_row(name, giver, taker, *found, str(report.exact), lost or "–", f"{later:.2g}")
     Console(width=180).print(table)
+    resting = Table(title=f"how far links move in {RESTING:g} s, after {SETTLING:g} s [m]", box=None)
+    for column in ("world", *ENGINES):
+        resting.add_column(column)
+    for name, models in worlds().items():
+        resting.add_row(name, *(f"{moved_at_rest(engine, models):.1g}" for engine in ENGINES))
+    Console(width=180).print(resting)
+
+
+def moved_at_rest(engine: str, models: tuple[ModelSpec, ...]) -> float:
+    """Return how far [m] the farthest link is, after a rest, from where it was."""
+    simulator = start(engine, WorldSpec(models, timestep=TIMESTEP), print)
+    simulator.step(round(SETTLING / TIMESTEP))
+    before = numbers(simulator.capture())[2]
+    simulator.step(round(RESTING / TIMESTEP))
+    return apart(numbers(simulator.capture())[2], before)
 
 
 if __name__ == "__main__":

@@ -32,11 +32,12 @@ from pydrake.multibody.tree import (
 )
 from pydrake.systems.framework import DiagramBuilder
 
-from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
+from robot_semantics.collision.shapes import Shape
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.collision_shapes import collision_shapes
 from robot_semantics.simulation.contact_filter import excluded_pairs
-from robot_semantics.simulation.mujoco_inertia import BodyInertia, link_inertias, origin_matrix
+from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -201,23 +202,11 @@ class _Adder:
         self.notes.append(BuildNote(model.spec.name, part, message))
 
     def _add_geometry(self, model: DrakeModel) -> None:
-        spec, of_link = model.spec, {}
-        for link, body in zip(spec.robot.links, model.bodies, strict=True):
-            found = []
-            for number, collision in enumerate(link.urdf.collisions):
-                try:
-                    shape = shape_of(collision.geometry, spec.find_mesh)
-                except GeometryError as error:
-                    message = f"collides without its geometry {number}: {error}"
-                    self._note(model, f"link '{link.name}'", message)
-                    continue
-                name, pose = f"{link.name}/{number}", rigid(origin_matrix(collision.origin))
-                made = _drake_shape(shape, name)
-                found.append(self.plant.RegisterCollisionGeometry(body, pose, made, name, FRICTION))
-            if found:
-                of_link[link.name] = found
-        if len(of_link) > 1 and spec.robot.semantics.srdf is None:
-            self._note(model, "self-collision", "is off: no SRDF states which links may touch")
+        spec, of_link = model.spec, dict[str, list[Any]]()
+        for link, name, shape, T_link_shape in collision_shapes(spec, self.notes):
+            body, made = model.bodies[link], _drake_shape(shape, name)
+            geometry = self.plant.RegisterCollisionGeometry(body, rigid(T_link_shape), made, name, FRICTION)
+            of_link.setdefault(spec.robot.link_names[link], []).append(geometry)
         filters = self.scene_graph.collision_filter_manager()
         index = spec.robot.link_index
         for pair in excluded_pairs(spec.robot, [index[name] for name in of_link]):

@@ -12,6 +12,7 @@ from robot_semantics.simulation.world_spec import WorldSpec
 ENGINES = {
     "mujoco": "robot_semantics.simulation.mujoco",
     "drake": "robot_semantics.simulation.drake",
+    "pybullet": "robot_semantics.simulation.pybullet",
 }
 """The module of each engine; its ``start(spec, tell)`` returns a `Simulator` that tells its warnings to ``tell``."""
 

@@ -15,13 +15,13 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.collision.shapes import GeometryError, shape_of
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.collision_shapes import collision_shapes
 from robot_semantics.simulation.contact_filter import excluded_pairs
-from robot_semantics.simulation.mujoco_inertia import link_inertias, origin_matrix
+from robot_semantics.simulation.inertia import link_inertias
 from robot_semantics.simulation.mujoco_layout import (
     ModelLayout,
     body_name,
@@ -234,26 +234,16 @@ class _Builder:
             body.inertia = inertia.moments
 
     def _add_geometry(self, spec: ModelSpec, bodies: list[Any]) -> list[int]:
-        with_geometry = []
-        for link, body in zip(spec.robot.links, bodies, strict=True):
-            added = 0
-            for number, collision in enumerate(link.urdf.collisions):
-                try:
-                    shape = shape_of(collision.geometry, spec.find_mesh)
-                except GeometryError as error:
-                    self.note(spec.name, f"link '{link.name}'", f"collides without its geometry {number}: {error}")
-                    continue
-                pose = xyz_quat_from_matrix(origin_matrix(collision.origin))
-                geom = body.add_geom(
-                    type=shape.type, size=shape.size, pos=pose[:3], quat=pose[[6, 3, 4, 5]], density=0.0
-                )
-                geom.name = f"{spec.name}/{link.name}/{number}"
-                if shape.hull is not None:
-                    geom.meshname = self._mesh(geom.name, shape.hull)
-                added += 1
-            if added:
-                with_geometry.append(link.index)
-        return with_geometry
+        shapes = collision_shapes(spec, self.notes)
+        for link, name, shape, T_link_shape in shapes:
+            pose = xyz_quat_from_matrix(T_link_shape)
+            geom = bodies[link].add_geom(
+                type=shape.type, size=shape.size, pos=pose[:3], quat=pose[[6, 3, 4, 5]], density=0.0
+            )
+            geom.name = f"{spec.name}/{name}"
+            if shape.hull is not None:
+                geom.meshname = self._mesh(geom.name, shape.hull)
+        return sorted({each.link for each in shapes})
 
     def _mesh(self, name: str, hull: Surface) -> str:
         """Return the name of the asset; robots of the same description share their meshes."""
@@ -276,8 +266,6 @@ class _Builder:
             equality.data = data
 
     def _add_excludes(self, spec: ModelSpec, with_geometry: list[int]) -> None:
-        if len(with_geometry) > 1 and spec.robot.semantics.srdf is None:
-            self.note(spec.name, "self-collision", "is off: no SRDF states which links may touch")
         names = spec.robot.link_names
         for pair in excluded_pairs(spec.robot, with_geometry):
             self.mj.add_exclude(bodyname1=body_name(spec.name, pair.first), bodyname2=body_name(spec.name, pair.second))

@@ -25,6 +25,7 @@ OPTIONAL = frozenset(
             "mcap",
             "msgspec",
             "mujoco",
+            "pybullet",
             "pydrake",
         ),
         *("networkx", "nicegui", "pyarrow", "rosbags", "scipy", "trimesh"),

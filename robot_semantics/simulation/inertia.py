@@ -1,4 +1,4 @@
-"""What a URDF's `<inertial>` becomes in MuJoCo: a mass, principal axes, and principal moments that a body can have."""
+"""What a URDF's `<inertial>` becomes in a simulation: a mass, principal axes, and moments that a body can have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
-from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
+from robot_semantics.transforms import matrix_from_quat, matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
 from robot_semantics.urdf import tree as urdf_tree
 
 FloatArray = npt.NDArray[np.float64]
@@ -125,4 +126,33 @@ def _possible(moments: FloatArray, mass: float, moves: bool, changes: list[str])
             )
         result = result.copy()
         result[order[:2]] += 0.5 * deficit * (1.0 + 1e-9) + 1e-15 * large
+    return result
+
+
+def lumped_at_root(robot: RobotModel, inertias: list[BodyInertia]) -> list[BodyInertia]:
+    """Return inertias of links with what is fixed to the root link made a part of it, for engines whose base has mass.
+
+    Args:
+        robot: the robot.
+        inertias: of its links.
+
+    """
+    rigid, T_root_link = rigid_bodies(robot), [np.eye(4)]
+    for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+        T_root_link.append(T_root_link[link.parent] @ joint.T_parent_joint)
+    heavy = [at for at, inertia in enumerate(inertias) if rigid[at] == 0 and inertia.mass > 0.0]
+    if heavy in ([], [0]):
+        return inertias
+    mass = np.array([inertias[at].mass for at in heavy])
+    centres = np.array([(T_root_link[at] @ [*inertias[at].xyz, 1.0])[:3] for at in heavy])
+    centre = mass @ centres / mass.sum()
+    total = np.zeros((3, 3))
+    for at, m, d in zip(heavy, mass, centres - centre, strict=True):
+        R = T_root_link[at][:3, :3] @ matrix_from_quat(inertias[at].quat_xyzw)
+        total += R @ np.diag(inertias[at].moments) @ R.T + m * (d @ d * np.eye(3) - np.outer(d, d))
+    moments, axes = np.linalg.eigh(total)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    nothing = body_inertia(None, moves=False)
+    result = [nothing if at in heavy else inertia for at, inertia in enumerate(inertias)]
+    result[0] = BodyInertia(float(mass.sum()), centre, quat_from_matrix(axes), moments)
     return result

@@ -1,0 +1,183 @@
+"""PyBullet as a simulator of robots described by URDF and SRDF, whose state is a USDF world state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.base.errors import MissingExtraError
+
+try:
+    import mujoco  # noqa: F401  what reads the geometry
+    import pybullet
+except ImportError as error:  # pragma: no cover - depends on the installation
+    raise MissingExtraError("pybullet", "pybullet", "simulating with PyBullet") from error
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
+from robot_semantics.simulation.pybullet_builder import BASE, UNLIMITED, BulletBody, BulletWorld
+from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion
+from robot_semantics.simulation.simulator import SimulationError
+from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
+from robot_semantics.transforms import (
+    invert,
+    matrix_from_pose,
+    matrix_from_quat,
+    matrix_from_xyz_quat,
+    quat_from_matrix,
+    xyz_quat_from_matrix,
+)
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.world_state import WorldState
+
+SERVO_FREQUENCY = 25.0
+"""How fast [1/s] a servo closes in on its target, within its effort."""
+
+_DRIFT = "a rover among blocks by 5 mm in 1 s"
+"""Measured: ``python -m benchmark exchange``."""
+
+
+class PybulletSimulator(JointStateSimulator):
+    """A Bullet world of robots; implements `Simulator`.
+
+    Bullet keeps the points of contact of earlier steps, which cannot be set: what touches goes on a little differently
+    after a restore, and the report says that.
+    """
+
+    ENGINE, TITLE = "pybullet", "PyBullet"
+
+    def __init__(self, spec: WorldSpec) -> None:
+        """Build and start a world, at time 0, its joints at their default positions.
+
+        Raises:
+            WorldSpecError: the world cannot be built.
+        """
+        self._world = BulletWorld(spec)
+        super().__init__(spec)
+
+    @property
+    def notes(self) -> tuple[BuildNote, ...]:
+        """What of the robots could not be taken as it is."""
+        return tuple(self._world.notes)
+
+    def _advance(self) -> None:
+        client, bodies = self._world.client, self._world.bodies.values()
+        client.stepSimulation()
+        for body in bodies:
+            numbers = np.concatenate((*_joints(client, body), *client.getBasePositionAndOrientation(body.number)))
+            if not np.abs(numbers).max() < UNLIMITED:
+                # From such numbers Bullet cannot be put back.
+                self._world = BulletWorld(self.spec)
+                self._reset()
+                raise SimulationError("the simulation diverged")
+
+    def _continued(
+        self, state: WorldState, names: tuple[str, ...] | None, motions: Mapping[str, RobotMotion]
+    ) -> tuple[dict[str, RobotMotion], float] | str:
+        del state, names, motions
+        return f"PyBullet's points of contact of earlier steps cannot be set, and what touches drifts: {_DRIFT}"
+
+    # --- where everything is
+
+    def _read(self, name: str, last: RobotMotion) -> RobotMotion:
+        body, space = self._world.bodies[name], self._robots[name].kinematics.space
+        q, v = _joints(self._world.client, body)
+        root, rates = q[: q.size - space.size], v[: v.size - space.velocity_size]
+        positions, velocities = last.positions.copy(), last.velocities.copy()
+        for joint in body.spec.robot.joints[1:]:
+            if joint.position_count:
+                at, moving = space.positions_of(joint), space.velocities_of(joint)
+                positions[at], velocities[moving] = q[root.size :][at], v[rates.size :][moving]
+        if body.spec.root_type is JointType.FLOATING:
+            links = self._links_at(body, [BASE])
+            root = np.concatenate((links.xyz[0], quat_from_matrix(links.R[0])))
+            rates = np.concatenate((links.linear[0], links.angular[0]))
+        return RobotMotion(last.base, root, rates, positions, velocities, last.targets)
+
+    def _write(self, motions: Mapping[str, RobotMotion]) -> None:
+        for name, body in self._world.bodies.items():
+            self._put_base(body, motions[name])
+            self._put_joints(body, motions[name])
+            self._hold(body, self._driven[name], motions[name])
+
+    def _put_base(self, body: BulletBody, motion: RobotMotion) -> None:
+        client, T_world_base, twist = self._world.client, motion.base, np.zeros(6)
+        if body.spec.root_type is JointType.FLOATING:
+            T_world_base, twist = matrix_from_pose(motion.root_positions), motion.root_velocities
+        pose = xyz_quat_from_matrix(T_world_base @ body.T_link_inertial[0])
+        client.resetBasePositionAndOrientation(body.number, pose[:3], pose[3:])
+        # Bullet's velocity is that of the centre of mass.
+        linear = twist[:3] + np.cross(twist[3:], pose[:3] - T_world_base[:3, 3])
+        client.resetBaseVelocity(body.number, linear, twist[3:])
+
+    def _put_joints(self, body: BulletBody, motion: RobotMotion) -> None:
+        client, parts = self._world.client, (motion.positions, motion.velocities)
+        if body.spec.root_type is JointType.PLANAR:
+            parts = (
+                np.concatenate((motion.root_positions, motion.positions)),
+                np.concatenate((motion.root_velocities, motion.velocities)),
+            )
+        q, v = parts
+        for link, at, moving in body.lines:
+            client.resetJointState(body.number, link, q[at], v[moving])
+        for link, at, moving in body.balls:
+            # Bullet's ball turns from its link's principal axes to them, and its velocity is in them after the turn.
+            R, S = body.T_link_inertial[link + 1][:3, :3], matrix_from_quat(q[at : at + 4])
+            turn = quat_from_matrix(R.T @ S @ R)
+            client.resetJointStateMultiDof(body.number, link, turn, (S @ R).T @ v[moving : moving + 3])
+
+    def _hold(self, body: BulletBody, driven: Sequence[str], motion: RobotMotion) -> None:
+        for joint, target in zip(driven, motion.targets, strict=True):
+            link, effort = body.motors[joint]
+            self._world.client.setJointMotorControl2(
+                body.number,
+                link,
+                pybullet.POSITION_CONTROL,
+                targetPosition=target,
+                force=effort,
+                positionGain=SERVO_FREQUENCY * self.spec.timestep,
+            )
+
+    def _links(self, name: str) -> LinkMotion:
+        body = self._world.bodies[name]
+        return self._links_at(body, body.links)
+
+    def _links_at(self, body: BulletBody, links: Sequence[int]) -> LinkMotion:
+        """Return links of Bullet's as ours: it knows the principal axes in their centres of mass."""
+        client, further = self._world.client, [link for link in links if link != BASE]
+        states = {}
+        if further:
+            found = client.getLinkStates(body.number, further, computeLinkVelocity=1, computeForwardKinematics=1)
+            states = {link: (*state[:2], *state[6:8]) for link, state in zip(further, found, strict=True)}
+        states[BASE] = (*client.getBasePositionAndOrientation(body.number), *client.getBaseVelocity(body.number))
+        xyz, quat, linear, angular = (np.array([states[link][part] for link in links]) for part in range(4))
+        T = matrix_from_xyz_quat(xyz, quat) @ invert(np.array([body.T_link_inertial[link + 1] for link in links]))
+        origins = T[:, :3, 3]
+        return LinkMotion(origins, T[:, :3, :3], linear + np.cross(angular, origins - xyz), angular)
+
+
+def _joints(client: Any, body: BulletBody) -> tuple[FloatArray, FloatArray]:
+    """Return a robot's numbers, positions and velocities; zeros where it has no joint."""
+    q, v = np.zeros(body.sizes[0]), np.zeros(body.sizes[1])
+    if body.lines:
+        states = client.getJointStates(body.number, [slot.link for slot in body.lines])
+        q[[slot.position for slot in body.lines]] = [state[0] for state in states]
+        v[[slot.velocity for slot in body.lines]] = [state[1] for state in states]
+    for link, at, moving in body.balls:
+        turn, rate, *_ = client.getJointStateMultiDof(body.number, link)
+        R, turned = body.T_link_inertial[link + 1][:3, :3], matrix_from_quat(turn)
+        q[at : at + 4] = quat_from_matrix(R @ turned @ R.T)
+        v[moving : moving + 3] = R @ turned @ rate
+    return q, v
+
+
+def start(spec: WorldSpec, tell: Callable[[str], None]) -> PybulletSimulator:
+    """Return a world in PyBullet.
+
+    Raises:
+        WorldSpecError: the world cannot be built.
+    """
+    del tell
+    return PybulletSimulator(spec)

@@ -1,0 +1,304 @@
+"""From checked robots to bodies in Bullet: joint by joint, as for MuJoCo, and the same geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+import pybullet
+
+from robot_semantics.collision.shapes import Shape
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.rigid_bodies import rigid_bodies
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes
+from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.inertia import BodyInertia, body_inertia, link_inertias, lumped_at_root
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.transforms import matrix_from_xyz_quat, rotation_from_z, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+
+UNLIMITED = 1e9
+"""Force [N, N m] or speed [m/s, rad/s] of what has no limit: Bullet takes no infinity."""
+BASE = -1
+"""Bullet's number of a body's base."""
+_NOTHING = body_inertia(None, moves=False)
+_X, _Y, _Z = np.eye(3)
+
+
+class Slot(NamedTuple):
+    """A joint of Bullet: its link, and where its position and velocity begin in the numbers of a robot."""
+
+    link: int
+    position: int
+    velocity: int
+
+
+@dataclass(eq=False)
+class BulletBody:
+    """One robot in Bullet.
+
+    The numbers of a robot are those of a planar root joint before those of its joint space.
+
+    Attributes:
+        spec: the robot.
+        number: Bullet's.
+        links: Bullet's link of each of our links.
+        lines: Bullet's joints of one variable.
+        balls: its ball joints: a quaternion x y z w, and an angular velocity.
+        T_link_inertial: (4, 4) of Bullet's base and of each of its links: the principal axes in the centre of mass.
+        sizes: how many numbers a robot has, positions and velocities.
+        motors: by joint, Bullet's link that a motor drives, and its effort [N, N m].
+    """
+
+    spec: ModelSpec
+    number: int = -1
+    links: list[int] = field(default_factory=list)
+    lines: list[Slot] = field(default_factory=list)
+    balls: list[Slot] = field(default_factory=list)
+    T_link_inertial: list[FloatArray] = field(default_factory=list)
+    sizes: tuple[int, int] = (0, 0)
+    motors: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+
+class _Client:
+    """Bullet's functions for one world; `pybullet_utils` has one that writes to the standard output."""
+
+    def __init__(self) -> None:
+        self._number = pybullet.connect(pybullet.DIRECT)
+
+    def __getattr__(self, name: str) -> Any:
+        return partial(getattr(pybullet, name), physicsClientId=self._number)
+
+    def __del__(self) -> None:
+        pybullet.disconnect(self._number)
+
+
+class BulletWorld:
+    """A world in Bullet.
+
+    Attributes:
+        client: Bullet's functions for this world.
+        bodies: its robots by name.
+        notes: what could not be taken as it is.
+    """
+
+    def __init__(self, spec: WorldSpec) -> None:
+        """Build a world.
+
+        Raises:
+            WorldSpecError: PyBullet refuses it; the message carries the reason.
+        """
+        self.client: Any = _Client()
+        self.client.setGravity(0.0, 0.0, spec.gravity)
+        self.client.setTimeStep(spec.timestep)
+        self.client.setPhysicsEngineParameter(deterministicOverlappingPairs=1)
+        ground = None
+        if spec.ground:
+            ground = self.client.createMultiBody(0.0, self.client.createCollisionShape(pybullet.GEOM_PLANE))
+            self.client.changeDynamics(ground, BASE, lateralFriction=1.0)
+        self.notes: list[BuildNote] = []
+        self.bodies: dict[str, BulletBody] = {}
+        for model in spec.models:
+            try:
+                self.bodies[model.name] = _Builder(self.client, model, self.notes).built(ground)
+            except pybullet.error as error:
+                raise WorldSpecError(f"PyBullet cannot build the model '{model.name}': {error}") from error
+
+
+@dataclass(eq=False)
+class _Part:
+    """One of Bullet's links: how it hangs on its parent, what it weighs and what of it collides."""
+
+    parent: int
+    T_parent_part: FloatArray
+    kind: int = pybullet.JOINT_FIXED
+    axis: FloatArray = field(default_factory=lambda: _Z)
+    joint: JointModel | None = None
+    inertia: BodyInertia = _NOTHING
+    shape: int = -1
+
+
+class _Builder:
+    """Adds one robot to a world."""
+
+    def __init__(self, client: Any, spec: ModelSpec, notes: list[BuildNote]) -> None:
+        self.client, self.notes, self.body = client, notes, BulletBody(spec)
+        self.parts = [_Part(BASE, np.eye(4))]
+        self.pieces: dict[str, list[int]] = {}
+        self.places: dict[str, int] = {}
+
+    def built(self, ground: int | None) -> BulletBody:
+        """Return the robot, ready to be put somewhere."""
+        spec, robot = self.body.spec, self.body.spec.robot
+        inertias = link_inertias(spec, self.notes)
+        if spec.root_type is JointType.FLOATING:
+            inertias = lumped_at_root(robot, inertias)
+        elif spec.root_type is JointType.FIXED:
+            inertias[0] = _NOTHING  # a base without mass stays where it is
+        shapes: list[list[LinkShape]] = [[] for _ in robot.links]
+        for shape in collision_shapes(spec, self.notes):
+            shapes[shape.link].append(shape)
+        space, root, at = JointSpace.of(robot), 0, BASE
+        if spec.root_type is JointType.PLANAR:
+            root, at = 3, self._chain(spec.root_joint, BASE, np.eye(4), (0, 0))
+        self.body.sizes = root + space.size, root + space.velocity_size
+        self._add_link(at, inertias[0], shapes[0])
+        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+            start = (0, 0)
+            if joint.position_count:
+                start = root + space.positions_of(joint).start, root + space.velocities_of(joint).start
+            at = self._chain(joint, self.body.links[link.parent], joint.T_parent_joint, start)
+            self._add_link(at, inertias[link.index], shapes[link.index])
+        self._create()
+        self._filter(ground)
+        return self.body
+
+    def _chain(self, joint: JointModel, parent: int, T: FloatArray, start: tuple[int, int]) -> int:
+        """Add Bullet's joints that move as ours; return the last one's link."""
+        line, turn = pybullet.JOINT_PRISMATIC, pybullet.JOINT_REVOLUTE
+        moves: list[tuple[int, FloatArray]] = [(turn, joint.axis)]
+        if joint.type is JointType.FIXED:
+            moves = [(pybullet.JOINT_FIXED, _Z)]
+        elif joint.type is JointType.PRISMATIC:
+            moves = [(line, joint.axis)]
+        elif joint.type is JointType.PLANAR:
+            R_joint_plane = rotation_from_z(joint.axis)
+            moves = [(line, R_joint_plane[:, 0]), (line, R_joint_plane[:, 1]), (turn, joint.axis)]
+        elif joint.type is JointType.FLOATING:
+            moves = [(line, _X), (line, _Y), (line, _Z), (pybullet.JOINT_SPHERICAL, _Z)]
+        for place, (kind, axis) in enumerate(moves):
+            self.parts.append(_Part(parent, T, kind, axis, joint))
+            parent, T = len(self.parts) - 2, np.eye(4)
+            slot = Slot(parent, start[0] + place, start[1] + place)
+            if kind == pybullet.JOINT_SPHERICAL:
+                self.body.balls.append(slot)
+            elif kind != pybullet.JOINT_FIXED:
+                self.body.lines.append(slot)
+        self.places[joint.name] = parent
+        return parent
+
+    def _add_link(self, at: int, inertia: BodyInertia, shapes: list[LinkShape]) -> None:
+        """Make one of Bullet's links ours; what of it collides beyond one shape hangs on it as links without mass.
+
+        These come at once: Bullet numbers its links depth first, whatever the order in which it is given them.
+        """
+        name = self.body.spec.robot.link_names[len(self.body.links)]
+        self.body.links.append(at)
+        self.parts[at + 1].inertia = inertia
+        for number, each in enumerate(shapes):
+            if number:
+                self.parts.append(_Part(at, np.eye(4)))
+            piece = at if number == 0 else len(self.parts) - 2
+            self.parts[piece + 1].shape = self._shape(each.shape, each.T_link_shape)
+            self.pieces.setdefault(name, []).append(piece)
+
+    def _shape(self, shape: Shape, T_link_shape: FloatArray) -> int:
+        pose, kinds = xyz_quat_from_matrix(T_link_shape), mujoco.mjtGeom
+        if shape.hull is not None:
+            what: dict[str, Any] = {"shapeType": pybullet.GEOM_MESH, "vertices": shape.hull.vertices.tolist()}
+        elif shape.type == kinds.mjGEOM_BOX:
+            what = {"shapeType": pybullet.GEOM_BOX, "halfExtents": shape.size}
+        elif shape.type == kinds.mjGEOM_SPHERE:
+            what = {"shapeType": pybullet.GEOM_SPHERE, "radius": shape.size[0]}
+        else:
+            kind = pybullet.GEOM_CYLINDER if shape.type == kinds.mjGEOM_CYLINDER else pybullet.GEOM_CAPSULE
+            what = {"shapeType": kind, "radius": shape.size[0], "height": 2.0 * shape.size[1]}
+        placed = {"collisionFramePosition": pose[:3].tolist(), "collisionFrameOrientation": pose[3:].tolist()}
+        return int(self.client.createCollisionShape(**what, **placed))
+
+    def _create(self) -> None:
+        base, *parts = self.parts
+        poses = [xyz_quat_from_matrix(part.T_parent_part) for part in parts]
+        inertias = [part.inertia for part in parts]
+        body = self.body
+        body.number = self.client.createMultiBody(
+            baseMass=base.inertia.mass,
+            baseCollisionShapeIndex=base.shape,
+            baseInertialFramePosition=base.inertia.xyz.tolist(),
+            baseInertialFrameOrientation=base.inertia.quat_xyzw.tolist(),
+            linkMasses=[inertia.mass for inertia in inertias],
+            linkCollisionShapeIndices=[part.shape for part in parts],
+            linkVisualShapeIndices=[-1] * len(parts),
+            linkPositions=[pose[:3].tolist() for pose in poses],
+            linkOrientations=[pose[3:].tolist() for pose in poses],
+            linkInertialFramePositions=[inertia.xyz.tolist() for inertia in inertias],
+            linkInertialFrameOrientations=[inertia.quat_xyzw.tolist() for inertia in inertias],
+            linkParentIndices=[part.parent + 1 for part in parts],
+            linkJointTypes=[part.kind for part in parts],
+            linkJointAxis=[part.axis.tolist() for part in parts],
+            flags=pybullet.URDF_USE_SELF_COLLISION,
+        )
+        if body.number < 0 or self.client.getNumJoints(body.number) != len(parts):
+            message = f"it takes no robot of {len(parts)} links and pieces"
+            raise WorldSpecError(f"PyBullet cannot build the model '{body.spec.name}': {message}")
+        body.T_link_inertial = [matrix_from_xyz_quat(part.inertia.xyz, part.inertia.quat_xyzw) for part in self.parts]
+        for at, part in enumerate(self.parts, start=BASE):
+            self.client.changeDynamics(
+                body.number,
+                at,
+                localInertiaDiagonal=part.inertia.moments.tolist(),
+                lateralFriction=1.0,
+                linearDamping=0.0,
+                angularDamping=0.0,
+                jointDamping=0.0,
+            )
+            # In one call with the moments it would leave these out.
+            self.client.changeDynamics(body.number, at, maxJointVelocity=UNLIMITED)
+            if part.joint is not None and part.kind != pybullet.JOINT_FIXED:
+                self._set_joint(at, part.kind, part.joint)
+
+    def _set_joint(self, at: int, kind: int, joint: JointModel) -> None:
+        """Give a joint of Bullet the damping, friction, limits, motor or mimicry of ours."""
+        number = self.body.number
+        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
+        damping, friction = 0.0, 0.0
+        if dynamics is not None:
+            damping, friction = max(dynamics.damping or 0.0, 0.0), max(dynamics.friction or 0.0, 0.0)
+        self.client.changeDynamics(number, at, jointDamping=damping)
+        if kind == pybullet.JOINT_SPHERICAL:
+            how = pybullet.POSITION_CONTROL
+            self.client.setJointMotorControlMultiDof(number, at, how, targetPosition=[0, 0, 0, 1], force=[0, 0, 0])
+            return
+        # Friction is a motor that keeps a joint where it is; without a command of ours Bullet has one of its own.
+        self.client.setJointMotorControl2(number, at, pybullet.VELOCITY_CONTROL, force=friction)
+        if joint.velocity_count > 1:
+            return
+        lower, upper = joint.limits.lower, joint.limits.upper
+        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper) and upper > lower:
+            limits = {"jointLowerLimit": lower, "jointUpperLimit": upper, "jointLimitForce": UNLIMITED}
+            self.client.changeDynamics(number, at, **limits)
+        if joint.mimic is not None:
+            leader, nowhere = self.places[joint.mimic.joint], [0.0, 0.0, 0.0]
+            gear = self.client.createConstraint(
+                number, at, number, leader, pybullet.JOINT_GEAR, [0.0, 0.0, 1.0], nowhere, nowhere
+            )
+            # follower + ratio * leader = target
+            ratio, target = -joint.mimic.multiplier, joint.mimic.offset
+            self.client.changeConstraint(gear, gearRatio=ratio, relativePositionTarget=target, maxForce=UNLIMITED)
+        elif not joint.passive:
+            effort = joint.limits.effort
+            self.body.motors[joint.name] = at, effort if 0.0 < effort < UNLIMITED else UNLIMITED
+            if friction:
+                message = f"has friction {friction:g}, which PyBullet gives only to joints without motors"
+                self.notes.append(BuildNote(self.body.spec.name, f"joint '{joint.name}'", message))
+
+    def _filter(self, ground: int | None) -> None:
+        """Switch off contacts that cannot be, and those of a fixed base with the floor, which only waste time."""
+        robot, number = self.body.spec.robot, self.body.number
+        index = robot.link_index
+        for first, second in excluded_pairs(robot, [index[name] for name in self.pieces]):
+            for one in self.pieces[first]:
+                for other in self.pieces[second]:
+                    self.client.setCollisionFilterPair(number, number, one, other, 0)
+        rigid = rigid_bodies(robot)
+        for name, pieces in self.pieces.items():
+            for number_of, one in enumerate(pieces):
+                for other in pieces[number_of + 1 :]:
+                    self.client.setCollisionFilterPair(number, number, one, other, 0)
+                if ground is not None and self.body.spec.root_type is JointType.FIXED and rigid[index[name]] == 0:
+                    self.client.setCollisionFilterPair(number, ground, one, BASE, 0)

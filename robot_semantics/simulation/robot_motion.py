@@ -1,0 +1,140 @@
+"""Where a robot is and how it moves, in our joint space, whatever engine moves it; and the world state that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.link_states import link_states, pose_of
+from robot_semantics.simulation.restoring import Plan, Standing
+from robot_semantics.simulation.world_spec import ModelSpec
+from robot_semantics.transforms import invert, matrix_from_pose, matrix_from_rotation
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.usdf.poses import six
+from robot_semantics.usdf.world_state import JointState, ModelState
+
+
+@dataclass(frozen=True, eq=False)
+class RobotMotion:
+    """One robot in an engine.
+
+    Attributes:
+        base: (4, 4) the frame, in the world, in which the root link stands or moves; the identity where it floats.
+        root_positions: (0,), (3,) or (7,) of a fixed, planar or floating root joint: ``x y theta``, or xyz [m] and
+            quaternion x y z w, whose length may be off by rounding.
+        root_velocities: (0,), (3,) or (6,) their rates, in the axes of `base`.
+        positions: (size,) in the robot's joint space; what the space has of a virtual joint is not used.
+        velocities: (velocity_size,) likewise.
+        targets: (driven,) what its position servos hold.
+    """
+
+    base: FloatArray
+    root_positions: FloatArray
+    root_velocities: FloatArray
+    positions: FloatArray
+    velocities: FloatArray
+    targets: FloatArray
+
+
+class LinkMotion(NamedTuple):
+    """All links of a robot in the world: origins (n, 3), axes (n, 3, 3), and their velocities there, (n, 3) each."""
+
+    xyz: FloatArray
+    R: FloatArray
+    linear: FloatArray
+    angular: FloatArray
+
+
+def neutral_motion(spec: ModelSpec, robot: Standing) -> RobotMotion:
+    """Return a robot at rest at its default positions, its base at the world's origin."""
+    space = robot.kinematics.space
+    root = {JointType.FIXED: (0, 0), JointType.PLANAR: (3, 3), JointType.FLOATING: (7, 6)}[spec.root_type]
+    at = np.zeros(root[0])
+    at[6:] = 1.0
+    moving = np.zeros(root[1]), space.neutral(), np.zeros(space.velocity_size)
+    motion = RobotMotion(np.eye(4), at, *moving, np.zeros(0))
+    return replace(motion, targets=held(robot, motion))
+
+
+def driven_joints(robot: Standing) -> tuple[str, ...]:
+    """Return the joints with motors: those of one variable that are neither passive nor mimics."""
+    return tuple(
+        joint.name
+        for joint in robot.kinematics.model.joints[1:]
+        if joint.position_count == 1 and joint.mimic is None and not joint.passive
+    )
+
+
+def held(robot: Standing, motion: RobotMotion) -> FloatArray:
+    """Return the targets (driven,) with which servos hold a robot where it is."""
+    space = robot.kinematics.space
+    return motion.positions[[space.joint_positions[name].start for name in driven_joints(robot)]]
+
+
+def unit(robot: Standing, motion: RobotMotion) -> RobotMotion:
+    """Return a motion with quaternions of length 1: those of engines grow a little with every step."""
+    positions, root = motion.positions.copy(), motion.root_positions.copy()
+    quats = [positions[where] for where in robot.kinematics.space.quaternions]
+    for quat in (*quats, root[3:7]) if len(root) == 7 else quats:
+        quat[:] = quat / (np.linalg.norm(quat) or 1.0)
+    return replace(motion, positions=positions, root_positions=root)
+
+
+def as_planned(spec: ModelSpec, robot: Standing, motion: RobotMotion, plan: Plan, now: ResolvedWorld) -> RobotMotion:
+    """Return a robot as it is after a restore; its servos hold it there."""
+    applied, base = plan.applied.get(spec.name), motion.base
+    if spec.root_type is JointType.PLANAR:
+        base = now.pose(spec.parent_frame)
+    if applied is None:
+        return replace(motion, base=base, targets=motion.targets.copy())
+    root, rates = motion.root_positions, motion.root_velocities
+    if spec.root_type is not JointType.FIXED:
+        root = root if applied.base_positions is None else applied.base_positions
+        rates = rates if applied.base_velocities is None else applied.base_velocities
+    elif applied.base_xyz_quat is not None:
+        base = now.pose(spec.parent_frame) @ matrix_from_pose(applied.base_xyz_quat)
+    space, positions, velocities = robot.kinematics.space, motion.positions.copy(), motion.velocities.copy()
+    for joint in robot.kinematics.model.joints[1:]:
+        if joint.name in applied.positions_of:
+            positions[space.positions_of(joint)] = applied.positions[space.positions_of(joint)]
+        if joint.name in applied.velocities_of:
+            velocities[space.velocities_of(joint)] = applied.velocities[space.velocities_of(joint)]
+    placed = RobotMotion(base, root, rates, positions, velocities, motion.targets)
+    return replace(placed, targets=held(robot, placed))
+
+
+def capture_model(
+    spec: ModelSpec, robot: Standing, motion: RobotMotion, links: LinkMotion, placed: ResolvedWorld, digest: str | None
+) -> ModelState:
+    """Return the state of one robot; forces are not stated."""
+    T_world_parent = placed.pose(spec.parent_frame)
+    R_parent_world = T_world_parent[:3, :3].T
+    motion, space = unit(robot, motion), robot.kinematics.space
+    exact = None
+    if spec.root_type is JointType.FLOATING and np.array_equal(T_world_parent, np.eye(4)):
+        exact = np.array(motion.root_positions[3:])  # as it is, to the last bit
+    joints = (
+        JointState(
+            joint.name,
+            tuple(motion.positions[space.positions_of(joint)].tolist()),
+            tuple(motion.velocities[space.velocities_of(joint)].tolist()),
+        )
+        for joint in spec.robot.joints[1:]
+        if joint.position_count
+    )
+    T_world_root = matrix_from_rotation(links.R[0], links.xyz[0])
+    return ModelState(
+        name=spec.name,
+        parent=spec.parent_frame,
+        pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
+        twist=six(np.concatenate((R_parent_world @ links.linear[0], R_parent_world @ links.angular[0]))),
+        links=link_states(spec.robot.link_names, *links),
+        joints=tuple(joints),
+        description=spec.description,
+        semantic=spec.semantic,
+        urdf_sha256=digest,
+    )
