@@ -42,7 +42,7 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         (state,) = file.row(_index(file.times_ns, at)).states()
         return _without_names(state, file.texts)
     if path.suffix == ".npz":
-        series, texts = load_npz(path)
+        series, texts, _ = load_npz(path)
         index = _index(series.times_ns, at)
         state = next(state for i, state in enumerate(series.states()) if i == index)
         return _without_names(state, texts)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.recording.series import Series, SeriesError
+from robot_semantics.recording.series_check import ages_ns, check_series, series_errors
 from robot_semantics.state.model_states import ModelSeries, variable_columns
 
 try:
@@ -56,7 +57,7 @@ class ParquetSeries:
             SeriesError: it is damaged, or holds something else.
             OSError: it cannot be read.
         """
-        try:
+        with series_errors(path, pa.ArrowException):
             self._file = pq.ParquetFile(path)
             about = json.loads((self._file.schema_arrow.metadata or {})[KEY])
             self._about: dict[str, Any] = about
@@ -65,13 +66,12 @@ class ParquetSeries:
             self.texts: dict[str, str] = about["texts"]
             self.max_gap_ns = int(about["max_gap_ns"])
             self.times_ns = np.asarray(self._file.read(columns=["time_ns"])["time_ns"].to_numpy())
-        except (pa.ArrowException, ValueError, LookupError, TypeError) as error:
-            raise SeriesError(path, f"it is no series ({error})") from None
         self.path = path
 
     def series(self) -> Series:
-        """Return all of it."""
-        return self._series(self._file.read())
+        """Return all of it; raises `SeriesError` where it does not fit together."""
+        with series_errors(self.path, pa.ArrowException):
+            return self._series(self._file.read())
 
     def row(self, index: int) -> Series:
         """Return the state at one row, of which only the row group is read."""
@@ -79,7 +79,8 @@ class ParquetSeries:
         for group in range(self._file.num_row_groups):
             count = self._file.metadata.row_group(group).num_rows
             if index < first + count:
-                return self._series(self._file.read_row_group(group).slice(index - first, 1))
+                with series_errors(self.path, pa.ArrowException):
+                    return self._series(self._file.read_row_group(group).slice(index - first, 1))
             first += count
         raise SeriesError(self.path, f"there is no row {index}, it has {first}")
 
@@ -100,9 +101,7 @@ class ParquetSeries:
             return np.array([number.get(name, -1) for name in table[column].to_pylist()], dtype=np.int64)
 
         def ages(columns: list[str]) -> Array:
-            seconds = floats(columns)
-            known = np.isfinite(seconds)
-            return np.where(known, np.round(np.where(known, seconds, 0.0) * 1e9), -1).astype(np.int64)
+            return ages_ns(floats(columns))
 
         models = []
         for entry in about["models"]:
@@ -139,7 +138,7 @@ class ParquetSeries:
         frames = tuple(about["frames"])
         shape = (table.num_rows, len(frames))
         frame_parents = [parents(f"{frame}/parent") for frame in frames]
-        return Series(
+        series = Series(
             np.asarray(table["time_ns"].to_numpy()),
             tuple(names),
             tuple(models),
@@ -149,6 +148,8 @@ class ParquetSeries:
             np.full((*shape, 6), np.nan),
             ages([f"{frame}/age" for frame in frames]),
         )
+        check_series(series)
+        return series
 
 
 class ParquetWriter:

@@ -6,7 +6,7 @@ pages, cells and records is that of https://www.sqlite.org/fileformat2.html.
 
 from __future__ import annotations
 
-import mmap
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,8 +34,9 @@ def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
     if path.stat().st_size < _FILE_HEAD:
         report("byte 0: this is not the start of a database")
         return
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        pages = _Pages(data, report)
+    # Not mapped into memory: a file that another program cuts off meanwhile would end the process.
+    with path.open("rb") as file:
+        pages = _Pages(file.fileno(), report)
         channels: dict[int, Channel] = {}
         for row in pages.rows():
             match row.values:
@@ -69,48 +70,51 @@ def _report_missing(numbers: Sequence[int], report: Report) -> None:
 class _Pages:
     """The pages of a database file, of which some may be missing or nonsense."""
 
-    def __init__(self, data: mmap.mmap, report: Report) -> None:
-        self.data = data
-        whole = data[:16] == MAGIC
+    def __init__(self, file: int, report: Report) -> None:
+        self.file = file
+        head = os.pread(file, _FILE_HEAD, 0)
+        whole = head[:16] == MAGIC
         if not whole:
             report("byte 0: this is not the start of a database")
-        size = int.from_bytes(data[16:18], "big")
+        size = int.from_bytes(head[16:18], "big")
         size = 65536 if size == 1 else size
         self.size = size if size >= 512 and size & (size - 1) == 0 else 4096
-        self.usable = self.size - (data[20] if whole else 0)
-        self.count = len(data) // self.size
-        stated = int.from_bytes(data[28:32], "big")
+        self.usable = self.size - (head[20] if whole else 0)
+        self.count = os.fstat(file).st_size // self.size
+        stated = int.from_bytes(head[28:32], "big")
         if whole and self.count < stated:
             report(f"the file ends after {self.count} of {stated} pages")
 
     def rows(self) -> Iterator[_Row]:
         """Yield the whole rows of all tables, page by page."""
-        for page in range(self.count):
-            start = page * self.size
-            head = start + (_FILE_HEAD if page == 0 else 0)
-            if self.data[head] != _TABLE_LEAF:
+        for number in range(self.count):
+            page = self._page(number)
+            head = _FILE_HEAD if number == 0 else 0
+            if len(page) < self.size or page[head] != _TABLE_LEAF:
                 continue
-            cells = int.from_bytes(self.data[head + 3 : head + 5], "big")
+            cells = int.from_bytes(page[head + 3 : head + 5], "big")
             if 8 + 2 * cells > self.size:
                 continue
             for cell in range(cells):
                 at = head + 8 + 2 * cell
-                offset = int.from_bytes(self.data[at : at + 2], "big")
-                row = self._row(start, offset)
+                row = self._row(page, int.from_bytes(page[at : at + 2], "big"))
                 if row is not None:
                     yield row
 
-    def _row(self, start: int, offset: int) -> _Row | None:
+    def _page(self, number: int) -> bytes:
+        return os.pread(self.file, self.size, number * self.size)
+
+    def _row(self, page: bytes, offset: int) -> _Row | None:
         """Return the row whose cell lies at an offset in a page; None of one that is not whole."""
         try:
-            length, at = self._number(start + offset)
-            number, at = self._number(at)
-            payload = self._payload(start, at, length)
+            length, at = _variable_number(page, offset)
+            number, at = _variable_number(page, at)
+            payload = self._payload(page, at, length)
             return None if payload is None else _Row(number, _values(payload))
         except (IndexError, ValueError, KeyError):
             return None
 
-    def _payload(self, start: int, at: int, length: int) -> bytes | None:
+    def _payload(self, page: bytes, at: int, length: int) -> bytes | None:
         """Return a cell's payload: what is in the page, and what is on overflow pages."""
         most = self.usable - 35
         least = (self.usable - 12) * 32 // 255 - 23
@@ -118,24 +122,23 @@ class _Pages:
         if length > most:
             here = least + (length - least) % (self.usable - 4)
             here = here if here <= most else least
-        if at + here > start + self.size:
+        if at + here > self.size or length > self.count * self.size:
             return None
-        parts, left = [self.data[at : at + here]], length - here
-        following = int.from_bytes(self.data[at + here : at + here + 4], "big") if left else 0
+        parts, left = [page[at : at + here]], length - here
+        following = int.from_bytes(page[at + here : at + here + 4], "big") if left else 0
         while left:
             if not 0 < following <= self.count:
                 return None
-            page = (following - 1) * self.size
-            following = int.from_bytes(self.data[page : page + 4], "big")
-            parts.append(self.data[page + 4 : page + 4 + min(left, self.usable - 4)])
+            overflow = self._page(following - 1)
+            following = int.from_bytes(overflow[:4], "big")
+            parts.append(overflow[4 : 4 + min(left, self.usable - 4)])
+            if not parts[-1]:
+                return None
             left -= len(parts[-1])
         return b"".join(parts)
 
-    def _number(self, at: int) -> tuple[int, int]:
-        return _variable_number(self.data, at)
 
-
-def _variable_number(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
+def _variable_number(data: bytes, at: int) -> tuple[int, int]:
     """Return a number of one to nine bytes, and where the next thing starts."""
     value = 0
     for i in range(8):

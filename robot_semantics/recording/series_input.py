@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
+from robot_semantics.recording.series_check import ages_ns, check_series, series_errors
 from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
+from robot_semantics.xml.decoding import read_text
 
 ARRAYS = (".npz", ".parquet")
 """Endings of files that hold a series as arrays."""
@@ -84,7 +87,7 @@ def _documents(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], 
     if path.is_dir():
         yield from _folder(path)
     elif path.suffix == ".jsonl":
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
                     yield _json_line(path, number, line)
@@ -116,7 +119,7 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...
         yield read_world(path / name), gaps
 
 
-def _json_line(path: Path, number: int, line: str) -> tuple[WorldState, tuple[tuple[str, str], ...]]:
+def _json_line(path: Path, number: int, line: bytes) -> tuple[WorldState, tuple[tuple[str, str], ...]]:
     try:
         values = json.loads(line)
         gaps = _gap_names(values)
@@ -137,8 +140,8 @@ def _read_texts(
         if uri is None or model.name in texts or "://" in uri:
             continue
         try:
-            texts[model.name] = (folder / uri).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            texts[model.name] = read_text(folder / uri).decode()
+        except (DescriptionError, UnicodeDecodeError) as error:
             texts[model.name] = ""
             problems.warning(
                 "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", Place(str(folder))
@@ -154,7 +157,7 @@ def load_arrays(path: Path) -> tuple[Series, dict[str, str], int | None]:
         OSError: it cannot be read.
     """
     if path.suffix == ".npz":
-        return (*load_npz(path), npz_max_gap_ns(path))
+        return load_npz(path)
     from robot_semantics.recording.parquet import ParquetSeries
 
     with path.open("rb"):
@@ -163,29 +166,18 @@ def load_arrays(path: Path) -> tuple[Series, dict[str, str], int | None]:
     return file.series(), file.texts, file.max_gap_ns
 
 
-def load_npz(path: Path) -> tuple[Series, dict[str, str]]:
-    """Return the series of an `.npz` file and the description texts in it, by file name.
-
-    Raises:
-        SeriesError: the file is damaged or holds something else.
-        OSError: it cannot be read.
-    """
-    try:
+def load_npz(path: Path) -> tuple[Series, dict[str, str], int | None]:
+    """Return what `load_arrays` does of an `.npz` file; raises as it does."""
+    with series_errors(path):
         with zipfile.ZipFile(path) as packed:
             check_unpacked(path, sum(item.file_size for item in packed.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         series = _series(arrays)
-    except (ValueError, LookupError, TypeError, EOFError, MemoryError, OverflowError, zipfile.BadZipFile) as error:
-        raise SeriesError(path, f"it is no series ({error})") from None
+        check_series(series)
+        max_gap_ns = int(arrays["max_gap_ns"]) if "max_gap_ns" in arrays else None
     texts = {name.removeprefix("text/"): str(array) for name, array in arrays.items() if name.startswith("text/")}
-    return series, texts
-
-
-def npz_max_gap_ns(path: Path) -> int | None:
-    """Return the age from which values of an `.npz` series count as old [ns], None where it does not say."""
-    with np.load(path, allow_pickle=False) as archive:
-        return int(archive["max_gap_ns"]) if "max_gap_ns" in archive.files else None
+    return series, texts, max_gap_ns
 
 
 def _series(arrays: Mapping[str, Any]) -> Series:
@@ -200,7 +192,7 @@ def _series(arrays: Mapping[str, Any]) -> Series:
 
         def given(key: str, *shape: int, name: str = name) -> FloatArray:
             array = arrays.get(f"{name}/{key}")
-            return np.full((count, *shape), np.nan) if array is None else array.reshape(count, *shape)
+            return np.full((count, *shape), np.nan) if array is None else array
 
         def text(key: str, name: str = name) -> str | None:
             return str(arrays[f"{name}/{key}"]) if f"{name}/{key}" in arrays else None
@@ -214,11 +206,11 @@ def _series(arrays: Mapping[str, Any]) -> Series:
                 given("positions", sum(widths)),
                 given("velocities", sum(speeds)),
                 given("efforts", sum(speeds)),
-                _ages(given("joint_age", len(joints))),
-                arrays[f"{name}/parent"].astype(np.int64),
+                ages_ns(given("joint_age", len(joints))),
+                arrays[f"{name}/parent"],
                 given("pose", 7),
                 given("twist", 6),
-                _ages(given("base_age")),
+                ages_ns(given("base_age")),
                 arrays[f"{name}/lower"],
                 arrays[f"{name}/upper"],
                 links,
@@ -235,16 +227,11 @@ def _series(arrays: Mapping[str, Any]) -> Series:
         tuple(arrays["names"].tolist()),
         tuple(models),
         frames,
-        arrays["frame_parent"].astype(np.int64),
+        arrays["frame_parent"],
         arrays.get("frame_pose", missing),
         arrays.get("frame_twist", missing[..., :6]),
-        _ages(arrays.get("frame_age", missing[..., 0])),
+        ages_ns(arrays.get("frame_age", missing[..., 0])),
     )
-
-
-def _ages(seconds: FloatArray) -> Any:
-    known = np.isfinite(seconds)
-    return np.where(known, np.round(np.where(known, seconds, 0.0) * 1e9), -1).astype(np.int64)
 
 
 def _npz_gaps(series: Series) -> list[tuple[tuple[str, str], ...]]:

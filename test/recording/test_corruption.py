@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_semantics.recording.salvage_sqlite import scan_sqlite
+
 Damage = Callable[[random.Random, Path], bool]
 """Damages a bag; returns whether that must be noticed."""
 
@@ -186,3 +188,36 @@ def test_what_stands_before_the_cut_is_read_as_from_the_whole_bag(tools: Any, ki
         np.testing.assert_array_equal(found[name][:count], expected[name][:count])
     # Frames on links come by forward kinematics, whose last bit depends on how many states are computed at once.
     np.testing.assert_allclose(found["frame_pose"][:count], expected["frame_pose"][:count], rtol=0.0, atol=1e-12)
+
+
+def test_a_database_that_is_cut_off_while_it_is_read_gives_what_is_left(tools: Any) -> None:
+    path = _a_database(tools)
+    found = scan_sqlite(path, lambda _: None)
+    first = next(found)
+    with path.open("r+b") as stream:
+        stream.truncate(5000)
+    assert len([first, *found]) < 200
+
+
+def test_a_row_that_states_to_be_longer_than_its_file_is_left_out(tmp_path: Path) -> None:
+    # One row of 2 ** 40 bytes, and an overflow page that leads to itself.
+    size = 4096
+    pages = bytearray(b"SQLite format 3\0" + size.to_bytes(2, "big") + bytes(2 * size - 18))
+    pages[28:32] = (2).to_bytes(4, "big")
+    pages[100:108] = b"\x0d" + bytes(2) + (1).to_bytes(2, "big") + bytes(3)
+    pages[108:110] = (200).to_bytes(2, "big")
+    here = 489 + (2**40 - 489) % (size - 4)
+    cell = bytes([0xA0, 0x80, 0x80, 0x80, 0x80, 0x00, 1]) + bytes(here if here <= size - 35 else 489)
+    pages[200 : 200 + len(cell) + 4] = cell + (2).to_bytes(4, "big")
+    pages[size : size + 4] = (2).to_bytes(4, "big")
+    path = tmp_path / "odd.db3"
+    path.write_bytes(pages[: 2 * size])
+    assert list(scan_sqlite(path, lambda _: None)) == []
+
+
+def _a_database(tools: Any) -> Path:
+    tape = tools.Tape()
+    for i in range(200):
+        tape.joints(tools.START + i * tools.S, tools.ARM, [0.01 * i] * len(tools.ARM))
+    bag: Path = tape.write(tools.folder / "bag", "sqlite3")
+    return next(file for file in bag.iterdir() if file.suffix == ".db3")
