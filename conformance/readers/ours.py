@@ -12,18 +12,21 @@ from common import Answer, serve
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.convert.json_form import world_to_json
+from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
+from robot_semantics.state.check import check_world_file
 from robot_semantics.transforms import xyz_quat_from_matrix
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.reader import examine
+from robot_semantics.usdf.frames import NotStatedError, resolve
+from robot_semantics.usdf.reader import examine, read_world
 from robot_semantics.usdf.validity import without_faults
+from robot_semantics.usdf.writer import write_world
 
 
 def problems(found: Iterable[Diagnostic]) -> list[dict[str, Any]]:
@@ -48,6 +51,8 @@ def usdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
         world = resolve(state, diagnostics=found, places=places)
     except DescriptionError as error:
         return answer | {"problems": problems((*found, *error.diagnostics))}
+    except NotStatedError:
+        return answer | {"problems": problems(found)}
     poses = xyz_quat_from_matrix(world.T_world_body).tolist()
     twists = world.twists.tolist()
     resolved = {
@@ -55,6 +60,28 @@ def usdf(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
         for name, pose, twist in zip(world.names, poses, twists, strict=True)
     }
     return answer | {"problems": problems(found), "resolved": resolved}
+
+
+def write(file: str, _robot: str, _positions: Mapping[str, Any]) -> Answer:
+    """Write a world state again, from USDF or from its JSON form."""
+    path = Path(file)
+    try:
+        state = read_world(path) if path.suffix == ".usdf" else parse_json(path.read_bytes(), file)
+        return {"written": write_world(state), "problems": []}
+    except DescriptionError as error:
+        return {"refused": True, "problems": problems(error.diagnostics)}
+
+
+def check(file: str, robot: str, _positions: Mapping[str, Any]) -> Answer:
+    """Hold a world state against its robot, whose semantics may lie beside it."""
+    found = Diagnostics()
+    semantics = Path(robot).with_suffix(".srdf")
+    model = load_robot(Path(robot), semantics if semantics.is_file() else None)
+    try:
+        check_world_file(Path(file), found, robot=model)
+    except DescriptionError as error:
+        return {"problems": problems(error.diagnostics)}
+    return {"problems": problems(found)}
 
 
 def _loaded(read: Callable[[Diagnostics], RobotModel]) -> tuple[RobotModel | None, Answer]:
@@ -72,6 +99,7 @@ def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
     def read(found: Diagnostics) -> RobotModel:
         model = load_robot(Path(file), strict=False, diagnostics=found)
         check_foreign(model, found)
+        check_files(model.urdf, PackageResolver(), found, file)
         return model
 
     model, answer = _loaded(read)
@@ -117,4 +145,4 @@ def srdf(file: str, robot: str, _positions: Mapping[str, Any]) -> Answer:
 
 
 if __name__ == "__main__":
-    serve({"urdf": urdf, "srdf": srdf, "usdf": usdf})
+    serve({"urdf": urdf, "srdf": srdf, "usdf": usdf, "write": write, "check": check})

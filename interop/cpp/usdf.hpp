@@ -362,6 +362,16 @@ class Reader {
     return false;
   }
 
+  // Whether digits are the number of a character that XML has.
+  static bool is_character(const std::string &digits) {
+    const bool hexadecimal = starts_with(digits, "x");
+    const char *first = digits.data() + hexadecimal, *last = digits.data() + digits.size();
+    std::uint32_t c = 0;
+    const auto [end, error] = std::from_chars(first, last, c, hexadecimal ? 16 : 10);
+    return error == std::errc{} && end == last && first != last && c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) &&
+           c != 0xFFFE && c != 0xFFFF && (c >= 0x20 || c == '\t' || c == '\n' || c == '\r');
+  }
+
   // pugixml leaves entities that it does not know as they stand.
   bool good_references() const {
     const std::pair<std::string_view, std::string_view> skipped[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}};
@@ -373,6 +383,7 @@ class Reader {
       const std::size_t end = text_.find(';', at);
       if (end == std::string::npos) return false;
       const std::string name = text_.substr(at + 1, end - at - 1);
+      if (!name.empty() && name[0] == '#' && !is_character(name.substr(1))) return false;
       if (name.empty() || (name[0] != '#' && name != "lt" && name != "gt" && name != "amp" && name != "quot" && name != "apos"))
         return false;
     }
@@ -612,13 +623,12 @@ class Reader {
 
   static bool agrees(const Pose &pose) {  // U6.2
     const Quat &given = *pose.quat_xyzw, meant = from_rpy(pose.xyz_rpy[3], pose.xyz_rpy[4], pose.xyz_rpy[5]);
-    double plus = 0, minus = 0, square = 0;
+    double plus = 0, minus = 0;
     for (std::size_t i = 0; i < 4; ++i) {
       plus = std::max(plus, std::abs(given[i] - meant[i]));
       minus = std::max(minus, std::abs(given[i] + meant[i]));
-      square += given[i] * given[i];
     }
-    return std::min(plus, minus) <= 1e-9 && std::abs(std::sqrt(square) - 1) <= 1e-9;
+    return std::min(plus, minus) <= 1e-9;
   }
 
   // Nanoseconds of seconds with a point (U9.2: nine digits behind it, U9.3: at most nine, or none).
@@ -792,6 +802,14 @@ class Reader {
       check_names(state.bodies[at].joints, joints_[at], false);
     }
     check_names(state.engines, engines_, false);
+    std::set<std::string> links;  // as they are called in the world (U3.2)
+    for (const Body &body : state.bodies)
+      for (const LinkState &link : body.links) links.insert(body.name + "::" + link.name);
+    for (std::size_t at = 0; at < state.bodies.size(); ++at) {
+      if (bodies_[at].bad || !links.count(state.bodies[at].name)) continue;
+      twice(bodies_[at].node);
+      bodies_[at].bad = true;
+    }
   }
 
   void check_parents() {
@@ -879,13 +897,15 @@ class Reader {
         changed = true;
       }
     }
-    for (const auto &[name, placed] : found)
-      for (const double value : placed.xyz)
-        if (!std::isfinite(value)) {  // U6.1
-          refuse("out-of-range", "the pose of '" + name + "' is beyond the range of a 64-bit float");
-          found.clear();
-          return;
-        }
+    const auto beyond = [](double value) { return !std::isfinite(value); };
+    for (const auto &[name, placed] : found) {
+      const Six moving = placed.twist.value_or(Six{});
+      if (std::any_of(placed.xyz.begin(), placed.xyz.end(), beyond) || std::any_of(moving.begin(), moving.end(), beyond)) {
+        refuse("out-of-range", "'" + name + "' is or moves beyond the range of a 64-bit float");  // U6.1, U7.1
+        found.clear();
+        return;
+      }
+    }
   }
 };
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import subprocess
 import threading
@@ -16,6 +17,8 @@ from math import copysign
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
+
+from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
@@ -42,10 +45,20 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a reader made of a case: how its answer differs from the right one."""
+    """What a reader made of a case: how its answer differs; None: it does no such thing."""
 
     case: Case
-    differences: tuple[str, ...]
+    differences: tuple[str, ...] | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer was the right one."""
+        return self.differences == ()
+
+    @property
+    def word(self) -> str:
+        """What became of it, in a word."""
+        return "not supported" if self.differences is None else "passed" if self.passed else "failed"
 
 
 def cases(folder: Path, formats: Sequence[str] = FORMATS) -> Iterator[Case]:
@@ -53,9 +66,10 @@ def cases(folder: Path, formats: Sequence[str] = FORMATS) -> Iterator[Case]:
     for name in formats:
         for path in sorted((folder / name).glob("*.json"), key=lambda path: _in_order(path.name)):
             said = json.loads(path.read_text(encoding="utf-8"))
+            file = path.with_name(said["file"]) if "file" in said else path.with_suffix(f".{name}")
             robot = str(path.with_name(said["robot"])) if "robot" in said else ""
             positions = json.dumps(said["positions"]) if "positions" in said else ""
-            fields = (name, str(path.with_suffix(f".{name}")), robot, positions)
+            fields = (said.get("question", name), str(file), robot, positions)
             yield Case(path.stem, said["rule"], name, fields, said["answer"])
 
 
@@ -130,12 +144,35 @@ def differences(expected: Mapping[str, Any], given: Mapping[str, Any] | str) -> 
         return () if given.get("refused") else ("it is not refused",)
     if "refused" in expected and bool(given.get("refused")) != expected["refused"]:
         found.append("it is refused" if given.get("refused") else "it is not refused")
+    if expected.get("written") is not None and not given.get("refused"):
+        found += _documents(expected["written"], given.get("written"))
     for key, value in expected.items():
-        if key not in ("problems", "refused") and (key in given or "problems" in given):
+        if key not in ("problems", "refused", "written") and (key in given or "problems" in given):
             answered = given.get(key)
             wanted = value if "problems" in given else _told(value, answered)
             found += _values(wanted, answered, key, exact=key == "state")
     return tuple(found)
+
+
+def _documents(expected: str, given: Any) -> Iterator[str]:
+    """Yield where two world states as texts differ beyond the order of children and the space between them."""
+    try:
+        one, other = (_content(etree.fromstring(str(text).encode())) for text in (expected, given))
+    except etree.XMLSyntaxError as error:
+        yield f"what is written is no XML: {error.msg}"
+        return
+    if one != other:
+        left, right = (sorted(set(re.findall(r"[^()]+", repr(side)))) for side in (one, other))
+        missing, more = [part for part in left if part not in right], [part for part in right if part not in left]
+        yield f"written: {shown(' '.join(more), 80)}, expected {shown(' '.join(missing), 80)}"
+
+
+def _content(element: etree._Element) -> tuple[Any, ...]:
+    """Return what an element says, in an order of its own; `<parent>world</parent>` says nothing."""
+    children = [_content(child) for child in element.iterchildren(etree.Element)]
+    said = [child for child in children if child[0] != "parent" or child[2] not in ("", "world")]
+    text = element.text or ""
+    return element.tag, sorted(element.attrib.items()), text if text.strip() else "", sorted(said)
 
 
 def _told(expected: Any, given: Any) -> Any:
@@ -222,48 +259,67 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen:
         raise RobotSemanticsError("there are no cases")
     with Reader(shlex.split(arguments.reader)) as reader:
-        outcomes = [Outcome(case, differences(case.answer, reader.answer(case.fields))) for case in chosen]
-    failed = [outcome for outcome in outcomes if outcome.differences]
+        outcomes = [_outcome(case, reader.answer(case.fields)) for case in chosen]
     if arguments.report:
         arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
     if arguments.json:
-        rows = [{"format": c.format, "rule": c.rule, "name": c.name, "differences": found} for c, found in outcomes]
-        print_result(arguments, {"passed": len(outcomes) - len(failed), "cases": rows})
-        return 1 if failed else 0
-    _print(outcomes, failed)
-    return 1 if failed else 0
+        rows = [
+            {
+                "format": one.case.format,
+                "rule": one.case.rule,
+                "name": one.case.name,
+                "outcome": one.word,
+                "differences": one.differences or (),
+            }
+            for one in outcomes
+        ]
+        print_result(arguments, {"passed": sum(outcome.passed for outcome in outcomes), "cases": rows})
+    else:
+        _print(outcomes)
+    asked = [outcome for outcome in outcomes if outcome.differences is not None]
+    return 0 if asked and all(outcome.passed for outcome in asked) else 1
 
 
-def _print(outcomes: Sequence[Outcome], failed: Sequence[Outcome]) -> None:
+def _print(outcomes: Sequence[Outcome]) -> None:
     rules: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
         rules.setdefault((outcome.case.format, outcome.case.rule), []).append(outcome)
     rows = table("format", "rule", "passed", "of")
     for (kind, rule), of_rule in rules.items():
-        rows.add_row(kind, rule, str(sum(not one.differences for one in of_rule)), str(len(of_rule)))
+        rows.add_row(kind, rule, str(sum(one.passed for one in of_rule)), str(len(of_rule)))
     console = console_for_output()
     console.print(rows)
-    for outcome in failed:
-        more = len(outcome.differences) - _SHOWN
-        console.print(
-            f"{outcome.case.format} {outcome.case.name}: "
-            + "; ".join(outcome.differences[:_SHOWN])
-            + f"; and {more} more" * (more > 0)
-        )
-    console.print(f"{len(outcomes) - len(failed)} of {len(outcomes)} cases passed")
+    for outcome in outcomes:
+        found = outcome.differences or ()
+        if found:
+            more = len(found) - _SHOWN
+            said = "; ".join(found[:_SHOWN]) + f"; and {more} more" * (more > 0)
+            console.print(f"{outcome.case.format} {outcome.case.name}: {said}")
+    console.print(_summary(outcomes))
+
+
+def _outcome(case: Case, given: Mapping[str, Any] | str) -> Outcome:
+    if isinstance(given, dict) and given.get("unsupported"):
+        return Outcome(case, None)
+    return Outcome(case, differences(case.answer, given))
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    unsupported = sum(outcome.differences is None for outcome in outcomes)
+    said = f"{sum(outcome.passed for outcome in outcomes)} of {len(outcomes)} cases passed"
+    return f"{said}, {unsupported} not supported" if unsupported else said
 
 
 def _page(reader: str, outcomes: Sequence[Outcome]) -> str:
     """Return a page with a row for each case."""
-    passed = sum(not outcome.differences for outcome in outcomes)
     rows = "\n".join(
-        f"<tr><td>{case.format}<td>{escape(case.rule)}<td>{escape(case.name)}<td>{'failed' if found else 'passed'}"
-        f"<td>{'<br>'.join(map(escape, found))}</tr>"
-        for case, found in outcomes
+        f"<tr><td>{outcome.case.format}<td>{escape(outcome.case.rule)}<td>{escape(outcome.case.name)}"
+        f"<td>{outcome.word}<td>{'<br>'.join(map(escape, outcome.differences or ()))}</tr>"
+        for outcome in outcomes
     )
     return (
         f"<!DOCTYPE html><meta charset=utf-8><title>Conformance</title><h1>{escape(reader)}</h1>"
-        f"<p>{passed} of {len(outcomes)} cases passed<table>\n{rows}\n</table>\n"
+        f"<p>{_summary(outcomes)}<table>\n{rows}\n</table>\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
@@ -31,13 +32,22 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     """
     found = Diagnostics()
     try:
-        values = json.loads(text)
+        values = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         found.error("not-json", f"not JSON: {error.msg}", Place(source, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
         found.error("not-json", f"not JSON: {error}", Place(source, 1, 1))
     found.raise_if_failed()
     return world_from_json(values, source)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of a key that stands twice one value would be lost."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"the key '{key}' stands twice in one object")
+    return values
 
 
 def world_from_json(values: Any, source: str = "<json>") -> WorldState:

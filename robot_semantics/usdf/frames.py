@@ -187,8 +187,8 @@ def resolve(
     of `places`). A link without a pose is left out: only a robot's joints can tell where it is.
 
     Raises:
-        DescriptionError: unknown parents, cycles or names of two things; all are carried. Or a pose in the world is
-            beyond the range of a 64-bit float.
+        DescriptionError: unknown parents, cycles or names of two things; all are carried. Or a pose or
+            motion in the world is beyond the range of a 64-bit float.
     """
     faults = problems(state)
     if faults:
@@ -219,10 +219,10 @@ def resolve(
         T[0], twists[0] = np.eye(4), 0.0
         _place_bodies(*relative_to_parents(state), parents[:first_link], T, twists, steps)
         _place_links(links, first_link, T, twists, steps, wrenches)
-    if not np.isfinite(T).all():
-        at = int(np.argmin(np.isfinite(T).all(axis=(1, 2))))
+    beyond = ~np.isfinite(T).all(axis=(1, 2)) | np.isinf(twists).any(axis=1)
+    if beyond.any():
         found = Diagnostics()
-        message = f"the pose of '{names[at]}' in the world is beyond the range of a 64-bit float"
+        message = f"'{names[int(np.argmax(beyond))]}' is or moves in the world beyond the range of a 64-bit float"
         found.error("out-of-range", message, Place(SOURCE if places is None else places.source))
         raise DescriptionError(found)
     for array in (T, twists, wrenches, parents, steps):

@@ -34,8 +34,7 @@ def model_digest(robot: RobotModel) -> str | None:
         "links": {link.name: _link(link.urdf) for link in robot.links},
         "joints": {joint.name: _joint(joint.urdf) for joint in robot.joints if joint.urdf is not None},
     }
-    text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_text(form).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @remembered
@@ -73,6 +72,10 @@ def _text_digest(robot: RobotModel) -> str | None:
     return hashlib.sha256(etree.tostring(document.root, method="c14n", with_comments=False)).hexdigest()
 
 
+def _text(values: Any) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def _link(link: tree.Link) -> dict[str, Any]:
     inertial = link.inertial
     return {
@@ -80,7 +83,7 @@ def _link(link: tree.Link) -> dict[str, Any]:
         if inertial is None
         else [_numbers(inertial.mass), _numbers(*inertial.inertia), _origin(inertial.origin)],
         "collisions": sorted(
-            ([_geometry(shape.geometry), _origin(shape.origin)] for shape in link.collisions), key=json.dumps
+            ([_geometry(shape.geometry), _origin(shape.origin)] for shape in link.collisions), key=_text
         ),
     }
 

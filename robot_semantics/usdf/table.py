@@ -96,6 +96,10 @@ def _write_sha256(text: str, what: str) -> str:
         raise BadValueError(error.code, f"{what} {error}") from None
 
 
+def _sha256_from_json(value: Any) -> str:
+    return _write_sha256(TEXT.from_json(value), "it")
+
+
 def _numbers(name: str, count: int | None) -> Kind:
     """Return the kind of rows of `count` finite numbers; None: of any count."""
 
@@ -144,7 +148,7 @@ def _parent(text: str) -> str:
 
 TIME = _time_kind("time", _TIME, "seconds, a point and nine digits of nanoseconds")
 AGE = _time_kind("age", _AGE, "seconds with at most nine digits behind the point")
-SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256)
+SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
 PARENT = Kind("parent-name", "<text/>", _parent, TEXT.write)
 SIX, FOUR, NUMBERS = _numbers("six-numbers", 6), _numbers("four-numbers", 4), _numbers("numbers", None)
 

@@ -104,7 +104,9 @@ def without_faults(state: WorldState) -> WorldState:
                 first.setdefault(item.name, item)
         return tuple(first.values())
 
-    kept = {id(body) for body in _grounded([body for body in sound(state.bodies) if body.name != WORLD])}
+    links = {f"{model.name}{SEPARATOR}{link.name}" for model in state.models for link in model.links}
+    named = [body for body in sound(state.bodies) if body.name != WORLD and body.name not in links]
+    kept = {id(body) for body in _grounded(named)}
     state = replace(
         state,
         models=tuple(

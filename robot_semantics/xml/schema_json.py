@@ -60,7 +60,7 @@ class JsonReader:
         keeps = ("foreign",) if element.keeps else ()
         plain = self._object(plain, path, (*attributes, *text_key, *children, *keeps, *more_keys))
         for key, attribute in attributes.items():
-            if key in plain and plain[key] is not None:
+            if key in plain:
                 values[attribute.field] = self._guarded(attribute.kind.from_json, plain[key], f"{path}/{key}")
             good = self._needed(values, attribute.field, key, attribute.required, path) and good
         if element.text is not None:

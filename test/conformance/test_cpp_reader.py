@@ -39,10 +39,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
-def test_the_cpp_reader_passes_every_case_of_usdf(reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    count = len(list(cases(ROOT / "conformance", ("usdf",))))
+def test_the_cpp_reader_passes_every_case_of_reading_usdf(reader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # It reads; writing, the JSON form, and what needs a robot are not its business.
+    questions = [case.fields[0] for case in cases(ROOT / "conformance", ("usdf",))]
+    count, read = len(questions), questions.count("usdf")
     code = main(["conformance", "--reader", str(reader), "--format", "usdf"])
-    assert capsys.readouterr().out.splitlines()[-1] == f"{count} of {count} cases passed"
+    said = f"{read} of {count} cases passed, {count - read} not supported"
+    assert capsys.readouterr().out.splitlines()[-1] == said
     assert code == 0
 
 

@@ -21,6 +21,10 @@ CONFORMANCE = Path(__file__).parent.parent.parent / "conformance"
         ("urchin_reader", "urchin"),
         ("pinocchio_reader", "pinocchio"),
         ("mujoco_reader", "mujoco"),
+        ("drake_reader", "pydrake"),
+        # Not in the test environment: run where somebody has them.
+        ("linkforge_reader", "linkforge"),
+        ("scikit_robot", "skrobot"),
     ],
 )
 def test_a_wrapper_tells_the_poses_and_refusals_of_its_library(reader: str, library: str) -> None:

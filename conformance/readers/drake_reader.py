@@ -1,0 +1,46 @@
+"""Drake as a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from common import Answer, serve
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+
+
+def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
+    """Read a robot; its root link, which floats here, is where poses are measured from."""
+    plant = MultibodyPlant(0.0)
+    (model,) = Parser(plant).AddModels(file)
+    plant.Finalize()
+    bodies = [plant.get_body(at) for at in plant.GetBodyIndices(model)]
+    # The joint by which a root link floats has the world for its parent.
+    joints = [plant.get_joint(at) for at in plant.GetJointIndices(model)]
+    joints = [joint for joint in joints if joint.parent_body() != plant.world_body()]
+    children = {joint.child_body().name() for joint in joints}
+    root = next(body for body in bodies if body.name() not in children)
+    context = plant.CreateDefaultContext()
+    q = plant.GetPositions(context)
+    for name, value in positions.items():
+        # A floating joint is not kept: its child floats in the world under a name of its own.
+        if plant.HasJointNamed(name, model):
+            joint = plant.GetJointByName(name, model)
+            q[joint.position_start() : joint.position_start() + joint.num_positions()] = value
+    plant.SetPositions(context, q)
+    from_root = plant.EvalBodyPoseInWorld(context, root).inverse()
+    poses = {}
+    for body in bodies:
+        found = from_root @ plant.EvalBodyPoseInWorld(context, body)
+        w, *xyz = found.rotation().ToQuaternion().wxyz().tolist()
+        poses[body.name()] = [*found.translation().tolist(), *xyz, w]
+    told = {
+        joint.name(): {"parent": joint.parent_body().name(), "child": joint.child_body().name()} for joint in joints
+    }
+    robot = {"name": plant.GetModelInstanceName(model), "root": root.name(), "links": sorted(poses), "joints": told}
+    return {"robot": robot, "poses": poses}
+
+
+if __name__ == "__main__":
+    serve({"urdf": urdf})

@@ -1,0 +1,34 @@
+"""scikit-robot as a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from common import Answer, pose, serve
+from skrobot.model import RobotModel
+
+
+def urdf(file: str, _robot: str, positions: Mapping[str, Any]) -> Answer:
+    """Read a robot."""
+    model = RobotModel()
+    model.load_urdf_file(file)
+    for name, value in positions.items():
+        getattr(model, name).joint_angle(value)
+    read = model.urdf_robot_model
+    joints = {}
+    for joint in read.joints:
+        limit, mimic = joint.limit, joint.mimic
+        joints[joint.name] = {"type": joint.joint_type, "parent": joint.parent, "child": joint.child}
+        if limit is not None:
+            joints[joint.name] |= {key: getattr(limit, key) for key in ("lower", "upper", "effort", "velocity")}
+        if mimic is not None:
+            joints[joint.name]["mimic"] = [mimic.joint, mimic.multiplier, mimic.offset]
+    root = read.base_link.name
+    from_root = next(link for link in model.link_list if link.name == root).worldcoords().inverse_transformation()
+    poses = {link.name: pose((from_root * link.worldcoords()).T()) for link in model.link_list}
+    return {"robot": {"name": read.name, "root": root, "links": sorted(poses), "joints": joints}, "poses": poses}
+
+
+if __name__ == "__main__":
+    serve({"urdf": urdf})
