@@ -18,6 +18,7 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.words import UsageError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import parse_json, world_to_json
+from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
 from robot_semantics.convert.sdformat_input import sdformat_from_file
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.descriptions import rebased
@@ -84,8 +85,7 @@ def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
 
 
 def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
-    from robot_semantics.convert.mujoco_key_text import parse_keyframe
-    from robot_semantics.convert.mujoco_keyframe import from_keyframe
+    from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 
     key = parse_keyframe(Path(arguments.file).read_bytes(), arguments.key, arguments.file)
     return from_keyframe(key, _mujoco_model(arguments))
@@ -110,11 +110,26 @@ def _to_sdformat(state: WorldState, arguments: argparse.Namespace) -> Converted[
 
 
 def _to_mujoco(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    key = _keyframe(state, arguments, _mujoco_model(arguments))
+    return Converted(key.value.as_mjcf(), key.lost)
+
+
+def _to_mujoco_key(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
+    model = _mujoco_model(arguments)
+    found = _keyframe(state, arguments, model)
+    key, lost = found.value, found.lost
+    if model.nu and not len(key.ctrl):
+        lost = (*lost, f"nothing is stated of the {model.nu} controls: they are 0")
+    if model.na and not len(key.act):
+        lost = (*lost, f"nothing is stated of the {model.na} activations: they are 0")
+    return Converted(key.at_full_size(model.nu, model.na).as_key(), lost)
+
+
+def _keyframe(state: WorldState, arguments: argparse.Namespace, model: Any) -> Converted[Keyframe]:
     from robot_semantics.convert.mujoco_keyframe import to_keyframe
 
     robots = usdf_files.robots(arguments, state, arguments.file)
-    key = to_keyframe(state, _mujoco_model(arguments), robots=robots, name=arguments.key or "")
-    return Converted(key.value.as_mjcf(), key.lost)
+    return to_keyframe(state, model, robots=robots, name=arguments.key or "")
 
 
 def _mujoco_model(arguments: argparse.Namespace) -> Any:
@@ -141,4 +156,5 @@ _WRITERS: dict[str, Callable[[WorldState, argparse.Namespace], Converted[str]]] 
     "json": _to_json,
     "sdformat": _to_sdformat,
     "mujoco": _to_mujoco,
+    "mujoco-key": _to_mujoco_key,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from lxml import etree
@@ -46,7 +46,21 @@ class Keyframe:
     def as_mjcf(self) -> str:
         """Return the keyframe as an MJCF document of its own, to be included in a model."""
         root = etree.Element("mujoco")
-        key = etree.SubElement(etree.SubElement(root, "keyframe"), "key")
+        etree.SubElement(root, "keyframe").append(self._element())
+        etree.indent(root)
+        return etree.tostring(root, encoding="unicode") + "\n"
+
+    def as_key(self) -> str:
+        """Return the keyframe as a document that is one ``<key>``, which mujoco_ros2_control starts from."""
+        return etree.tostring(self._element(), encoding="unicode") + "\n"
+
+    def at_full_size(self, controls: int, activations: int) -> Keyframe:
+        """Return the keyframe with zeros for controls and activations of which it says nothing."""
+        ctrl = self.ctrl if np.size(self.ctrl) else np.zeros(controls)
+        return replace(self, ctrl=ctrl, act=self.act if np.size(self.act) else np.zeros(activations))
+
+    def _element(self) -> etree._Element:
+        key = etree.Element("key")
         if self.name:
             key.set("name", self.name)
         key.set("time", shortest(self.time))
@@ -54,12 +68,11 @@ class Keyframe:
             row = np.ravel(getattr(self, word)).tolist()
             if row or word in ("qpos", "qvel"):
                 key.set(word, " ".join(map(shortest, row)))
-        etree.indent(root)
-        return etree.tostring(root, encoding="unicode") + "\n"
+        return key
 
 
 def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<keyframe>") -> Keyframe:
-    """Return a keyframe of an MJCF text: the one called `name`, or the first.
+    """Return a keyframe of an MJCF text, or of a document that is one ``<key>``: the one called `name`, or the first.
 
     Raises:
         DescriptionError: the text is not well-formed, has no keyframe, or one whose values are no numbers.
@@ -68,6 +81,8 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
     document = parse_xml(text, source)
     found = Diagnostics()
     keys = [key for frames in document.root.iter("keyframe") for key in frames.iter("key")]
+    if document.root.tag == "key":
+        keys = [document.root]
     if not keys:
         found.error("no-keyframe", "there is no <key> element", document.place(document.root))
     found.raise_if_failed()

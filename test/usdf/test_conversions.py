@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -14,10 +15,12 @@ from scipy.spatial.transform import Rotation
 from support.states import Chance
 
 from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.cli.main import main
 from robot_semantics.convert.commands import Command, commands_of
 from robot_semantics.convert.json_form import parse_json, world_from_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
-from robot_semantics.convert.mujoco_keyframe import from_keyframe, to_keyframe
+from robot_semantics.convert.mujoco_keyframe import to_keyframe
+from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
@@ -335,6 +338,30 @@ DRIVEN = """
 """
 KEY = """<mujoco><keyframe><key time='0.1' ctrl='0.6 -0.2 0.75 0.3' act='0.125' mpos='1 2 3' mquat='0.8 0 0 0.6'
  qpos='0.1 0.2 0.3' qvel='1 2 3'/></keyframe></mujoco>"""
+
+
+def test_a_root_key_has_all_sizes_of_the_model_and_says_what_nobody_stated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.xml").write_text(DRIVEN)
+    driven = mujoco.MjModel.from_xml_string(DRIVEN)
+    (tmp_path / "w.usdf").write_text(write_world(from_keyframe(parse_keyframe(KEY), driven).value))
+    command = f"usdf convert {tmp_path}/w.usdf --to mujoco-key --mujoco-model {tmp_path}/m.xml".split()
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    root, (stated,) = etree.fromstring(text), etree.fromstring(KEY).iter("key")
+    assert root.tag == "key"
+    for word in ("qpos", "qvel", "ctrl", "act", "mpos", "mquat"):
+        assert [float(x) for x in root.get(word, "").split()] == [float(x) for x in stated.get(word, "").split()], word
+    compiled = mujoco.MjModel.from_xml_string(DRIVEN.replace("</mujoco>", f"<keyframe>{text}</keyframe></mujoco>"))
+    np.testing.assert_array_equal(compiled.key_qpos[0], [0.1, 0.2, 0.3])
+    assert parse_keyframe(text).time == 0.1
+    (tmp_path / "w.usdf").write_text("<world_state/>")
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert etree.fromstring(told.out).get("ctrl") == "0.0 0.0 0.0 0.0"
+    assert "nothing is stated of the 4 controls: they are 0" in told.err
+    assert "nothing is stated of the 1 activations: they are 0" in told.err
 
 
 def test_the_controls_of_a_keyframe_its_activations_and_mocap_bodies_come_back_through_usdf_as_they_were() -> None:

@@ -1,0 +1,134 @@
+"""A keyframe of a MuJoCo model as a world state: trees of bodies as models, mocap bodies as frames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.convert.mujoco_actuators import engines_of
+from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
+from robot_semantics.convert.mujoco_places import BALL, FREE, RATES, VARIABLES, Place, mocap_bodies, places_of
+from robot_semantics.transforms import matrix_from_quat
+from robot_semantics.transforms.arrays import checked
+from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, six
+from robot_semantics.usdf.table import format_time
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
+
+_COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
+
+
+def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
+    """Return the world state of a keyframe of a ``mujoco.MjModel``, and what it cannot say.
+
+    Each tree of bodies with joints is a model, named by the first part of its root body's name (``MODEL/…``) or by
+    its root body; it stands in the world where the keyframe, or the MuJoCo model, puts its root body.
+
+    Raises:
+        ArrayError: the keyframe has another number of values than the model.
+    """
+    qpos = checked("qpos", key.qpos if np.size(key.qpos) else model.qpos0, model.nq)
+    qvel = checked("qvel", key.qvel if np.size(key.qvel) else np.zeros(model.nv), model.nv)
+    if qpos.ndim != 1 or qvel.ndim != 1:
+        raise ArrayError("qpos", "a keyframe has one row of positions and one of velocities")
+    if not abs(key.time) < MAX_TIME:
+        raise ArrayError("time", f"{key.time:g} s is no time that a world state can have")
+    mpos = _mocap_rows("mpos", key.mpos, model, 3)
+    mquat = _mocap_rows("mquat", key.mquat, model, 4)
+    trees: dict[int, list[Place]] = {}
+    for index, place in enumerate(places_of(model)):
+        trees.setdefault(int(model.body_rootid[model.jnt_bodyid[index]]), []).append(place)
+    lost: list[str] = []
+    models = [
+        _imported(model, root, places, qpos, qvel, _body_pose(model, root, mpos, mquat), lost)
+        for root, places in trees.items()
+    ]
+    joints = {place.name: made.name for made, places in zip(models, trees.values(), strict=True) for place in places}
+    time_ns = round(key.time * 1e9)
+    if time_ns / 1_000_000_000 != key.time:
+        lost.append(f"the last digits of the time: {format_time(time_ns)} s is the nearest whole nanosecond")
+    state = WorldState(
+        name=key.name or None,
+        models=tuple(models),
+        frames=tuple(_mocap_frames(model, trees, mpos, mquat, lost)),
+        time_ns=time_ns,
+        engines=engines_of(model, joints, np.ravel(key.ctrl), np.ravel(key.act)),
+    )
+    return Converted(state, tuple(lost))
+
+
+def _imported(
+    model: Any, root: int, places: Sequence[Place], qpos: FloatArray, qvel: FloatArray, at: Pose, lost: list[str]
+) -> ModelState:
+    """Return the model of a tree of bodies, whose root body is `at` a pose unless a free joint carries it."""
+    root_body = str(model.body(root).name)
+    name = root_body.split("/")[0] or f"body_{root}"
+    twist = (0.0,) * 6
+    joints: dict[str, JointState] = {}
+    for place in places:
+        row, rates = qpos[place.qpos], qvel[place.qvel]
+        if place.type == FREE and place.body == root_body:
+            quat = np.roll(row[3:], -1)
+            at = pose_from_quaternion(row[:3].tolist(), quat.tolist())
+            R = matrix_from_quat(quat)
+            twist = six(np.concatenate((rates[:3], R @ rates[3:])))
+            continue
+        short = place.name.removeprefix(f"{name}/")
+        stem, _, part = short.rpartition("/")
+        if not place.name:
+            lost.append(f"a joint without a name of body '{place.body}'")
+            continue
+        if place.type == BALL:
+            row, rates = np.roll(row, -1), matrix_from_quat(np.roll(row, -1)) @ rates
+        if part in VARIABLES and stem:
+            joints[stem] = _joined(joints.get(stem), stem, part, row, rates)
+        else:
+            joints[short] = JointState(short, tuple(row.tolist()), tuple(rates.tolist()))
+    return ModelState(name, pose=at, twist=twist, joints=tuple(joints.values()))
+
+
+def _joined(before: JointState | None, name: str, part: str, row: FloatArray, rates: FloatArray) -> JointState:
+    """Return a joint state with one more of its variables."""
+    sizes = _COUNTS["x"] if part in ("x", "y", "theta") else _COUNTS["trans_x"]
+    positions = list(before.positions or ()) if before else [0.0] * sizes[0]
+    velocities = list(before.velocities or ()) if before else [0.0] * sizes[1]
+    positions[VARIABLES[part]] = row.tolist()
+    velocities[RATES[part]] = rates.tolist()
+    return JointState(name, tuple(positions), tuple(velocities))
+
+
+def _mocap_rows(word: str, given: FloatArray, model: Any, width: int) -> FloatArray:
+    """Return (nmocap, width) rows of a keyframe, NaN where it has none.
+
+    Raises:
+        ArrayError: there are other numbers of them than the model has.
+    """
+    if not np.size(given):
+        return np.full((model.nmocap, width), np.nan)
+    if np.size(given) != model.nmocap * width:
+        raise ArrayError(word, f"{np.size(given)} numbers; the model has {model.nmocap} mocap bodies")
+    return np.reshape(given, (model.nmocap, width))
+
+
+def _mocap_frames(
+    model: Any, trees: Collection[int], mpos: FloatArray, mquat: FloatArray, lost: list[str]
+) -> Iterator[Frame]:
+    """Yield each mocap body that carries no joints as a frame of the world; one that does is where its model is."""
+    for body, _ in mocap_bodies(model):
+        name = str(model.body(body).name)
+        if name and body not in trees:
+            yield Frame(name, WORLD, _body_pose(model, body, mpos, mquat))
+        elif not name:
+            lost.append(f"the place of body {body}, a mocap body without a name")
+
+
+def _body_pose(model: Any, body: int, mpos: FloatArray, mquat: FloatArray) -> Pose:
+    """Return where a body of the world is: as the keyframe says, else as the model has it."""
+    xyz, quat, at = model.body_pos[body], model.body_quat[body], int(model.body_mocapid[body])
+    if at >= 0:
+        xyz = xyz if np.isnan(mpos[at]).any() else mpos[at]
+        quat = quat if np.isnan(mquat[at]).any() else mquat[at]
+    return pose_from_quaternion(xyz.tolist(), np.roll(quat, -1).tolist())

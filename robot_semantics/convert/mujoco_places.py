@@ -1,0 +1,54 @@
+"""Where the joints and mocap bodies of a MuJoCo model are, and what of a joint's values each of its names means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+FREE, BALL = 0, 1
+"""MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
+
+POSITIONS, VELOCITIES = (7, 4, 1, 1), (6, 3, 1, 1)
+"""How many numbers a joint of each type has."""
+VARIABLES = {
+    "x": slice(0, 1),
+    "y": slice(1, 2),
+    "theta": slice(2, 3),
+    "trans_x": slice(0, 1),
+    "trans_y": slice(1, 2),
+    "trans_z": slice(2, 3),
+    "rot": slice(3, 7),
+}
+RATES = {**VARIABLES, "rot": slice(3, 6)}
+"""What of a planar or floating joint's positions, and velocities, the MuJoCo joint ``JOINT/x`` and so on has."""
+
+
+class Place(NamedTuple):
+    """One joint of a MuJoCo model."""
+
+    name: str
+    body: str
+    type: int
+    qpos: slice
+    qvel: slice
+
+
+def mocap_bodies(model: Any) -> Iterator[tuple[int, int]]:
+    """Yield the bodies that are moved from outside, and their places among these."""
+    for body in range(model.nbody):
+        if model.body_mocapid[body] >= 0:
+            yield body, int(model.body_mocapid[body])
+
+
+def places_of(model: Any) -> Iterator[Place]:
+    """Yield the joints, and where their values are in qpos and qvel."""
+    for index in range(model.njnt):
+        kind = int(model.jnt_type[index])
+        qpos, qvel = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])
+        yield Place(
+            str(model.joint(index).name),
+            str(model.body(int(model.jnt_bodyid[index])).name),
+            kind,
+            slice(qpos, qpos + POSITIONS[kind]),
+            slice(qvel, qvel + VELOCITIES[kind]),
+        )
