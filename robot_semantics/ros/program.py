@@ -82,17 +82,27 @@ def run(
         args: the command line's, by default the process's own.
 
     Returns:
-        The exit code: 1 if the node could not be made, for which one error is logged.
+        The exit code: 1 if the node could not be made, for which there is one error.
 
     """
     interrupts = Interrupts()
-    make = load()
-    import rclpy
+    from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+
+    try:
+        make = load()
+        import rclpy
+    except MissingExtraError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("robot_semantics."):
+            raise
+        print(f"{name}: {error}: source a ROS 2 workspace that has it", file=sys.stderr)
+        return 1
     from rclpy.exceptions import ParameterException
     from rclpy.impl.implementation_singleton import rclpy_implementation
     from rclpy.logging import get_logger
 
-    from robot_semantics.base.errors import RobotSemanticsError
     from robot_semantics.ros.node.spinning import spin
 
     bad_arguments = (rclpy_implementation.RCLInvalidROSArgsError, rclpy_implementation.UnknownROSArgsError)

@@ -51,7 +51,7 @@ def setup(client: Client, node: NodeProcess) -> Callable[..., None]:
         for name, value in values.items():
             (result,) = client.set_parameters(NODE, **{f"virtual_joints__root__{name}": value})
             assert result.successful, result.reason
-        client.transforms.clear()
+        client.forget_transforms()
         client.static_messages.clear()
 
     return setup

@@ -123,10 +123,9 @@ class Client:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self.transforms: list[Any] = []
+        self._since_ns = 0
         self.static_messages: list[Any] = []
-        self.node.create_subscription(
-            TFMessage, "/tf", lambda message: self.transforms.extend(message.transforms), 1000
-        )
+        self.node.create_subscription(TFMessage, "/tf", self._heard, 1000)
         self.node.create_subscription(TFMessage, "/tf_static", self.static_messages.append, LATCHED)
         self._services: dict[str, Any] = {}
 
@@ -213,6 +212,14 @@ class Client:
 
     def get_parameter(self, node: str, name: str) -> Any:
         return self.call(GetParameters, f"{node}/get_parameters", GetParameters.Request(names=[name])).values[0]
+
+    def forget_transforms(self) -> None:
+        """Forget the moving transforms until now, and those that are still on their way, which have older stamps."""
+        self._since_ns = time.time_ns()
+        self.transforms.clear()
+
+    def _heard(self, message: TFMessage) -> None:
+        self.transforms += [item for item in message.transforms if stamp_of(item) >= self._since_ns]
 
     def static_frames(self) -> dict[str, Any]:
         """Return the transforms of the last static message by child frame."""

@@ -1,0 +1,34 @@
+"""Programs that lack what they are made of say so in one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("program", "module", "said"),
+    [
+        ("simulators.mujoco_world", "mujoco", "pip install 'robot_semantics[mujoco]'"),
+        ("simulators.mujoco_world", "rclpy", "source a ROS 2 workspace"),
+        ("simulators.mujoco_world", "robot_semantics_interfaces", "source a ROS 2 workspace"),
+        ("node.plain_node", "rclpy", "source a ROS 2 workspace"),
+        ("node.lifecycle_node", "tf2_msgs", "source a ROS 2 workspace"),
+    ],
+)
+def test_what_is_missing_is_named_with_where_it_comes_from(program: str, module: str, said: str) -> None:
+    code = f"""import sys
+sys.modules[{module!r}] = None
+from robot_semantics.ros.{program} import main
+sys.exit(main())"""
+    # In a workspace advice is another one.
+    environment = {name: value for name, value in os.environ.items() if name != "AMENT_PREFIX_PATH"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert module in line
+    assert said in line
