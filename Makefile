@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo test ros bench soak fuzz sbom clean lock
+.PHONY: help setup demo demo-engines test ros bench soak fuzz sbom clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -23,6 +23,7 @@ export PATH := $(CURDIR)/$(VENV):$(PATH)
 help:
 	@echo "make setup   build .venv: ROS 2 wheels, libraries, interfaces, this package"
 	@echo "make demo    simulate the PR2, save a snapshot, kill the simulator, restore"
+	@echo "make demo-engines  one robot falls through MuJoCo, Drake and PyBullet"
 	@echo "make test    linters, types, packages, tests"
 	@echo "make ros     the tests of the nodes alone"
 	@echo "make bench   benchmarks"
@@ -38,6 +39,9 @@ setup:
 demo:
 	@$(PYTHON) tools/setup.py demo --distro $(DISTRO)
 	@$(VENV)/python -m demo
+
+demo-engines: setup
+	@$(VENV)/python -m demo.engines
 
 test: setup
 	@$(VENV)/python -m tools.corpus

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -272,6 +274,22 @@ def test_links_of_a_drake_world_are_where_our_kinematics_has_them() -> None:
         known = poses[link.name]
         assert known is not None
         np.testing.assert_allclose(link.pose.xyz_rpy, known.xyz_rpy, atol=1e-12)
+
+
+def test_the_demo_carries_a_falling_robot_through_every_engine() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "demo.engines"], cwd=root, capture_output=True, text=True, timeout=110, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "demo: ok" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in ENGINES]
+    assert {row[0] for row in rows} == ENGINES.keys()
+    for row in rows:
+        # The trunk falls as a stone would, but for what the legs do to it.
+        fallen = 9.81 * float(row[2]) ** 2 / 2
+        assert 1.8 - float(row[3]) == pytest.approx(fallen, abs=0.02)
+        assert float(row[4]) == pytest.approx(9.81 * float(row[2]), rel=0.05)
 
 
 def test_an_unknown_engine_is_named_with_the_nearest() -> None:
