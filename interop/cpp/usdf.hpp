@@ -631,15 +631,15 @@ class Reader {
     return std::min(plus, minus) <= 1e-9;
   }
 
-  // Nanoseconds of seconds with a point (U9.2: nine digits behind it, U9.3: at most nine, or none).
-  std::optional<std::int64_t> seconds(const std::string &text, bool exactly, Node node, const std::string &attribute) {
+  // Nanoseconds of seconds with a point with at most nine digits behind it, or without (U9.2, U9.3).
+  std::optional<std::int64_t> seconds(const std::string &text, Node node, const std::string &attribute) {
     const bool negative = !text.empty() && text[0] == '-';
     const std::string digits = text.substr(negative ? 1 : 0);
     const std::size_t point = std::min(digits.find('.'), digits.size());
     std::string whole = digits.substr(0, point), part = point < digits.size() ? digits.substr(point + 1) : "";
     auto all_digits = [](const std::string &word) { return word.find_first_not_of("0123456789") == std::string::npos; };
     const bool good = !whole.empty() && whole.size() <= 10 && all_digits(whole) && all_digits(part) && part.size() <= 9 &&
-                      (exactly ? part.size() == 9 : point == digits.size() || !part.empty());
+                      (point == digits.size() || !part.empty());
     if (!good) {
       problem(Severity::error, "bad-value", attribute + " is no such time", node, attribute);
       return std::nullopt;
@@ -658,7 +658,12 @@ class Reader {
         node, shape,
         [&](const std::string &name, const std::string &value) {
           if (name == "name") state.name = value;
-          if (name == "rs:time") state.time_ns = seconds(value, true, node, name);
+          if (name == "rs:time") {
+            state.time_ns = seconds(value, node, name);
+            const std::size_t point = value.find('.');  // U9.2
+            if (state.time_ns && (point == std::string::npos || value.size() - point != 10))
+              problem(Severity::warning, "bad-value", "the time has less than nine digits behind its point", node, name);
+          }
           if (name == "rs:version") {
             state.version = value;
             if (value != "1") problem(Severity::warning, "newer-version", "the version is not 1", node, name);  // U9.8
@@ -684,7 +689,7 @@ class Reader {
         node, shape,
         [&](const std::string &name, const std::string &value) {
           if (name == "name") result.name = value;
-          if (name == "rs:age") result.age_ns = seconds(value, false, node, name);
+          if (name == "rs:age") result.age_ns = seconds(value, node, name);
           if (name == "rs:parent_link") result.parent_link = value;
           if (name == "rs:description") result.description = value;
           if (name == "rs:semantic") result.semantic = value;
@@ -733,7 +738,7 @@ class Reader {
         node, {{"name", "rs:age"}, {"name"}, {"positions", "velocities", "torques"}, {}},
         [&](const std::string &name, const std::string &value) {
           if (name == "name") result.name = value;
-          if (name == "rs:age") result.age_ns = seconds(value, false, node, name);
+          if (name == "rs:age") result.age_ns = seconds(value, node, name);
         },
         [&](const std::string &name, Node child) {
           if (name == "positions") result.positions = numbers(child);

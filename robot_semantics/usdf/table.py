@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
@@ -37,8 +36,8 @@ VERSION = "1"
 
 XML_SPACE = " \t\r\n"
 _MAX_SECONDS = 10_000_000_000
-_TIME = re.compile(r"(-?)([0-9]{1,10})\.([0-9]{9})")
-_AGE = re.compile(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
+_SECONDS = re.compile(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
+_WRITTEN_SECONDS = r"(-?)([0-9]{1,10})\.([0-9]{9})"
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 
@@ -48,16 +47,14 @@ def format_time(time_ns: int) -> str:
     return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
 
 
-def _seconds(pattern: re.Pattern[str], form: str) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        found = pattern.fullmatch(text)
-        if found is None:
-            raise BadValueError("bad-value", f"is '{text[:40]}'; it must be {form}")
-        sign, seconds, nanoseconds = found.groups(default="")
-        value = int(seconds) * 1_000_000_000 + int(nanoseconds.ljust(9, "0"))
-        return -value if sign else value
-
-    return parse
+def _parse_seconds(text: str) -> int:
+    found = _SECONDS.fullmatch(text)
+    if found is None:
+        form = "seconds, of at most ten digits, with at most nine digits behind the point"
+        raise BadValueError("bad-value", f"is '{text[:40]}'; it must be {form}")
+    sign, seconds, nanoseconds = found.groups(default="")
+    value = int(seconds) * 1_000_000_000 + int(nanoseconds.ljust(9, "0"))
+    return -value if sign else value
 
 
 def _write_time(time_ns: int, what: str) -> str:
@@ -66,17 +63,14 @@ def _write_time(time_ns: int, what: str) -> str:
     return format_time(time_ns)
 
 
-def _time_kind(name: str, pattern: re.Pattern[str], form: str) -> Kind:
-    parse = _seconds(pattern, form)
-
+def _time_kind(name: str, grammar: str) -> Kind:
     def from_json(value: Any) -> int:
         try:
-            return parse(TEXT.from_json(value))
+            return _parse_seconds(TEXT.from_json(value))
         except BadValueError as error:
             raise BadValueError(error.code, f"it {error}") from None
 
-    grammar = pattern.pattern.replace("(?:", "(")
-    return Kind(name, _pattern(grammar), parse, _write_time, to_json=format_time, from_json=from_json)
+    return Kind(name, _pattern(grammar), _parse_seconds, _write_time, to_json=format_time, from_json=from_json)
 
 
 def _pattern(pattern: str) -> str:
@@ -146,8 +140,9 @@ def _parent(text: str) -> str:
     return text.strip(XML_SPACE) or WORLD
 
 
-TIME = _time_kind("time", _TIME, "seconds, a point and nine digits of nanoseconds")
-AGE = _time_kind("age", _AGE, "seconds with at most nine digits behind the point")
+TIME = _time_kind("time", _WRITTEN_SECONDS)
+"""Read with fewer digits, too, as an age: `robot_semantics.usdf.reader` warns of that."""
+AGE = _time_kind("age", _SECONDS.pattern.replace("(?:", "("))
 SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
 PARENT = Kind("parent-name", "<text/>", _parent, TEXT.write)
 SIX, FOUR, NUMBERS = _numbers("six-numbers", 6), _numbers("four-numbers", 4), _numbers("numbers", None)

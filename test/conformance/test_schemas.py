@@ -60,7 +60,7 @@ def test_what_keeps_to_the_rules_is_valid(name: str, kind: str) -> None:
         "usdf/U2.4-rejects-models-frames-links-and-joints-without-names",
         "usdf/U5.1-rejects-a-comma",
         "usdf/U5.4-rejects-three-and-seven-and-none",
-        "usdf/U9.2-rejects-too-few-digits",
+        "usdf/U9.2-rejects-too-few-digits-with-a-warning-and-reads-them",
         "urdf/R1.2-rejects-another-root",
         "urdf/R1.4-rejects-unknown-elements-and-attributes-with-warnings",
         "urdf/R1.6-rejects-two-numbers",

@@ -49,7 +49,7 @@ BAD_JSON = {
         "not a list of finite numbers",
     ),
     "text": ('{"name": 3}', "it is not a text [/name]"),
-    "time": ('{"time": "1.5"}', "it is '1.5'; it must be seconds"),
+    "time": ('{"time": "1.5 s"}', "it is '1.5 s'; it must be seconds"),
     "foreign": ('{"foreign": "x"}', "it is not a list of texts [/foreign]"),
     "parent": ('{"frames": [{"name": "f", "parent": "g"}]}', "the parent 'g' is neither a frame nor a model"),
 }

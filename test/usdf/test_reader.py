@@ -54,7 +54,7 @@ FAULTS = {
     "entity": ("entity-declared", "<!DOCTYPE w [§<!ENTITY e 'x'>]><world_state>&e;</world_state>"),
     "attribute of the root": ("unknown-attribute", "<world_state §nam='a'/>"),
     "text": ("stray-text", "§<world_state>hello</world_state>"),
-    "time": ("bad-value", f"<world_state {RS} §rs:time='1.5'/>"),
+    "time": ("bad-value", f"<world_state {RS} §rs:time='1.5 s'/>"),
 }
 FRAME, MODEL = "<frame name='a'>", "<model_state name='a'>"
 BODY_FAULTS = {

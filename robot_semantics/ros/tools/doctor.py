@@ -83,9 +83,10 @@ def _running(listen: float) -> Iterator[Finding]:
         # A name that begins with an underscore is a tool's, as the ros2 command's daemon.
         others = sorted({name for name in node.get_node_names() if not name.startswith(("rs_doctor", "_"))})
         if not others:
-            yield Finding("note", "no node is running, so there are no robots to look at")
+            yield Finding("note", f"no node heard in {listen:g} s, so there are no robots to look at")
             return
         yield Finding("ok", f"running nodes: {', '.join(others)}")
+        yield from heard.told(listen)
         yield from _mistakes(node, heard, others)
     finally:
         executor.shutdown()

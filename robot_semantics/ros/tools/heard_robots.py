@@ -63,6 +63,7 @@ class Heard:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._topics: dict[str, Any] = {}
+        self._came: set[str] = set()
         self._parents: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._on: dict[tuple[str, str], dict[str, Senders]] = defaultdict(dict)
         self._joints: dict[str, dict[str, Senders]] = defaultdict(dict)
@@ -80,9 +81,19 @@ class Heard:
             ]
 
             def hear(message: Any, info: Any, topic: str = topic, take: Callable[..., None] = take) -> None:
+                self._came.add(topic)
                 take(topic, message, info["publication_sequence_number"])
 
             self._topics[topic] = self._node.create_subscription(kind, topic, hear, profile)
+
+    def told(self, seconds: float) -> Iterator[Finding]:
+        """Yield which of a robot's topics had a message, whose it was, and of which kind none came in `seconds`."""
+        heard = [f"{topic} ({', '.join(self._publishers(topic)) or 'gone'})" for topic in sorted(self._came)]
+        if heard:
+            yield Finding("ok", f"heard in {seconds:g} s: {'; '.join(heard)}")
+        silent = [kind for kind in _KINDS if all(_base(topic) != kind for topic in self._came)]
+        if silent:
+            yield Finding("note", f"none heard in {seconds:g} s: {', '.join(silent)}")
 
     def findings(self) -> Iterator[Finding]:
         """Yield the mistakes."""
