@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("floor")
     urdf = node.declare_parameter("robot_description", "").value
-    robot = Robot("floor", robot_from_text(urdf), RobotSettings(default_positions="zero"))
+    robot = RunningRobot("floor", robot_from_text(urdf), RobotSettings(default_positions="zero"))
     (data,) = robot.everything(0)
     assert isinstance(data, bytes)
     publisher = node.create_publisher(TFMessage, "/tf", 100)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import print_all
-from robot_semantics.cli.words import UsageError
 
 if TYPE_CHECKING:
     from robot_semantics.recording.bag_writer import Described

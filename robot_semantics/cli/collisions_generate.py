@@ -12,12 +12,12 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes, save_text
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import JSON_VERSION, add_versioned_json, print_json
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.words import output_file
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
 from robot_semantics.collision.merging import KEEP, Merged, merge

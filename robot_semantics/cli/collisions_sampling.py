@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import pair_of
 from robot_semantics.cli.progress import Bar
-from robot_semantics.cli.words import pair_of
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
 from robot_semantics.collision.sampling import SAMPLERS

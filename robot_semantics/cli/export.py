@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.argument_values import UsageError, nanoseconds
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -21,7 +22,6 @@ from robot_semantics.cli.inputs import (
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import Bar, print_all
-from robot_semantics.cli.words import UsageError, nanoseconds
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report

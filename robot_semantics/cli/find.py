@@ -7,10 +7,10 @@ import dataclasses
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
-from robot_semantics.cli.words import UsageError
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 

@@ -11,10 +11,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import UsageError, numbers_by_name, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
-from robot_semantics.cli.words import UsageError, numbers_by_name, pair_of
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel

@@ -18,11 +18,11 @@ from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import print_json, wants_json
 from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import check_outputs
-from robot_semantics.cli.words import UsageError
 
 EXIT_OK, EXIT_PROBLEMS, EXIT_USAGE = 0, 1, 2
 EXIT_CODES = """exit codes of all commands:

@@ -15,11 +15,11 @@ from rich.tree import Tree
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.words import output_file
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
+from robot_semantics.cli.argument_values import UsageError, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usdf_files import FORMATS, save_state
-from robot_semantics.cli.words import UsageError, output_file
 from robot_semantics.simulation.engines import ENGINES
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.state.report import RestoreReport

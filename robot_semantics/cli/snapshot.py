@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command, no_arguments
 from robot_semantics.cli.inputs import ros_needed
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
-from robot_semantics.cli.words import UsageError
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 

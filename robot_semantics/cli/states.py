@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import UsageError, numbers_by_name
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
-from robot_semantics.cli.words import UsageError, numbers_by_name
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of

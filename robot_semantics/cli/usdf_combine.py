@@ -9,10 +9,10 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
+from robot_semantics.cli.argument_values import UsageError, nanoseconds
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.usdf_places import placed
-from robot_semantics.cli.words import UsageError, nanoseconds
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.interpolate import interpolate, share_at

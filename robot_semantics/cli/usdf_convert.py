@@ -14,8 +14,8 @@ from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.words import UsageError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe

@@ -8,9 +8,9 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.words import UsageError
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
+from robot_semantics.cli.argument_values import UsageError, nanoseconds, output_file
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import placed
-from robot_semantics.cli.words import UsageError, nanoseconds, output_file
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines

@@ -13,10 +13,10 @@ from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import Origin
-from robot_semantics.cli.words import output_file
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver

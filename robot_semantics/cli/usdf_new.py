@@ -12,9 +12,9 @@ import numpy as np
 
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.usdf_edit import add_change_arguments, changed
 from robot_semantics.cli.usdf_places import Origin, placed
-from robot_semantics.cli.words import UsageError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import UsageError, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.words import UsageError, output_file
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.parts import Kind

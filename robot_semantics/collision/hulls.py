@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.held_interrupt import held_interrupt
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.model.mesh_files import MeshError, Surface, mesh_surface
 
 CONVEX = 1e-6
@@ -55,7 +55,7 @@ def mesh_hull(path: Path) -> MeshHull:
 
 
 @lru_cache(maxsize=1024)
-@held_interrupt()
+@deferred_interrupt()
 def _mesh_hull(surface: Surface) -> MeshHull:
     points = surface.vertices
     if np.linalg.matrix_rank(points - points.mean(axis=0), tol=1e-9 * float(np.ptp(points) or 1.0)) < 3:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from robot_semantics.kinematics.array_recycling import Recycler, aligned, whole_lines
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.memory import Recycler, aligned, whole_lines
 from robot_semantics.kinematics.motions import TURNING, Variables
 from robot_semantics.kinematics.sweep_steps import (
     BENT,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.held_interrupt import held_interrupt
 from robot_semantics.model.collada_unit import unit_of
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
@@ -70,7 +70,7 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
 
 
 @lru_cache(maxsize=2048)
-@held_interrupt()
+@deferred_interrupt()
 def _surface(path: str, modified_ns: int) -> Surface:
     del modified_ns  # renews the answer when the file changes
     import trimesh

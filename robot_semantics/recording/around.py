@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.recording import Plan, Recording, Span, read_recording
+from robot_semantics.recording.clock_resets import Pieces, stamps_of
+from robot_semantics.recording.recording import Recording, RecordingPlan, Span, read_recording
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.runs import Pieces, stamps_of
 from robot_semantics.recording.salvage import storage_files
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, parse_time
@@ -36,7 +36,7 @@ CLOCKS_TOLERANCE_NS = 500_000_000
 """How much the clock of the stamps may drift from the time of recording from start to end."""
 
 
-def read_around(plan: Plan, times: TimeRequest, problems: Diagnostics) -> Recording | None:
+def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) -> Recording | None:
     """Return what was recorded around some times; None if all has to be read for them.
 
     Args:

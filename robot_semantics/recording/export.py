@@ -28,12 +28,12 @@ from robot_semantics.recording.outputs import (
     series_arrays,
 )
 from robot_semantics.recording.parallel import Workers, choose_workers
-from robot_semantics.recording.parts import Advance, Part, Task, read_part
-from robot_semantics.recording.recording import Plan, Recording, plan_recording, read_recording
+from robot_semantics.recording.recording import Recording, RecordingPlan, plan_recording, read_recording
 from robot_semantics.recording.render import Block, Rendered, render
-from robot_semantics.recording.robots import RequestError, Robot, RobotRequest
+from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
+from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
@@ -153,7 +153,7 @@ def _check(request: ExportRequest) -> None:
 
 
 def _read(
-    plan: Plan, request: ExportRequest, workers: Workers, scratch: Path, problems: Diagnostics, watch: Progress
+    plan: RecordingPlan, request: ExportRequest, workers: Workers, scratch: Path, problems: Diagnostics, watch: Progress
 ) -> Recording:
     if request.run is None:
         found = read_around(plan, request.times, problems)
@@ -161,10 +161,10 @@ def _read(
             return found
     watch.phase("reading", plan.message_count)
 
-    def elsewhere(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:
-        for part in workers.map(read_part, tasks):
-            watch.advance(sum(part.counts.values()))
-            yield part
+    def elsewhere(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Stretch]:
+        for stretch in workers.map(read_stretch, tasks):
+            watch.advance(sum(stretch.counts.values()))
+            yield stretch
 
     alone = workers.count == 1 and workers.share_files
     return read_recording(
@@ -268,7 +268,7 @@ def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: 
     return UsdfFile(job) if report.single else FORMATS[report.format].output(job)
 
 
-def _units(robots: Sequence[Robot]) -> dict[tuple[str, str], str]:
+def _units(robots: Sequence[RecordedRobot]) -> dict[tuple[str, str], str]:
     """Return the units of the joints' positions."""
     units = {JointType.PRISMATIC: "m", JointType.PLANAR: "m or rad", JointType.FLOATING: "m or 1"}
     return {
@@ -302,7 +302,7 @@ def _descriptions(
     return names, texts
 
 
-def _file_name(robot: Robot) -> str:
+def _file_name(robot: RecordedRobot) -> str:
     return (
         "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in robot.name).lstrip(".") or "robot"
     )

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array, GroupKey
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
-from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.senders import pose_features, second_sender
 from robot_semantics.recording.timeline import IntArray, Timeline
 

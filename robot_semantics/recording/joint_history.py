@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array
-from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import (
     Bracket,
     FloatArray,

@@ -16,7 +16,7 @@ from robot_semantics.recording.joint_history import JointHistory, JointSamples
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
-from robot_semantics.recording.robots import Robot
+from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.timeline import FloatArray, IntArray
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
@@ -48,7 +48,7 @@ class ModelSampler:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: RecordedRobot,
         recording: Recording,
         tracks: Sequence[PoseTrack],
         problems: Diagnostics,

@@ -17,8 +17,8 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.held_interrupt import held_interrupt
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -121,7 +121,7 @@ class Processes:
         assert self._pool is not None
         try:
             # A process that is only half started when Ctrl-C comes would be nobody's, and stay for ever.
-            with held_interrupt():
+            with deferred_interrupt():
                 return self._pool.submit(_guarded, function, item)
         except BrokenProcessPool as error:
             # Found out now, told to who waits for it.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.poses import blend_poses, compose_poses
-from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import (
     FloatArray,
     IntArray,

@@ -12,36 +12,36 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.convert.messages import MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.bags import BagInfo
+from robot_semantics.recording.clock_resets import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 from robot_semantics.recording.namespaces import TF_KINDS, FrameNames, frame_names, namespace_of
-from robot_semantics.recording.parts import Advance, Part, Task, definition_problems, inspect_bag, read_part
 from robot_semantics.recording.reading import Refusals, Text
 from robot_semantics.recording.robots import (
     DESCRIPTION,
     SEMANTIC,
     Loaded,
+    RecordedRobot,
     RequestError,
-    Robot,
     RobotRequest,
     describe_robot,
     found_robots,
 )
-from robot_semantics.recording.runs import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
 from robot_semantics.recording.senders import one_sender_each
+from robot_semantics.recording.stretches import Advance, Stretch, Task, definition_problems, inspect_bag, read_stretch
 from robot_semantics.recording.timeline import IntArray
 
 Span = tuple[int, int]
 """From a log time to before another [ns]."""
 
-Run = Callable[[Sequence[Task], Advance | None], Iterator[Part]]
+Run = Callable[[Sequence[Task], Advance | None], Iterator[Stretch]]
 """Something that does tasks, here or elsewhere, and gives their results in the order of the tasks."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class RecordingPlan:
     """What will be read.
 
     Attributes:
@@ -90,11 +90,11 @@ class Recording:
         end_ns: stamp of the last one.
     """
 
-    plan: Plan
+    plan: RecordingPlan
     pieces: Pieces
     names: FrameNames
     history: TransformHistory
-    robots: tuple[Robot, ...]
+    robots: tuple[RecordedRobot, ...]
     run: int
     runs: int
     start_ns: int
@@ -117,7 +117,7 @@ def plan_recording(
     problems: Diagnostics,
     *,
     at_topic: str | None = None,
-) -> Plan:
+) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
 
     Args:
@@ -163,13 +163,13 @@ def plan_recording(
         for topic, problem in definition_problems(bag, topics):
             problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
             topics.pop(topic, None)
-    return Plan(
+    return RecordingPlan(
         bags, topics, tuple(request for request, _ in asked), tuple(files for _, files in asked), tuple(joint_topics)
     )
 
 
 def read_recording(
-    plan: Plan,
+    plan: RecordingPlan,
     problems: Diagnostics,
     *,
     run: int | None = None,
@@ -205,14 +205,14 @@ def read_recording(
         tasks = list(_tasks_of_spans(plan, spans))
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     pieces: Pieces = {}
-    for part in (do or _in_this_process)(tasks, advance):
-        for key, arrays in part.groups.items():
+    for stretch in (do or _in_this_process)(tasks, advance):
+        for key, arrays in stretch.groups.items():
             pieces.setdefault(key, []).append(arrays)
-        texts += part.texts
-        refusals.extend(part.refusals)
+        texts += stretch.texts
+        refusals.extend(stretch.refusals)
         # Each stretch of a damaged bag finds the same damage.
-        problems.extend(tuple(problem for problem in part.problems if problem not in tuple(problems)))
-        for topic, count in part.counts.items():
+        problems.extend(tuple(problem for problem in stretch.problems if problem not in tuple(problems)))
+        for topic, count in stretch.counts.items():
             counts[topic] = counts.get(topic, 0) + count
     place = plan.place
     _report_refusals(refusals, problems, plan)
@@ -265,7 +265,7 @@ def read_recording(
     return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, counts)
 
 
-def _check_frames(robots: Sequence[Robot]) -> None:
+def _check_frames(robots: Sequence[RecordedRobot]) -> None:
     """Refuse robots that share their links' frames: what is recorded could be of any of them."""
     for number, robot in enumerate(robots):
         for other in robots[:number]:
@@ -276,12 +276,14 @@ def _check_frames(robots: Sequence[Robot]) -> None:
                 )
 
 
-def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Part]:
+def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Stretch]:
     for task in tasks:
-        yield read_part(task, advance)
+        yield read_stretch(task, advance)
 
 
-def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memory_bytes: int) -> Iterator[Task]:
+def _tasks(
+    plan: RecordingPlan, pieces: int, folder: Path | None, to_files: bool, in_memory_bytes: int
+) -> Iterator[Task]:
     number = 0
     for bag in plan.bags:
         # What is read record by record can only be read from its beginning, so it stays in one piece.
@@ -295,7 +297,7 @@ def _tasks(plan: Plan, pieces: int, folder: Path | None, to_files: bool, in_memo
             number += 1
 
 
-def _tasks_of_spans(plan: Plan, spans: Sequence[Span]) -> Iterator[Task]:
+def _tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]:
     for bag in plan.bags:
         lasting = {topic for topic, kind in bag.topics.items() if kind == STRING or topic.endswith("tf_static")}
         yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
@@ -304,7 +306,7 @@ def _tasks_of_spans(plan: Plan, spans: Sequence[Span]) -> Iterator[Task]:
             yield Task(bag.path, moving, False, start, stop)
 
 
-def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: Plan) -> None:
+def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingPlan) -> None:
     for (topic, reason), count in refusals.counts.items():
         first = _clock(refusals.first_ns[topic, reason])
         code = "message-refused" if reason.startswith("malformed") else "value-refused"
@@ -314,7 +316,7 @@ def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: Plan) -> N
         )
 
 
-def _report_counts(plan: Plan, counts: Mapping[str, int], problems: Diagnostics) -> None:
+def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:
     """Tell of topics that have fewer messages than the bags say: splits that were lost, or a bag that was cut off."""
     said: dict[str, int] = {}
     for bag in plan.bags:
@@ -326,14 +328,14 @@ def _report_counts(plan: Plan, counts: Mapping[str, int], problems: Diagnostics)
             problems.error("messages-missing", text, plan.place_of(topic))
 
 
-def _check_names(robots: Sequence[Robot]) -> None:
+def _check_names(robots: Sequence[RecordedRobot]) -> None:
     names = [robot.name for robot in robots]
     for name in names:
         if names.count(name) > 1:
             raise RequestError(f"two robots are called '{name}'; name them with --model")
 
 
-def _span(pieces: Pieces, plan: Plan) -> tuple[int, int]:
+def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
     """Return the first and last stamp of everything that moves."""
     kinds = ("joints", "tf", "odometry", "multi_dof")
     wall, other = clocks(pieces)

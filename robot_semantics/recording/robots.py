@@ -177,7 +177,7 @@ def found_robots(
 
 
 @dataclass(frozen=True)
-class Robot:
+class RecordedRobot:
     """A robot of a recording.
 
     Attributes:
@@ -226,7 +226,7 @@ class Robot:
         """Its links by the names of their frames."""
         return {frame: link for link, frame in self.frame_of_link.items()}
 
-    def in_frames(self, names: FrameNames, frames: Sequence[str]) -> Robot:
+    def in_frames(self, names: FrameNames, frames: Sequence[str]) -> RecordedRobot:
         """Return the robot with its links' frames found among those of the recording (names of all of them)."""
         known, own = set(frames), self.namespace.strip("/")
         topic = f"{self.namespace}/tf"
@@ -242,7 +242,9 @@ class Robot:
         )
 
 
-def describe_robot(request: RobotRequest, loaded: Loaded, texts: Sequence[Text], problems: Diagnostics) -> Robot:
+def describe_robot(
+    request: RobotRequest, loaded: Loaded, texts: Sequence[Text], problems: Diagnostics
+) -> RecordedRobot:
     """Return a robot with its description: from the files that were named, else from the last one that its topic has.
 
     Args:
@@ -273,7 +275,7 @@ def describe_robot(request: RobotRequest, loaded: Loaded, texts: Sequence[Text],
         place = Place(f"<{request.topic(DESCRIPTION)}>")
         text = "no robot description; joints and frames are taken as the messages name them"
         problems.warning("no-description", text, place)
-    return Robot(
+    return RecordedRobot(
         request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
         model,
         request.namespace,

@@ -15,7 +15,7 @@ from robot_semantics.recording.joint_history import JointHistory
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists
 from robot_semantics.recording.recording import Recording
-from robot_semantics.recording.robots import Robot
+from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
@@ -58,7 +58,7 @@ class RootTrack:
 
 
 def find_root(
-    robot: Robot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
+    robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
 ) -> RootTrack:
     """Return who moves a robot's root link; who is passed over, and that nobody does, goes to `problems`.
 
@@ -91,7 +91,7 @@ def find_root(
 
 
 def _candidates(
-    robot: Robot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
+    robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack]
 ) -> Iterator[tuple[RootCandidate, PoseTrack | None]]:
     names, model = recording.names, robot.model
     virtual = None if model is None or not model.has_virtual_joint else model.root_joint
@@ -126,7 +126,7 @@ def _candidates(
         yield RootCandidate(RootSource.FIXED, virtual.name, virtual.parent_link), None
 
 
-def _links_fixed_to_root(robot: Robot) -> dict[str, FloatArray]:
+def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
     """Return T_link_root (7,) of the root link and all links that are fixed to it, by the names of their frames."""
     identity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     model = robot.model
@@ -149,7 +149,7 @@ def _links_fixed_to_root(robot: Robot) -> dict[str, FloatArray]:
     return found
 
 
-def _joint_track(robot: Robot, joints: JointHistory) -> PoseTrack | None:
+def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None:
     """Return the virtual joint's values that are among the joint states as poses of the root link."""
     assert robot.model is not None
     joint = robot.model.root_joint
@@ -177,7 +177,9 @@ def _timeline(stamps: IntArray, values: FloatArray) -> Timeline:
 
 
 def with_roots(
-    history: TransformHistory, roots: Sequence[tuple[Robot, RootTrack]], others: Sequence[tuple[str, str, PoseTrack]]
+    history: TransformHistory,
+    roots: Sequence[tuple[RecordedRobot, RootTrack]],
+    others: Sequence[tuple[str, str, PoseTrack]],
 ) -> TransformHistory:
     """Return the history with the robots' root links where their tracks say, and other (parent, child) tracks."""
     index = dict(history.index)

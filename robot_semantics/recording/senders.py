@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array, GroupKey
-from robot_semantics.recording.runs import Pieces
 from robot_semantics.recording.timeline import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]

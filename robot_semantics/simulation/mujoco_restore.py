@@ -12,7 +12,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_engine import CONTRADICTION
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
-from robot_semantics.simulation.restoring import Plan
+from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.state.apply import AppliedState
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, xyz_quat_from_matrix
 from robot_semantics.usdf.frames import ResolvedWorld
@@ -50,7 +50,7 @@ def put_frame(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
     data.mocap_quat[layout.mocap] = xyz_quat[[6, 3, 4, 5]]
 
 
-def carry_planes(layouts: Iterable[ModelLayout], plan: Plan, now: ResolvedWorld, data: Any) -> None:
+def carry_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: Any) -> None:
     """Put the planes that robots move in to where their frames are, and the robots with them."""
     for layout in layouts:
         if layout.spec.root_type is not JointType.PLANAR:

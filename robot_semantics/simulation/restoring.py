@@ -49,7 +49,7 @@ def standing_of(spec: ModelSpec) -> Standing:
 
 
 @dataclass(eq=False)
-class Plan:
+class RestorePlan:
     """A restore before anything is changed.
 
     Attributes:
@@ -74,7 +74,7 @@ def plan_restore(
     present: Iterable[Frame],
     frames: Mapping[str, Frame],
     names: tuple[str, ...] | None,
-) -> Plan:
+) -> RestorePlan:
     """Return what a restore does.
 
     Args:
@@ -85,7 +85,7 @@ def plan_restore(
         names: restore only these models; None for all.
 
     """
-    plan = Plan()
+    plan = RestorePlan()
     chosen = _chosen(state, robots, names, plan.log)
     there = tuple(present)
     try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.link_states import link_states, pose_of
-from robot_semantics.simulation.restoring import Plan, Standing
+from robot_semantics.simulation.restoring import RestorePlan, Standing
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import invert, matrix_from_pose, matrix_from_rotation
 from robot_semantics.transforms.arrays import FloatArray
@@ -84,7 +84,9 @@ def unit(robot: Standing, motion: RobotMotion) -> RobotMotion:
     return replace(motion, positions=positions, root_positions=root)
 
 
-def as_planned(spec: ModelSpec, robot: Standing, motion: RobotMotion, plan: Plan, now: ResolvedWorld) -> RobotMotion:
+def as_planned(
+    spec: ModelSpec, robot: Standing, motion: RobotMotion, plan: RestorePlan, now: ResolvedWorld
+) -> RobotMotion:
     """Return a robot as it is after a restore; its servos hold it there."""
     applied, base = plan.applied.get(spec.name), motion.base
     if spec.root_type is JointType.PLANAR:

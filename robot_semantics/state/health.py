@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
 
@@ -31,7 +31,7 @@ class Health:
         self.stale: dict[str, float] = {}
         self.beyond: dict[str, float] = {}
 
-    def look(self, robot: Robot, now_ns: int) -> None:
+    def look(self, robot: RunningRobot, now_ns: int) -> None:
         """Look at a robot; `now_ns` is monotonic time, as `JointBuffer.received_ns` has it."""
         if robot.model is not self._model:
             self._model = robot.model
@@ -40,7 +40,7 @@ class Health:
         self._look_for_silence(robot, now_ns)
         self._look_for_limits(robot)
 
-    def ages(self, robot: Robot, now_ns: int) -> dict[str, float]:
+    def ages(self, robot: RunningRobot, now_ns: int) -> dict[str, float]:
         """Return for each moving joint how old its values are [s], NaN where there were none."""
         received = robot.buffer.received_ns.tolist()
         return {
@@ -48,7 +48,7 @@ class Health:
             for name, at in zip(robot.moving.names, received, strict=True)
         }
 
-    def _look_for_silence(self, robot: Robot, now_ns: int) -> None:
+    def _look_for_silence(self, robot: RunningRobot, now_ns: int) -> None:
         timeout_s = robot.settings.stale_timeout_ns / 1e9
         if not timeout_s:
             self.stale = {}
@@ -80,7 +80,7 @@ class Health:
             self._info(f"values come again for {_listed(again)}")
         self.stale = stale
 
-    def _look_for_limits(self, robot: Robot) -> None:
+    def _look_for_limits(self, robot: RunningRobot) -> None:
         positions, space, moving = robot.buffer.positions, robot.space, robot.moving
         outside = (positions < self._low) | (positions > self._high)
         if not self.beyond and not outside.any():

@@ -39,7 +39,7 @@ Messages = tuple[bytes | TransformRows, ...]
 """What is to be sent on /tf, in this order: messages as bytes, or as rows where the settings say so."""
 
 
-class Robot(RobotFrames):
+class RunningRobot(RobotFrames):
     """A robot model with its newest joint values and what of them has been published.
 
     Attributes:
@@ -223,7 +223,7 @@ class Robot(RobotFrames):
         self.forget_times()
         return messages
 
-    def adopt(self, other: Robot) -> None:
+    def adopt(self, other: RunningRobot) -> None:
         """Take over the values of another robot of the same model, after a change of settings."""
         self.heard, self.made_ns, self.lost, self._said = other.heard, other.made_ns, other.lost, other._said
         for number, stamp_ns in enumerate(other.buffer.stamps_ns.tolist()):

@@ -12,7 +12,7 @@ Known = Mapping[Kind, Mapping[str, Any]]
 """Values of texts that have been parsed already, by kind."""
 
 
-class Plan:
+class ElementPlan:
     """An element of a table with its names as lxml has them, in one version of the format.
 
     Attributes:
@@ -44,7 +44,7 @@ class Plan:
             for tag, child in element.children.items()
             if child.element.text is not None and child.element.make is None and not child.many
         }
-        self.children: dict[str, tuple[Child, Plan]] = {}
+        self.children: dict[str, tuple[Child, ElementPlan]] = {}
         self.needed = [(tag, child.field) for tag, child in element.children.items() if child.required]
         self.many = {child.field for child in element.children.values() if child.many and not child.keyed}
         self.within = ""
@@ -59,9 +59,9 @@ def _parser(kind: Kind, known: Known) -> Any:
     return lambda text: values[text] if text in values else kind.parse(text)
 
 
-def plans_of(table: Table, version: str, known: Known) -> Plan:
+def plans_of(table: Table, version: str, known: Known) -> ElementPlan:
     """Return the plan of a table's root, all others below it."""
-    plans = {id(element): Plan(element, table, version, known) for element in table.root.all()}
+    plans = {id(element): ElementPlan(element, table, version, known) for element in table.root.all()}
     for plan in plans.values():
         for tag, child in plan.element.children.items():
             below = plans[id(child.element)]
@@ -72,6 +72,6 @@ def plans_of(table: Table, version: str, known: Known) -> Plan:
 
 
 @cache
-def lasting_plans(table: Table, version: str) -> Plan:
+def lasting_plans(table: Table, version: str) -> ElementPlan:
     """Return the plans of a table without known texts; they are made once."""
     return plans_of(table, version, {})

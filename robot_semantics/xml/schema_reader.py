@@ -11,7 +11,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
 from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Kind, Table
-from robot_semantics.xml.schema_plan import Known, Plan, lasting_plans, plans_of
+from robot_semantics.xml.schema_plan import ElementPlan, Known, lasting_plans, plans_of
 from robot_semantics.xml.schema_unknown import Reporter
 
 _SPACE = " \t\r\n"
@@ -57,7 +57,7 @@ class TableReader(Reporter):
             raise DescriptionError(self.found)
         return value
 
-    def plan(self) -> Plan:
+    def plan(self) -> ElementPlan:
         """Return the plan of the table's root; texts that can be parsed in one go are."""
         table = self.table
         kinds = {kind for element in table.root.all() for kind in (element.text,) if kind is not None}
@@ -88,7 +88,7 @@ class TableReader(Reporter):
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
-    def read(self, node: etree._Element, plan: Plan, above: list[Any]) -> Any:
+    def read(self, node: etree._Element, plan: ElementPlan, above: list[Any]) -> Any:
         """Return the value of an element: None where it says nothing, `LEFT_OUT` where it is in error.
 
         What is not known in it is added to `above`, if it cannot keep that itself.
@@ -120,7 +120,9 @@ class TableReader(Reporter):
             values["at"] = at
         return plan.make(**values)
 
-    def _attributes(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
+    def _attributes(
+        self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
+    ) -> bool:
         """Read the attributes; tell whether nothing in them takes the element with it."""
         attributes = plan.attributes
         unknown: dict[str, str] = {}
@@ -144,7 +146,7 @@ class TableReader(Reporter):
             self.unknown_attributes(node, plan, at, unknown, kept)
         return good
 
-    def _required(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any]) -> bool:
+    def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
         """Tell whether no attribute is missing that is required."""
         there = True
         for name, field, default in plan.required:
@@ -168,7 +170,7 @@ class TableReader(Reporter):
         values[field] = error.instead
         return True
 
-    def _text(self, node: etree._Element, plan: Plan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
+    def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
         """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
         pieces = [node.text or ""]
         good = True
@@ -190,7 +192,7 @@ class TableReader(Reporter):
     def _children(
         self,
         node: etree._Element,
-        plan: Plan,
+        plan: ElementPlan,
         at: int,
         values: dict[str, Any],
         kept: list[Any],
@@ -224,7 +226,7 @@ class TableReader(Reporter):
         return self._complete(plan, at, values) and good
 
     def _child(
-        self, child: etree._Element, plan: Plan, values: dict[str, Any], kept: list[Any], order: list[str]
+        self, child: etree._Element, plan: ElementPlan, values: dict[str, Any], kept: list[Any], order: list[str]
     ) -> bool:
         """Read a child that is known; tell whether it does not take the parent along."""
         known, below = plan.children[child.tag]
@@ -255,7 +257,7 @@ class TableReader(Reporter):
         order.append(below.tag)
         return True
 
-    def _complete(self, plan: Plan, at: int, values: dict[str, Any]) -> bool:
+    def _complete(self, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
         """Put what stood several times in tuples; tell whether all children are there that are required."""
         good = True
         for field in plan.many:

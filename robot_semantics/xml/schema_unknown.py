@@ -12,7 +12,7 @@ from robot_semantics.xml.foreign import Keeper, NoKeeper
 from robot_semantics.xml.numbers import shown
 from robot_semantics.xml.reader import XmlDocument, is_macro
 from robot_semantics.xml.schema import Table
-from robot_semantics.xml.schema_plan import Plan
+from robot_semantics.xml.schema_plan import ElementPlan
 
 _KEPT = "; it is kept but not used"
 
@@ -40,7 +40,7 @@ class Reporter:
         self._tags = {table.key(tag) for element in table.root.all() for tag in element.children}
 
     def unknown_attributes(
-        self, node: etree._Element, plan: Plan, at: int, values: Mapping[str, str], kept: list[Any]
+        self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[Any]
     ) -> None:
         """Keep and report attributes that an element has not in the table."""
         table, within = self.table, "" if plan.keeps else plan.within
@@ -65,7 +65,7 @@ class Reporter:
                 message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
                 self.warning("foreign-content", message, at)
 
-    def unknown_child(self, child: etree._Element, plan: Plan, kept: list[Any], position: int) -> bool:
+    def unknown_child(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
         """Keep what can be kept; tell whether it may stand here."""
         try:
             entries = self.keeper.child(child, "" if plan.keeps else plan.within, position)
@@ -78,7 +78,7 @@ class Reporter:
         kept += entries
         return True
 
-    def _may_stand(self, child: etree._Element, tag: str, plan: Plan) -> bool:
+    def _may_stand(self, child: etree._Element, tag: str, plan: ElementPlan) -> bool:
         """Report an element that is not known where it stands; tell whether that is no error."""
         table, at, inside = self.table, self.document.at(child), plan.tag
         name = self.name_of(child)
@@ -108,13 +108,13 @@ class Reporter:
             self.warning("foreign-content", message, at)
         return True
 
-    def unknown_choice(self, tag: str, plan: Plan, at: int) -> None:
+    def unknown_choice(self, tag: str, plan: ElementPlan, at: int) -> None:
         """Report an element where exactly one of several others should stand."""
         valid = tuple(plan.element.children)
         message = f"<{tag}> is no {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
-    def duplicate(self, child: etree._Element, plan: Plan, kept: list[Any], position: int) -> None:
+    def duplicate(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> None:
         """Report an element that may stand only once."""
         at, thing = self.document.at(child), plan.choice or f"<{self.name_of(child)}>"
         message = f"<{plan.tag}> has more than one {thing}"
@@ -124,7 +124,7 @@ class Reporter:
         self.warning("duplicate-element", f"{message}; the first counts, this one is kept but not used", at)
         kept += self.keeper.child(child, "" if plan.keeps else plan.within, position)
 
-    def stray(self, plan: Plan, text: str, at: int) -> None:
+    def stray(self, plan: ElementPlan, text: str, at: int) -> None:
         """Report a text between tags."""
         message = f"the text '{shown(text, 40)}' in <{plan.tag}> is not used"
         self._as_unknown("stray-text", message, at)

@@ -23,7 +23,7 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.cdr import JointStateReader
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.robot_frames import StaticTransform
 from robot_semantics.state.settings import RobotSettings
 
@@ -128,7 +128,7 @@ def test_what_is_published_is_what_robot_state_publisher_publishes(
     urdf = pr2[0] if robot_name == "pr2" else example("rover_arm.urdf").read_text()
     plain = PlainRsp(urdf)
     settings = RobotSettings(publish_interval_ns=INTERVAL_NS, complete_after_ns=1 << 61)
-    ours = Robot("robot", robot_from_text(urdf, strict=False), settings)
+    ours = RunningRobot("robot", robot_from_text(urdf, strict=False), settings)
     reader = JointStateReader()
     leading = [name for name, item in plain.segments.items() if item.kind != "fixed" and item.mimic is None]
     published = 0
@@ -150,7 +150,7 @@ def test_what_is_published_is_what_robot_state_publisher_publishes(
 
 def test_fixed_joints_are_static_with_robot_state_publishers_frames(pr2: tuple[str, str]) -> None:
     plain = segments(pr2[0])
-    ours = Robot("pr2", robot_from_text(pr2[0], strict=False), RobotSettings()).static_transforms()
+    ours = RunningRobot("pr2", robot_from_text(pr2[0], strict=False), RobotSettings()).static_transforms()
     fixed = {item.child: item for item in plain.values() if item.kind == "fixed"}
     assert {item.child_frame_id for item in ours} == set(fixed)
     for item in ours:

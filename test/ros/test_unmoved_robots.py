@@ -19,7 +19,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.tools.live_view import LiveRobot
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 from robot_semantics.state.transform_block import TransformRows
 
@@ -134,8 +134,8 @@ def test_after_a_change_of_settings_the_stamps_of_a_recording_are_as_good_as_bef
     assert node.stop() == 0
 
 
-def made(**settings: Any) -> Robot:
-    return Robot("rover_arm", ROBOT, RobotSettings(**settings))
+def made(**settings: Any) -> RunningRobot:
+    return RunningRobot("rover_arm", ROBOT, RobotSettings(**settings))
 
 
 def named_nose(stamp_ns: int) -> JointStateData:

@@ -19,7 +19,7 @@ from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateReader
 from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
 
 SECOND_NS = 1_000_000_000
@@ -48,7 +48,7 @@ class Fed:
 
     def __init__(self, model: RobotModel, **settings: Any) -> None:
         self.model, self.space = model, JointSpace.of(model)
-        self.robot = Robot("r", model, RobotSettings(**{"publish_interval_ns": 0, **settings}))
+        self.robot = RunningRobot("r", model, RobotSettings(**{"publish_interval_ns": 0, **settings}))
         self.reader = JointStateReader()
         self.direct = False
         self.may_go_direct = True

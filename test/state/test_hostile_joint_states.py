@@ -18,7 +18,7 @@ from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
 from robot_semantics.state.cdr import CdrError, JointStateReader
 from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings
 
 
@@ -36,8 +36,8 @@ KINDS: dict[str, Callable[[int], JointState]] = {
 }
 
 
-def robot() -> Robot:
-    return Robot("r", load_robot(example("rover_arm.urdf")), RobotSettings())
+def robot() -> RunningRobot:
+    return RunningRobot("r", load_robot(example("rover_arm.urdf")), RobotSettings())
 
 
 def cost_s(message: bytes) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rclpy.clock import JumpHandle, JumpThreshold, TimeJump
 from rclpy.duration import Duration
@@ -10,6 +10,7 @@ from rclpy.duration import Duration
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.checked_node import declare, unknown_overrides
+from robot_semantics.ros.node.destroyable import Destroyable
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
@@ -22,22 +23,13 @@ from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.description import Description
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 
 if TYPE_CHECKING:
     from robot_semantics.ros.node.services import Services
 
 INTERFACES = "robot_semantics_interfaces"
-
-
-class Part(Protocol):
-    """Something that `configure` made and `cleanup` takes away."""
-
-    def destroy(self) -> None:
-        """Take topics, services and timers away."""
-
-
-AnyPart = TypeVar("AnyPart", bound=Part)
+AnyEntity = TypeVar("AnyEntity", bound=Destroyable)
 
 
 class Core:
@@ -51,7 +43,7 @@ class Core:
     def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self.robots = Robots(node)
-        self._parts: list[Part] = []
+        self._parts: list[Destroyable] = []
         self._jumps: JumpHandle | None = None
         self._unknown: set[str] = set()
 
@@ -149,12 +141,14 @@ class Core:
             return None
         return self._keep(Services(self.robots, states, self._frames, self._monitor))
 
-    def _keep(self, part: AnyPart) -> AnyPart:
+    def _keep(self, part: AnyEntity) -> AnyEntity:
         """Remember to take a part away, before those that it was made with."""
         self._parts.insert(0, part)
         return part
 
-    def _replace(self, served: ServedRobot, description: Description, robot: Robot, changed: dict[str, Any]) -> None:
+    def _replace(
+        self, served: ServedRobot, description: Description, robot: RunningRobot, changed: dict[str, Any]
+    ) -> None:
         """Put another robot in a robot's place and publish all that depends on it."""
         is_new = description is not served.description
         with self.robots.lock:

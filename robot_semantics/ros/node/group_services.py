@@ -19,11 +19,11 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import Group
 from robot_semantics.ros.node.group_state_services import GroupStateServices
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 
 NO_ROBOT = "there is no robot description yet"
 
-Answer = Callable[[Robot, Any, Any], None]
+Answer = Callable[[RunningRobot, Any, Any], None]
 
 
 class GroupServices:
@@ -68,10 +68,12 @@ class GroupServices:
 
         return callback
 
-    def _list_groups(self, robot: Robot, _request: srv.ListGroups.Request, response: srv.ListGroups.Response) -> None:
+    def _list_groups(
+        self, robot: RunningRobot, _request: srv.ListGroups.Request, response: srv.ListGroups.Response
+    ) -> None:
         response.groups = list(robot.model.semantics.groups)
 
-    def _get_group(self, robot: Robot, request: srv.GetGroup.Request, response: srv.GetGroup.Response) -> None:
+    def _get_group(self, robot: RunningRobot, request: srv.GetGroup.Request, response: srv.GetGroup.Response) -> None:
         # Making the message costs more than sending it, and a model never changes.
         made = self._messages.setdefault(robot.model, {})
         message = made.get(request.name)
@@ -80,7 +82,7 @@ class GroupServices:
         response.group = message
 
 
-def _find_groups(robot: Robot, request: srv.FindGroups.Request, response: srv.FindGroups.Response) -> None:
+def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request, response: srv.FindGroups.Response) -> None:
     found = list(robot.model.semantics.groups)
     if request.link:
         having = queries.groups_with_link(robot.model, request.link)
@@ -92,7 +94,7 @@ def _find_groups(robot: Robot, request: srv.FindGroups.Request, response: srv.Fi
 
 
 def _list_end_effectors(
-    robot: Robot, request: srv.ListEndEffectors.Request, response: srv.ListEndEffectors.Response
+    robot: RunningRobot, request: srv.ListEndEffectors.Request, response: srv.ListEndEffectors.Response
 ) -> None:
     stated = robot.model.semantics.srdf.end_effectors if robot.model.semantics.srdf is not None else ()
     as_written = {effector.name: effector.parent_group for effector in stated}
@@ -109,7 +111,7 @@ def _list_end_effectors(
 
 
 def _list_passive_joints(
-    robot: Robot, request: srv.ListPassiveJoints.Request, response: srv.ListPassiveJoints.Response
+    robot: RunningRobot, request: srv.ListPassiveJoints.Request, response: srv.ListPassiveJoints.Response
 ) -> None:
     semantics = robot.model.semantics
     joints = semantics.group(request.group).passive_joints if request.group else semantics.passive_joints
@@ -117,7 +119,7 @@ def _list_passive_joints(
 
 
 def _get_virtual_joints(
-    robot: Robot, _request: srv.GetVirtualJoints.Request, response: srv.GetVirtualJoints.Response
+    robot: RunningRobot, _request: srv.GetVirtualJoints.Request, response: srv.GetVirtualJoints.Response
 ) -> None:
     root = robot.model.root_joint
     stated = sorted(robot.model.semantics.virtual_joints, key=lambda joint: joint.name != root.name)
@@ -134,13 +136,13 @@ def _get_virtual_joints(
 
 
 def _get_collision_pair(
-    robot: Robot, request: srv.GetCollisionPair.Request, response: srv.GetCollisionPair.Response
+    robot: RunningRobot, request: srv.GetCollisionPair.Request, response: srv.GetCollisionPair.Response
 ) -> None:
     response.pair = _pair_message(robot.model, request.link1, request.link2)
 
 
 def _list_collision_pairs(
-    robot: Robot, request: srv.ListCollisionPairs.Request, response: srv.ListCollisionPairs.Response
+    robot: RunningRobot, request: srv.ListCollisionPairs.Request, response: srv.ListCollisionPairs.Response
 ) -> None:
     solid = sorted(link.name for link in robot.model.links if link.urdf.collisions)
     wanted = robot.model.link(request.link).name if request.link else None

@@ -21,10 +21,10 @@ from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.time_order import NEVER_NS
 
-Answer = Callable[[Robot, Any, Any], None]
+Answer = Callable[[RunningRobot, Any, Any], None]
 
 
 class _Measured(NamedTuple):
@@ -47,7 +47,7 @@ class GroupStateServices:
             "save_group_state": (srv.SaveGroupState, self._save_group_state),
         }
 
-    def _measured(self, robot: Robot, group: Group) -> _Measured:
+    def _measured(self, robot: RunningRobot, group: Group) -> _Measured:
         """Return where a group is.
 
         Raises:
@@ -67,7 +67,7 @@ class GroupStateServices:
         return _Measured(values, None if oldest == NEVER_NS else oldest)
 
     def _get_current_state(
-        self, robot: Robot, request: srv.GetCurrentState.Request, response: srv.GetCurrentState.Response
+        self, robot: RunningRobot, request: srv.GetCurrentState.Request, response: srv.GetCurrentState.Response
     ) -> None:
         group = robot.model.semantics.group(request.group)
         measured = self._measured(robot, group)
@@ -83,7 +83,7 @@ class GroupStateServices:
             response.stamp = MAKER.time(measured.oldest_ns)
 
     def _get_group_state(
-        self, robot: Robot, request: srv.GetGroupState.Request, response: srv.GetGroupState.Response
+        self, robot: RunningRobot, request: srv.GetGroupState.Request, response: srv.GetGroupState.Response
     ) -> None:
         group = robot.model.semantics.group(request.group)
         if request.state:
@@ -96,7 +96,7 @@ class GroupStateServices:
         response.joint_state.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
 
     def _save_group_state(
-        self, robot: Robot, request: srv.SaveGroupState.Request, response: srv.SaveGroupState.Response
+        self, robot: RunningRobot, request: srv.SaveGroupState.Request, response: srv.SaveGroupState.Response
     ) -> None:
         group = robot.model.semantics.group(request.group)
         values = self._measured(robot, group).values
@@ -125,7 +125,7 @@ class GroupStateServices:
         }
         response.group_state = _message(group.name, active, request.state)
 
-    def _srdf(self, robot: Robot) -> SrdfText:
+    def _srdf(self, robot: RunningRobot) -> SrdfText:
         description = self._served.description
         text = "" if description is None else description.srdf
         return SrdfText(text) if text.strip() else SrdfText.empty(robot.model.name)
@@ -144,7 +144,9 @@ class GroupStateServices:
         return file
 
 
-def _get_group_states(robot: Robot, request: srv.GetGroupStates.Request, response: srv.GetGroupStates.Response) -> None:
+def _get_group_states(
+    robot: RunningRobot, request: srv.GetGroupStates.Request, response: srv.GetGroupStates.Response
+) -> None:
     if request.state:
         states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
     else:

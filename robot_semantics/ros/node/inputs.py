@@ -20,7 +20,7 @@ from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader
 from robot_semantics.state.cdr import stamp_ns as stamp_of
 from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import Messages, Robot
+from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.samples import RootStatement
 from robot_semantics.state.settings import Source
 
@@ -152,7 +152,7 @@ class Inputs:
             if robot.notices:
                 self._log_notices(served, robot)
 
-    def _log_notices(self, served: ServedRobot, robot: Robot) -> None:
+    def _log_notices(self, served: ServedRobot, robot: RunningRobot) -> None:
         served.report_notices(robot.notices)
         robot.notices.clear()
 

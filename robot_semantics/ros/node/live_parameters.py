@@ -14,9 +14,9 @@ from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.description import Description
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 
-Pending = tuple[ServedRobot, Description, Robot, dict[str, Any]]
+Pending = tuple[ServedRobot, Description, RunningRobot, dict[str, Any]]
 
 
 class LiveParameters:
@@ -25,7 +25,7 @@ class LiveParameters:
     def __init__(
         self,
         robots: Robots,
-        replace: Callable[[ServedRobot, Description, Robot, dict[str, Any]], None],
+        replace: Callable[[ServedRobot, Description, RunningRobot, dict[str, Any]], None],
         read_settings: Callable[[], None],
     ) -> None:
         """`replace` puts another robot in its place, `read_settings` brings the node's own parameters into force."""

@@ -16,7 +16,7 @@ from robot_semantics.ros.node.periodic_checks import PERIOD_S, PeriodicChecks
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.health import Health
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 
 
 class Monitor:
@@ -42,7 +42,7 @@ class Monitor:
         self._period_s = period_s
         self._checks.set_period(min(period_s or PERIOD_S, PERIOD_S))
 
-    def ages(self, served: ServedRobot, robot: Robot) -> dict[str, float]:
+    def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
         """Return how long ago each joint of a robot was heard of last [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
@@ -70,7 +70,7 @@ class Monitor:
             self._publish()
             self._timer = robots.node.create_timer(self._period_s, self._publish, clock=self._clock, what="diagnostics")
 
-    def _say_first(self, served: ServedRobot, robot: Robot) -> None:
+    def _say_first(self, served: ServedRobot, robot: RunningRobot) -> None:
         if robot.heard and served.prefix not in self._heard:
             self._heard.add(served.prefix)
             senders = ", ".join(served.publishers_of(served.topic("joint_states"))) or "another topic"

@@ -17,13 +17,13 @@ from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
-from robot_semantics.state.robot import Messages, Robot
+from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.state.settings import Source
 
 FloatArray = npt.NDArray[np.float64]
 Outcome = Messages | Refusal
-Read = Callable[[Robot, Any], list[Outcome]]
+Read = Callable[[RunningRobot, Any], list[Outcome]]
 Deliver = Callable[[ServedRobot, str, Read, Any], None]
 
 _FED_BY_MULTI_DOF = (Source.AUTO, Source.MULTI_DOF)
@@ -57,7 +57,7 @@ class MotionTopics:
             qos_overriding_options=qos.overridable(),
         )
 
-    def _multi_dof(self, robot: Robot, message: MultiDOFJointState) -> list[Outcome]:
+    def _multi_dof(self, robot: RunningRobot, message: MultiDOFJointState) -> list[Outcome]:
         names, count = message.joint_names, len(message.transforms)
         if not names:
             return [Refusal(Reason.EMPTY, "it names no joint")]
@@ -82,7 +82,7 @@ class MotionTopics:
             outcomes.append(robot.motion(name, np.array(pose), rates, time_ns))
         return outcomes
 
-    def _odometry(self, robot: Robot, message: Odometry) -> list[Outcome]:
+    def _odometry(self, robot: RunningRobot, message: Odometry) -> list[Outcome]:
         root = robot.model.root_joint
         if not root.position_count:
             robot.say_once(f"odometry: the virtual joint '{root.name}' is fixed; its odometry is not used")
@@ -104,7 +104,7 @@ def _vector(message: Any, fields: str) -> list[float]:
     return [getattr(message, field) for field in fields]
 
 
-def _names_of_parent(robot: Robot) -> tuple[str, ...]:
+def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
     return robot.parent_frame, robot.model.root_joint.parent_link, f"/{robot.parent_frame}", ""
 
 

@@ -13,7 +13,7 @@ from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.tf_authority import TfAuthority
-from robot_semantics.state.robot import Messages, Robot
+from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.transform_block import TransformRows
 
 
@@ -63,7 +63,7 @@ class Outputs:
             # An rclpy that takes nothing but bytes.
             self._send_raw(bytes(message))
 
-    def send_static(self, robots: Iterable[Robot], stamp_ns: int) -> None:
+    def send_static(self, robots: Iterable[RunningRobot], stamp_ns: int) -> None:
         """Publish all robots' fixed transforms as one message: a later one would replace it for late joiners."""
         if not self.active:
             return
@@ -79,7 +79,7 @@ class Outputs:
             self.authority.note(self.static_message)
         self._fixed.publish(self.static_message)
 
-    def _look_for_twins(self, robots: list[Robot]) -> None:
+    def _look_for_twins(self, robots: list[RunningRobot]) -> None:
         """Say once which of our own robots publish the same frame."""
         owner: dict[str, str] = {}
         for robot in robots:

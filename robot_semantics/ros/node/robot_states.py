@@ -14,7 +14,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.apply import AppliedState
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.state.time_order import NEVER_NS
 
@@ -88,7 +88,7 @@ class RobotStates:
             self._inputs.refresh()
 
 
-def _sample(robot: Robot, said: tuple[RootStatement, ...]) -> RobotSample:
+def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample:
     buffer = robot.buffer
     return RobotSample(
         name=robot.name,

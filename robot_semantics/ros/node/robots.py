@@ -9,7 +9,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.parameters import NodeSettings
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 
 
 class Robots:
@@ -36,7 +36,7 @@ class Robots:
         return self.state == "active"
 
     @property
-    def present(self) -> list[Robot]:
+    def present(self) -> list[RunningRobot]:
         """The robots that have a description."""
         return [served.robot for served in self.served if served.robot is not None]
 

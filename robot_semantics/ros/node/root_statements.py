@@ -15,7 +15,7 @@ from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootSource
 from robot_semantics.state.samples import RootStatement
@@ -26,7 +26,7 @@ from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_m
 _MOST = 100
 
 
-def own_statement(robot: Robot) -> RootStatement | None:
+def own_statement(robot: RunningRobot) -> RootStatement | None:
     """Return what a robot's virtual joint says of its root link, by its source; None where nothing has come yet."""
     root, frame, source = robot.model.root_joint, robot.parent_frame, robot.root_source
     if robot.root_is_fixed:
@@ -68,7 +68,7 @@ class HeardOdometry:
         if len(self._last) < _MOST:
             self._last[_child_frame(data)] = data
 
-    def statement(self, robot: Robot) -> RootStatement | None:
+    def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
         for link in _fixed_to_root(robot.model):
             data = self._last.get(robot.frame(link))
@@ -76,7 +76,7 @@ class HeardOdometry:
                 return self._read(robot, link, data)
         return None
 
-    def _read(self, robot: Robot, link: str, data: bytes) -> RootStatement | None:
+    def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
         message = deserialized(data, Odometry)
         at, turn = message.pose.pose.position, message.pose.pose.orientation
         linear, angular = message.twist.twist.linear, message.twist.twist.angular

@@ -17,7 +17,7 @@ from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.state.description import Description, one_line_a_kind, read_description
-from robot_semantics.state.robot import Robot
+from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings
 from robot_semantics.state.status import RefusalLog, Traffic
 
@@ -53,7 +53,7 @@ class ServedRobot:
         own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
         self.values = declare(node, parameters.ROBOT, prefix, own)
         self.description: Description | None = None
-        self.robot: Robot | None = None
+        self.robot: RunningRobot | None = None
         self.traffic = Traffic()
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
@@ -135,7 +135,7 @@ class ServedRobot:
         name = self.parameter("robot_description")
         return not changed.get(name, self.values[name])
 
-    def make_robot(self, description: Description, changed: Mapping[str, Any]) -> Robot:
+    def make_robot(self, description: Description, changed: Mapping[str, Any]) -> RunningRobot:
         """Return a robot for a description, with some parameter values changed.
 
         Raises:
@@ -144,14 +144,14 @@ class ServedRobot:
         """
         settings = self._settings(description.model, {**self.values, **changed})
         try:
-            robot = Robot(self.prefix or description.model.name, description.model, settings)
+            robot = RunningRobot(self.prefix or description.model.name, description.model, settings)
         except UnknownNameError as error:
             raise ParameterError(f"parameter '{self.parameter('default_positions')}': {error}") from None
         if self.robot is not None and self.robot.model is description.model:
             robot.adopt(self.robot)
         return robot
 
-    def put(self, description: Description, robot: Robot, changed: Mapping[str, Any]) -> None:
+    def put(self, description: Description, robot: RunningRobot, changed: Mapping[str, Any]) -> None:
         """Make a description and its robot the present ones, and log what is new of it."""
         if description is not self.description:
             for line in one_line_a_kind(description.problems):
@@ -196,7 +196,7 @@ class ServedRobot:
         return {key: values.get(key, value) for key, value in declared.items()}
 
 
-def _summary(robot: Robot) -> str:
+def _summary(robot: RunningRobot) -> str:
     """Return a robot in one line: its links, joints, groups, and who moves its root link."""
     model, root = robot.model, robot.model.root_joint
     parts = [

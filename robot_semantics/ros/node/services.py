@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from robot_semantics.ros.node.collision_action import CollisionAction
+from robot_semantics.ros.node.destroyable import Destroyable
 from robot_semantics.ros.node.group_services import GroupServices
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.robot_states import RobotStates
@@ -14,13 +13,6 @@ from robot_semantics.ros.node.status_service import StatusService
 from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.node.world_services import WorldServices
-
-
-class Part(Protocol):
-    """Something that `configure` made and `cleanup` takes away."""
-
-    def destroy(self) -> None:
-        """Take topics, services and timers away."""
 
 
 class Services:
@@ -33,7 +25,7 @@ class Services:
             ParameterError: a parameter means nothing.
 
         """
-        self._parts: list[Part] = []
+        self._parts: list[Destroyable] = []
         try:
             world = World(robots, states, frames)
             self._parts.append(world)

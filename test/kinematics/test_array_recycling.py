@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from robot_semantics.kinematics.array_recycling import Recycler, aligned, whole_lines
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.memory import Recycler, aligned, whole_lines
 from robot_semantics.model.robot_model import RobotModel
 
 

@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Part:
+class Stretch:
     """What was read.
 
     Attributes:
@@ -161,7 +161,7 @@ def _lost_files(path: Path) -> Iterator[str]:
         yield f"of {len(names)} files of the bag {len(names) - len(there)} are missing: {gone}"
 
 
-def read_part(task: Task, advance: Advance | None = None) -> Part:
+def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
     """Read one stretch; if the bag turns out damaged on the way, read what is whole and say what is not.
 
     Raises:
@@ -177,14 +177,14 @@ def read_part(task: Task, advance: Advance | None = None) -> Part:
         place = Place(str(task.path))
         problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
         salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
-        part = _read(salvaged, task, _subfolder(task, "salvaged"), advance)
-        found = sum(part.counts.values())
-        problems.note("bag-salvaged", f"{found} messages on {len(part.counts)} topics could be read", place)
-        return Part(part.groups, part.texts, part.refusals, part.counts, tuple(problems))
+        stretch = _read(salvaged, task, _subfolder(task, "salvaged"), advance)
+        found = sum(stretch.counts.values())
+        problems.note("bag-salvaged", f"{found} messages on {len(stretch.counts)} topics could be read", place)
+        return Stretch(stretch.groups, stretch.texts, stretch.refusals, stretch.counts, tuple(problems))
     return _read(SalvagedSource(task.path, lambda _: None), task, _subfolder(task, "salvaged"), advance)
 
 
-def _read(source: Source, task: Task, folder: Path | None, advance: Advance | None) -> Part:
+def _read(source: Source, task: Task, folder: Path | None, advance: Advance | None) -> Stretch:
     columns = Columns(folder, 0 if task.to_files else task.in_memory_bytes)
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     gathered: dict[Channel, tuple[list[int], list[bytes]]] = {}
@@ -217,7 +217,7 @@ def _read(source: Source, task: Task, folder: Path | None, advance: Advance | No
     flush()
     if advance is not None:
         advance(held)
-    return Part(columns.finish(), tuple(texts), refusals, counts)
+    return Stretch(columns.finish(), tuple(texts), refusals, counts)
 
 
 def _reader(

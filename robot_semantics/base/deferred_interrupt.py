@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def held_interrupt() -> Iterator[None]:
+def deferred_interrupt() -> Iterator[None]:
     """Have SIGINT and SIGTERM that come in here handled at the end of it, where Python handles them."""
     in_main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if in_main}

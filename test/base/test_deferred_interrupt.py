@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from robot_semantics.base.held_interrupt import held_interrupt
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def _handler() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@held_interrupt()
+@deferred_interrupt()
 def catching_everything(came: list[str]) -> None:
     try:
         signal.raise_signal(signal.SIGINT)
@@ -51,7 +51,7 @@ def test_another_handler_stays() -> None:
 def test_other_threads_change_nothing() -> None:
     seen: list[Any] = []
 
-    @held_interrupt()
+    @deferred_interrupt()
     def look() -> None:
         seen.append(signal.getsignal(signal.SIGINT))
 
