@@ -11,7 +11,6 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.model_sampler import ModelSampler
 from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
@@ -20,9 +19,8 @@ from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.root_track import find_root, with_roots
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.timeline import FloatArray, IntArray
-from robot_semantics.state.model_states import ABSENT, ModelSeries
+from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
 from robot_semantics.state.root_source import RootSource
-from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.usdf.world_state import WORLD
 
 
@@ -194,21 +192,9 @@ class WorldSampler:
             pose, frame = compose_poses(step.poses, pose), history.frames[int(above[0])]
         if robot.model is None or model is None:
             return np.full_like(pose, np.nan)
-        fk = ForwardKinematics(robot.model)
-        q = np.tile(fk.space.neutral(), (len(times_ns), 1))
-        link = robot.model.link_index[robot.link_frames[frame]]
-        above_link = set(_ancestors(robot.model, link))
-        at, known = 0, np.ones(len(times_ns), dtype=bool)
-        for joint, width in zip(model.joints, model.widths, strict=True):
-            values = model.positions[:, at : at + width]
-            good = ~np.isnan(values).any(axis=1)
-            q[good, fk.space.joint_positions[joint]] = values[good]
-            if joint in above_link:
-                known &= good
-            at += width
-        result = compose_poses(np.asarray(xyz_quat_from_matrix(fk.link_poses(q)[:, link])), pose)
-        result[~known] = np.nan
-        return result
+        linked = with_links(model, ForwardKinematics(robot.model))
+        assert linked.link_poses is not None  # they are what was asked for
+        return compose_poses(linked.link_poses[:, robot.model.link_index[robot.link_frames[frame]]], pose)
 
     def _tops(self) -> list[str]:
         history = self.history
@@ -300,19 +286,9 @@ class WorldSampler:
                 problems.warning("root-not-reached", text, self.recording.plan.place)
 
 
-def _ancestors(model: RobotModel, link: int) -> Iterator[str]:
-    """Yield the joints between a link and the root, and those that lead them."""
-    while link > 0:
-        joint = model.joints[link]
-        yield joint.name
-        if joint.mimic is not None:
-            yield joint.mimic.joint
-        link = model.links[link].parent
-
-
 def _based(model: ModelSeries, parent: IntArray, pose: FloatArray, twist: FloatArray, age: IntArray) -> ModelSeries:
     return replace(model, parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
 
 
 def _rows(model: ModelSeries, rows: IntArray) -> ModelSeries:
-    return replace(model, positions=model.positions[rows])
+    return replace(model, positions=model.positions[rows], velocities=model.velocities[rows])

@@ -64,8 +64,7 @@ def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
 
 def twist_in_parent(xyz_quat: FloatArray, twist: FloatArray) -> FloatArray:
     """Return a twist (6,) in the parent's axes that was given in those of the child at pose `xyz_quat`."""
-    quat = xyz_quat[3:] / np.linalg.norm(xyz_quat[3:])
-    return np.concatenate([quat_rotate(quat, twist[:3]), quat_rotate(quat, twist[3:])])
+    return np.concatenate([quat_rotate(xyz_quat[3:], half) for half in (twist[:3], twist[3:])])
 
 
 def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) -> JointMotion:

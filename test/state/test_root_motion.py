@@ -62,6 +62,12 @@ def test_a_planar_joint_says_what_it_drops(yaw: float, tilt: float) -> None:
         assert found.lost_rad == pytest.approx(tilt, abs=1e-7)
 
 
+def test_a_turn_in_the_plane_has_no_tilt_and_never_one_that_is_no_number() -> None:
+    for yaw in np.linspace(-3.1, 3.1, 200):
+        found = moved(joint("planar"), np.array([0.0, 0.0, 0.0, *Rotation.from_euler("Z", yaw).as_quat()]))
+        assert 0.0 <= found.lost_rad < 1e-7
+
+
 def test_planar_positions_and_rates_go_back_into_space() -> None:
     pose = pose_of(joint("planar"), np.array([1.0, 2.0, 0.7]))
     np.testing.assert_allclose(pose, [1.0, 2.0, 0.0, *Rotation.from_euler("Z", 0.7).as_quat()], atol=1e-12)

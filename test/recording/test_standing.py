@@ -1,0 +1,235 @@
+"""What stands on a robot's links, by transforms and by joints, and which frame is the world; against scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+JOINT = (
+    '<link name="{child}"/><joint name="{name}" type="{type}"><origin xyz="0 0 1"/><parent link="{parent}"/>'
+    '<child link="{child}"/><axis xyz="{axis}"/><limit lower="-9" upper="9" effort="1" velocity="1"/>{more}</joint>'
+)
+ARM = (
+    '<robot name="arm"><link name="base"/>'
+    + JOINT.format(name="turn", type="revolute", parent="base", child="l1", axis="0 0 1", more="")
+    + JOINT.format(
+        name="follow", type="revolute", parent="l1", child="l2", axis="1 0 0", more='<mimic joint="turn" offset="0.5"/>'
+    )
+    + JOINT.format(name="slide", type="prismatic", parent="l2", child="l3", axis="0 1 0", more="")
+    + JOINT.format(name="aside", type="revolute", parent="base", child="l4", axis="0 0 1", more="")
+    + "</robot>"
+)
+CART = '<robot name="cart"><link name="{root}"/></robot>'
+UNTURNED = (0.0, 0.0, 0.0, 1.0)
+
+
+def matrix(pose: Sequence[float]) -> Array:
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = Rotation.from_quat(pose[3:]).as_matrix(), pose[:3]
+    return found
+
+
+def of(item: Frame | ModelState) -> Array:
+    assert item.pose is not None
+    assert item.pose.quat_xyzw is not None
+    return matrix((*item.pose.xyz_rpy[:3], *item.pose.quat_xyzw))
+
+
+def poses(seed: int, count: int) -> list[tuple[float, ...]]:
+    rng = np.random.default_rng(seed)
+    return [(*rng.normal(size=3), *Rotation.random(rng=rng).as_quat()) for _ in range(count)]
+
+
+def exported(tools: Any, tape: Any, *arguments: object) -> tuple[WorldState, str]:
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, *arguments, "--force", "-o", tools.folder / "state.usdf")
+    assert code == 0, stderr
+    return read_world(tools.folder / "state.usdf"), stderr
+
+
+def warnings(stderr: str) -> list[str]:
+    return [line.partition("warning: ")[2] for line in stderr.splitlines()]
+
+
+def arm(tools: Any, **joints: float) -> Any:
+    tape = tools.Tape()
+    tape.text("/robot_description", ARM)
+    if joints:
+        tape.joints(tools.START, list(joints), list(joints.values()))
+    return tape
+
+
+def test_a_frame_on_a_link_stands_where_the_joints_above_that_link_put_it(tools: Any) -> None:
+    (grip,) = poses(1, 1)
+    # 'aside' is not above the link, and nobody says where it is; 'follow' is where it was measured.
+    tape = arm(tools, turn=0.3, follow=0.9, slide=0.2)
+    tape.tf([(tools.START, "l3", "grip", grip)], topic="/tf_static")
+    state, _ = exported(tools, tape)
+    lift = matrix((0, 0, 1, *UNTURNED))
+    first = lift @ matrix((0, 0, 0, *Rotation.from_rotvec([0, 0, 0.3]).as_quat()))
+    second = lift @ matrix((0, 0, 0, *Rotation.from_rotvec([0.9, 0, 0]).as_quat()))
+    third = lift @ matrix((0, 0.2, 0, *UNTURNED))
+    frame = state.frame("grip")
+    assert frame.parent == "arm"
+    np.testing.assert_allclose(of(frame), first @ second @ third @ matrix(grip), atol=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["turn", "slide"])
+def test_a_frame_on_a_link_has_no_pose_where_a_joint_above_that_link_is_not_known(tools: Any, missing: str) -> None:
+    known = {name: 0.1 for name in ("turn", "slide", "aside") if name != missing}
+    tape = arm(tools, **known)
+    tape.tf([(tools.START, "l3", "grip", (1, 2, 3, *UNTURNED))], topic="/tf_static")
+    state, _ = exported(tools, tape)
+    assert (state.frame("grip").parent, state.frame("grip").pose) == ("arm", None)
+
+
+def test_transforms_of_links_come_before_their_joints(tools: Any) -> None:
+    first, second, third, grip = poses(2, 4)
+    tape = arm(tools, turn=0.3, follow=0.9, slide=0.2)
+    tape.tf([(tools.START, "base", "l1", first), (tools.START, "l1", "l2", second), (tools.START, "l2", "l3", third)])
+    tape.tf([(tools.START, "l3", "grip", grip)], topic="/tf_static")
+    state, _ = exported(tools, tape)
+    expected = matrix(first) @ matrix(second) @ matrix(third) @ matrix(grip)
+    np.testing.assert_allclose(of(state.frame("grip")), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_robot_on_another_s_link_stands_in_that_robot(tools: Any, told: bool) -> None:
+    link, stand = poses(3, 2)
+    tape = tools.Tape()
+    tape.text("/a/robot_description", ARM)
+    tape.text("/b/robot_description", CART.format(root="deck"))
+    for i in range(3):
+        stamp = tools.START + i * tools.S
+        if told:
+            tape.tf([(stamp, "a/base", "a/l1", link)])
+        tape.tf([(stamp, "a/l1", "b/deck", (stand[0] + i, *stand[1:]))])
+    state, _ = exported(tools, tape, "--model", "a:/a", "--model", "b:/b", "--at", "1")
+    model = state.model("b")
+    assert (model.parent, model.twist) == ("a", None)
+    if told:
+        expected = matrix(link) @ matrix((stand[0] + 1, *stand[1:]))
+        np.testing.assert_allclose(of(model), expected, atol=1e-12)
+    else:
+        assert model.pose is None
+
+
+def test_frames_above_the_world_frame_are_turned_over_one_by_one(tools: Any) -> None:
+    a, b, c, d = poses(4, 4)
+    tape = tools.Tape()
+    tape.tf([(tools.START, "top", "a", a), (tools.START, "a", "b", b), (tools.START, "b", "c", c)])
+    tape.tf([(tools.START, "a", "d", d)], topic="/tf_static")
+    state, _ = exported(tools, tape, "--world-frame", "b")
+    assert {frame.name: frame.parent for frame in state.frames} == {
+        "a": "b",
+        "b": "world",
+        "c": "b",
+        "d": "a",
+        "top": "a",
+    }
+    np.testing.assert_allclose(of(state.frame("b")), np.eye(4), atol=1e-12)
+    for name, pose in (("a", np.linalg.inv(matrix(b))), ("top", np.linalg.inv(matrix(a)))):
+        np.testing.assert_allclose(of(state.frame(name)), pose, atol=1e-12)
+    for name, pose in (("c", matrix(c)), ("d", matrix(d))):
+        np.testing.assert_allclose(of(state.frame(name)), pose, atol=1e-12)
+
+
+def test_nothing_below_a_frame_that_changes_its_parent_can_be_the_world(tools: Any) -> None:
+    tape = tools.Tape()
+    for i, parent in enumerate(("left", "right")):
+        stamp = tools.START + i * tools.S
+        tape.tf([(stamp, "room", parent, (i, 0, 0, *UNTURNED)), (stamp, parent, "cup", (0, 0, 1, *UNTURNED))])
+        tape.tf([(stamp, "cup", "spoon", (0, 0, 1, *UNTURNED))])
+    bag = tape.write(tools.folder / "bag")
+    out = tools.folder / "state.usdf"
+    code, _, stderr = tools.run("export", bag, "--world-frame", "spoon", "-o", out)
+    assert (code, out.exists()) == (1, False)
+    assert stderr.splitlines()[-1] == "error: the parent of 'cup' changes, so nothing below it can be the world"
+    code, _, stderr = tools.run("export", bag, "--world-frame", "right", "-o", out)
+    assert code == 0, stderr
+    assert read_world(out).frame("cup").parent == "right"
+
+
+def test_a_frame_called_world_below_another_asks_for_a_choice(tools: Any) -> None:
+    tape = tools.Tape()
+    tape.tf(
+        [(tools.START, "earth", "world", (0, 0, 1, *UNTURNED)), (tools.START, "world", "cup", (1, 0, 0, *UNTURNED))]
+    )
+    code, _, stderr = tools.run("export", tape.write(tools.folder / "bag"), "-o", tools.folder / "state.usdf")
+    assert code == 1
+    rule = "the frame 'world' has a parent in the recording; choose a --world-frame above it"
+    assert stderr == f"error: {rule}\n"
+
+
+def trees(tools: Any, robot: bool) -> Any:
+    """Return three trees: of two frames, of four, and of a robot with one frame above it."""
+    tape = tools.Tape()
+    for parent, children in (("islet", ("a",)), ("isle", ("b", "c", "d"))):
+        tape.tf([(tools.START, parent, child, (1, 0, 0, *UNTURNED)) for child in children], topic="/tf_static")
+    if robot:
+        tape.text("/robot_description", CART.format(root="deck"))
+        tape.tf([(tools.START, "quay", "deck", (2, 0, 0, *UNTURNED))])
+    return tape
+
+
+def test_of_trees_that_are_not_connected_the_one_with_a_robot_is_the_world(tools: Any) -> None:
+    state, stderr = exported(tools, trees(tools, robot=True))
+    start = "the frames are not connected; 'quay' is taken as the world, not connected to it: "
+    (line,) = [line for line in warnings(stderr) if line.startswith("the frames")]
+    assert line.removeprefix(start) in ("'islet', 'isle'", "'isle', 'islet'")
+    assert {frame.name for frame in state.frames if frame.pose is None} == {"isle", "islet"}
+    np.testing.assert_array_equal(of(state.frame("quay")), np.eye(4))
+
+
+def test_of_trees_without_a_robot_the_largest_is_the_world(tools: Any) -> None:
+    state, stderr = exported(tools, trees(tools, robot=False))
+    rule = "the frames are not connected; 'isle' is taken as the world, not connected to it: 'islet'"
+    assert warnings(stderr) == [rule]
+    np.testing.assert_array_equal(of(state.frame("isle")), np.eye(4))
+    assert state.frame("islet").pose is None
+
+
+def test_a_frame_that_changes_its_tree_counts_for_the_one_where_it_was_first(tools: Any) -> None:
+    tape = trees(tools, robot=False)
+    for i, parent in enumerate(("islet", "isle")):
+        items = [(tools.START + i * tools.S, parent, f"boat{n}", (1, 0, 0, *UNTURNED)) for n in range(3)]
+        tape.tf(items)
+    _, stderr = exported(tools, tape)
+    rule = "the frames are not connected; 'islet' is taken as the world, not connected to it: 'isle'"
+    assert rule in warnings(stderr)
+
+
+def test_repeated_and_late_transforms_are_counted(tools: Any) -> None:
+    tape = tools.Tape()
+    for k, (second, x) in enumerate(((0, 0.0), (2, 2.0), (2, 5.0), (1, 1.0), (3, 3.0))):
+        stamp = tools.START + second * tools.S
+        tape.tf([(stamp, "map", "a", (x, 0, 0, *UNTURNED))], log=tools.START + k)
+    state, stderr = exported(tools, tape, "--at", "1.5")
+    assert warnings(stderr) == [
+        "tf: 1 transforms have a stamp that was there before; the last of each holds from then on, as in tf2",
+        "tf: 1 transforms came after one with a later stamp; they are put in order",
+    ]
+    assert of(state.frame("a"))[0, 3] == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("above", ["map", None])
+def test_a_virtual_joint_s_frame_that_the_transforms_reach_is_not_warned_of(tools: Any, above: str | None) -> None:
+    tape = tools.Tape()
+    tape.text("/robot_description", CART.format(root="deck"))
+    virtual = '<virtual_joint name="v" type="planar" parent_frame="odom" child_link="deck"/>'
+    tape.text("/robot_description_semantic", f'<robot name="cart">{virtual}</robot>')
+    tape.tf([(tools.START, "map", "deck", (2, 0, 0, *UNTURNED))])
+    if above is not None:
+        tape.tf([(tools.START, above, "odom", (1, 0, 0, *UNTURNED))])
+    _, stderr = exported(tools, tape)
+    odd = "'cart' is recorded in 'map', which is not connected to 'odom', its virtual joint's parent frame"
+    assert (odd in warnings(stderr)) is (above is None)
