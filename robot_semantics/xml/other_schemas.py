@@ -1,11 +1,12 @@
-"""The table of a format as XSD and, of its JSON form, as JSON Schema; both say less than RELAX NG does.
+"""The table of a format as XSD and, of its JSON form, as JSON Schema.
 
-XSD 1.0 cannot say at once that children stand in any order and that some stand once; what is not of the format's plain
-names (extensions, foreign content) may stand everywhere.
+XSD 1.0 says that children in any order stand once by naming every order, which is too long for more than a few; and one
+document has one namespace, so that extensions may stand everywhere. It says what RELAX NG cannot: which names differ.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
@@ -15,6 +16,26 @@ from robot_semantics.xml.relax_ng import definitions, kinds
 from robot_semantics.xml.schema import Element, Kind, Table
 
 _NUMBER = r"[+\-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?"
+
+
+_MOST_IN_ANY_ORDER = 4
+"""Of more children that stand once, the orders are too many to name."""
+
+
+class Names(NamedTuple):
+    """Names that differ among siblings, or that are those of others.
+
+    Attributes:
+        of: what they are called in the schema.
+        select: what has them, as XPath from the element that holds all of them.
+        fields: the attributes that make them, as XPath from there.
+        among: which other names they are of; empty: they differ.
+    """
+
+    of: str
+    select: str
+    fields: tuple[str, ...] = ("@name",)
+    among: str = ""
 
 
 class _Shape(NamedTuple):
@@ -38,19 +59,19 @@ def _shape(kind: Kind) -> _Shape:
     return _Shape(words=words, pattern="" if pattern is None else pattern.text or "")
 
 
-def xsd(table: Table, about: str) -> str:
-    """Return the text of the XML Schema 1.0 of a table; `about` is its first comment."""
-    names = definitions(table)
-    roots = (table.root.tag, *table.other_roots)
+def xsd(table: Table, about: str, names: Mapping[str, Sequence[Names]]) -> str:
+    """Return the text of the XML Schema 1.0 of a table; `about` is its first comment, `names` are by tag."""
+    types = definitions(table)
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         f"<!--\n{about}\n-->",
         '<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">',
-        *(f'  <xs:element name="{tag}" type="{names[table.root]}"/>' for tag in roots),
     ]
-    for element, name in names.items():
+    for tag in (table.root.tag, *table.other_roots):
+        lines += _declared(tag, types[table.root], names.get(table.root.tag, ()), "  ")
+    for element, name in types.items():
         if ":" not in element.tag:
-            lines += _complex_type(table, element, name, names)
+            lines += _complex_type(table, element, name, types, names)
     for kind in kinds(table):
         lines += _simple_type(kind)
     finite = f'<xs:restriction base="xs:double"><xs:pattern value={quoteattr(_NUMBER)}/></xs:restriction>'
@@ -58,7 +79,23 @@ def xsd(table: Table, about: str) -> str:
     return "\n".join(lines)
 
 
-def _complex_type(table: Table, element: Element, name: str, names: dict[Element, str]) -> list[str]:
+def _declared(tag: str, type_name: str, names: Sequence[Names], indent: str) -> list[str]:
+    """Return the declaration of an element, with the names that stand in it."""
+    start = f'{indent}<xs:element name="{tag}" type="{type_name}"'
+    if not names:
+        return [f"{start}/>"]
+    lines = [f"{start}>"]
+    for one in names:
+        kind, refer = ("keyref", f' refer="{tag}.{one.among}"') if one.among else ("unique", "")
+        fields = "".join(f'<xs:field xpath="{field}"/>' for field in one.fields)
+        inside = f'<xs:selector xpath="{one.select}"/>{fields}'
+        lines.append(f'{indent}  <xs:{kind} name="{tag}.{one.of}"{refer}>{inside}</xs:{kind}>')
+    return [*lines, f"{indent}</xs:element>"]
+
+
+def _complex_type(
+    table: Table, element: Element, name: str, types: Mapping[Element, str], names: Mapping[str, Sequence[Names]]
+) -> list[str]:
     attributes = [
         f'<xs:attribute name="{key}" type="of.{item.kind.name}" use="{"required" if item.required else "optional"}"/>'
         for key, item in element.attributes.items()
@@ -68,22 +105,42 @@ def _complex_type(table: Table, element: Element, name: str, names: dict[Element
     if element.text is not None:
         inside = f'<xs:extension base="of.{element.text.name}">{"".join(attributes)}</xs:extension>'
         return [f'  <xs:complexType name="{name}"><xs:simpleContent>{inside}</xs:simpleContent></xs:complexType>']
-    children = [
-        f'      <xs:element name="{tag}" type="{names[child.element]}"/>'
-        for tag, child in element.children.items()
-        if ":" not in tag
-    ]
-    silent = sorted(table.silent_tags - element.children.keys()) if children else []
-    return [
-        f'  <xs:complexType name="{name}">',
-        '    <xs:choice minOccurs="0" maxOccurs="unbounded">',
-        *children,
+    plain = {tag: child for tag, child in element.children.items() if ":" not in tag}
+    declared = {tag: _declared(tag, types[child.element], names.get(tag, ()), "      ") for tag, child in plain.items()}
+    once = [tag for tag, child in plain.items() if not child.many]
+    required = frozenset(tag for tag in once if plain[tag].required)
+    if len(once) > _MOST_IN_ANY_ORDER and not element.choice:
+        once, required = [], frozenset()
+    silent = sorted(table.silent_tags - element.children.keys()) if plain else []
+    more = [
+        f'  <xs:group name="more.{name}">',
+        "    <xs:choice>",
+        *(line for tag in plain if tag not in once for line in declared[tag]),
         *(f'      <xs:element name="{tag}" type="xs:anyType"/>' for tag in silent),
         '      <xs:any namespace="##other" processContents="lax"/>',
         "    </xs:choice>",
-        *(f"    {line}" for line in attributes),
-        "  </xs:complexType>",
+        "  </xs:group>",
     ]
+    again = f'    <xs:group ref="more.{name}" minOccurs="0" maxOccurs="unbounded"/>'
+    if element.choice:
+        in_order = ["    <xs:choice>", *(line for tag in once for line in declared[tag]), "    </xs:choice>", again]
+    else:
+        in_order = _in_any_order(tuple(once), required, declared, again)
+    body = [f'  <xs:complexType name="{name}">', "    <xs:sequence>", again, *in_order, "    </xs:sequence>"]
+    return [*more, *body, *(f"    {line}" for line in attributes), "  </xs:complexType>"]
+
+
+def _in_any_order(
+    left: tuple[str, ...], required: frozenset[str], declared: Mapping[str, Sequence[str]], again: str
+) -> list[str]:
+    """Return the particles of children that stand once at most, in any order, with anything else between them."""
+    if not left:
+        return []
+    lines = [f'    <xs:choice minOccurs="{1 if required else 0}">']
+    for tag in left:
+        after = _in_any_order(tuple(other for other in left if other != tag), required - {tag}, declared, again)
+        lines += ["    <xs:sequence>", *declared[tag], again, *after, "    </xs:sequence>"]
+    return [*lines, "    </xs:choice>"]
 
 
 def _simple_type(kind: Kind) -> list[str]:

@@ -72,11 +72,12 @@ def _element(table: Table, element: Element, names: Mapping[Element, str]) -> li
     elif not element.children:
         lines.append(f"    {_foreign(table, 'element', ())}")
     else:
-        lines.append("    <interleave>")
+        lines += ["    <interleave>", *(["      <choice>"] if element.choice else [])]
         for tag, child in element.children.items():
-            count = "zeroOrMore" if child.many else "optional"
             inside = f'<element name="{tag}"><ref name="{names[child.element]}"/></element>'
-            lines.append(f"      <{count}>{inside}</{count}>")
+            count = "zeroOrMore" if child.many else "" if child.required or element.choice else "optional"
+            lines.append(f"      <{count}>{inside}</{count}>" if count else f"      {inside}")
+        lines += ["      </choice>"] if element.choice else []
         silent = sorted(table.silent_tags - element.children.keys())
         lines += [f"      {_foreign(table, 'element', element.children, silent)}", "    </interleave>"]
     return [*lines, "  </define>"]
