@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from robot_semantics.cli.main import COMMANDS, main
+from robot_semantics.cli.main import main
+from robot_semantics.cli.running import COMMANDS
 
 
 class SemanticsCommand:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.main import all_commands
+from robot_semantics.cli.running import all_commands
 from robot_semantics.cli.shared_files import shared
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.table import URDF

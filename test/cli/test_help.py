@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from robot_semantics.cli import main as command_line
+from robot_semantics.cli import running
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.completion import SHELLS
 
@@ -33,11 +34,11 @@ NOT_RUN = (
 )
 
 
-ALL = [(words, line) for words, command in command_line.all_commands() for line in command.examples]
+ALL = [(words, line) for words, command in running.all_commands() for line in command.examples]
 
 
 @pytest.mark.parametrize(
-    ("words", "command"), list(command_line.all_commands()), ids=[words for words, _ in command_line.all_commands()]
+    ("words", "command"), list(running.all_commands()), ids=[words for words, _ in running.all_commands()]
 )
 def test_every_command_and_operation_has_examples_and_shows_them(
     words: str, command: Command, capsys: pytest.CaptureFixture[str]
@@ -67,11 +68,11 @@ def test_examples_are_understood_and_run(
     folder: Path, command: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(line.partition(" > ")[0])[1:]
-    command_line._parser(command.split()[0]).parse_args(words)
+    running._parser(command.split()[0]).parse_args(words)
     if any(f"{' '.join(words)}\n".startswith(start) for start in NOT_RUN):
         return
     if "a.srdf" in words and "rename" in words:
-        first = command_line.command_of("srdf").examples[0]
+        first = running.command_of("srdf").examples[0]
         assert command_line.main(shlex.split(first)[1:]) == 0
     code = command_line.main(words)
     # An audit that finds something ends with 1.

@@ -1,0 +1,202 @@
+"""A command line carried out: its words, the command that they choose, and what is said of errors."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, NoReturn
+
+from robot_semantics import __version__
+from robot_semantics.base.diagnostics import Diagnostic
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.json_output import print_json, wants_json
+from robot_semantics.cli.lines import LONGEST_LINE
+from robot_semantics.cli.outputs import check_outputs
+
+EXIT_PROBLEMS, EXIT_USAGE = 1, 2
+EXIT_CODES = """exit codes of all commands:
+  0  done; of check: no errors (with --strict: no warnings either)
+  1  something is wrong with what was given: a file, a name in it, a running node; of diff: a difference
+  2  wrong usage: words that have no meaning, whatever the files say
+'robot_semantics COMMAND --help' says more, with examples."""
+
+
+# Each command is the module of its name, whose COMMAND says the rest; only the chosen one is imported.
+COMMANDS: dict[str, str] = {
+    "check": "check URDF, SRDF and USDF files and report every problem with its place",
+    "explain": "say what a kind of problem means, why it matters and how to mend it",
+    "show": "show a robot: links, joints, groups, states, end effectors",
+    "fk": "compute the pose of every link in the root link's frame",
+    "group": "show one group with everything derived",
+    "groups": "list the groups of a robot",
+    "states": "list named states, or find those that given positions are in",
+    "find": "find the groups of a link or joint, collision pairs, end effectors, passive joints",
+    "srdf": "write an SRDF: new, add, remove, rename, in place and checked",
+    "expand": "print a description as text, a xacro with its macros carried out",
+    "upgrade": "bring a URDF in one of the two older forms to the current one",
+    "collisions": "generate, audit and compare self-collision matrices",
+    "export": "make world states from recordings: rosbag2, mcap, ROS 1 bags",
+    "bag": "make a recording (rosbag2, mcap) from world states",
+    "view": "see robots, worlds and series: on a page, or as a picture without a display",
+    "studio": "edit an SRDF in the browser beside the robot: groups, states, collision pairs, everything",
+    "plot": "draw joint positions, velocities and base path of a series",
+    "sim": "simulate a world, and continue it bit for bit from its file",
+    "snapshot": "save, restore, list and delete snapshots of a running node",
+    "doctor": "look at this machine and the running robots, and say what is wrong",
+    "example": "write the files of an example robot, to try everything with",
+    "schema": "print the schema of a format: RELAX NG, XSD, or JSON Schema",
+    "conformance": "run a reader on the cases of the specifications, and print what it passes by rule",
+    "completion": "print what a shell needs to complete this command",
+    "usdf": "work with world states: show, check, resolve, diff, merge, convert and more",
+}
+
+
+def run(words: list[str]) -> int:
+    """Carry out a command line; return its exit code."""
+    plain, xacro_arguments = split_xacro_arguments(words)
+    arguments = argparse.Namespace()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show an arrow shows its code, and the rest.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        if "_ARGCOMPLETE" in os.environ:
+            # A shell asks what may come next; the answer ends the process.
+            completion = importlib.import_module("robot_semantics.cli.completion")
+            completion.complete(_parser(completion.chosen_command()))
+        chosen = next((word for word in plain if not word.startswith("-")), None)
+        parser = _parser(chosen, plain)
+        arguments = parser.parse_args(plain)
+        arguments.xacro_arguments = xacro_arguments
+        if arguments.command is None:
+            parser.print_help()
+            return EXIT_USAGE
+        check_outputs(arguments)
+        code: int = arguments.perform(arguments)
+        return code
+    except DescriptionError as error:
+        for diagnostic in error.diagnostics:
+            print(diagnostic, file=sys.stderr)
+        _tell_programs(arguments, error)
+        return EXIT_PROBLEMS
+    except RobotSemanticsError as error:
+        _tell_programs(arguments, error)
+        first, *more = (shown(line, LONGEST_LINE) for line in str(error).split("\n"))
+        print(f"error: {first}", *more, sep="\n", file=sys.stderr)
+        return EXIT_USAGE if isinstance(error, UsageError) else EXIT_PROBLEMS
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`).
+        return EXIT_PROBLEMS
+    except OSError as error:
+        _tell_programs(arguments, error)
+        where = f"{shown(str(error.filename), LONGEST_LINE)}: " if error.filename else ""
+        print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+        return EXIT_PROBLEMS
+
+
+def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
+    """Print an error as JSON, too, where JSON was to be printed: on standard output, in the shape of a check's."""
+    if wants_json(arguments):
+        _print_error(str(error), error.diagnostics if isinstance(error, DescriptionError) else ())
+
+
+def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
+    # Imported here: it reads the pages of all codes.
+    from robot_semantics.cli.problem_formats import as_json
+
+    report = as_json(found, ok=False)
+    # Standard output may itself be what fails.
+    with suppress(OSError):
+        print_json({**report, "errors": max(report["errors"], 1), "error": text})
+
+
+def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the words that are not ``name:=value``, and the others, xacro arguments, as a mapping."""
+    assignments = {word: re.fullmatch(r"([A-Za-z_]\w*):=(.*)", word, re.DOTALL) for word in words}
+    found = {match.group(1): match.group(2) for match in assignments.values() if match}
+    return [word for word in words if not assignments[word]], found
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be.
+
+    Attributes:
+        names_srdf: whether the line has ``--srdf``: no other word is the SRDF then, though it could stand without.
+    """
+
+    def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
+        self._words = words
+        self.names_srdf = any(word.partition("=")[0] == "--srdf" for word in words)
+        self._mixing = False
+        super().__init__(**options)
+
+    def add_subparsers(self, **options: Any) -> Any:
+        """Let the commands' parsers know what this one does."""
+        options["parser_class"] = partial(_Parser, words=self._words)
+        return super().add_subparsers(**options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Let a command's options stand anywhere between its other words; argparse alone ends these at an option."""
+        if self._subparsers is not None or self._mixing:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help; argparse's own would not say that it could not."""
+        if message:
+            (file or sys.stderr).write(message)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and the usage, and exit."""
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        hint = did_you_mean(wrong.group(1), re.findall(r"[\w-]+", wrong.group(2))) if wrong else None
+        text = shown(f"{message}; did you mean '{hint}'?" if hint else message, LONGEST_LINE)
+        if any(word.partition("=")[0] == "--json" for word in self._words):
+            _print_error(text)
+        super().error(text)
+
+
+def _parser(chosen: str | None, words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
+    parser = _Parser(
+        words=words,
+        prog="robot_semantics",
+        description="Robot descriptions, semantics and states.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"robot_semantics {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, summary in COMMANDS.items():
+        sub = commands.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            command_of(name).declare(sub)
+    return parser
+
+
+def command_of(name: str) -> Command:
+    """Return a command by its name; this imports the module that does its work."""
+    command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
+    return command
+
+
+def all_commands() -> Iterator[tuple[str, Command]]:
+    """Yield every command and operation by its words; this imports the modules of all."""
+    for name in COMMANDS:
+        command = command_of(name)
+        yield name, command
+        yield from ((f"{name} {operation}", inner) for operation, inner in command.operations.items())
