@@ -1,5 +1,5 @@
 # Everything happens in .venv and build/; each target does the set-up that it needs first.
-.PHONY: help setup demo demo-engines test ros bench soak fuzz sbom clean lock
+.PHONY: help setup demo demo-engines test ros docs bench soak fuzz sbom clean lock
 
 # The first Python that is new enough, unless one is named: make PYTHON=python3.12 ...
 ifndef PYTHON
@@ -26,6 +26,7 @@ help:
 	@echo "make demo-engines  one robot falls through MuJoCo, Drake and PyBullet"
 	@echo "make test    linters, types, packages, tests"
 	@echo "make ros     the tests of the nodes alone"
+	@echo "make docs    a site of the pages and the library's reference, in build/docs"
 	@echo "make bench   benchmarks"
 	@echo "make soak    ten minutes of good and malformed messages"
 	@echo "make fuzz    coverage-guided fuzzing of every reader, SECONDS=60 each"
@@ -60,6 +61,18 @@ bench: setup
 
 soak: setup
 	$(VENV)/python -m benchmark.soak
+
+# In an environment of its own, so that no test depends on it.
+DOCS := build/docs-env
+docs: $(DOCS)/made
+	$(DOCS)/bin/sphinx-build -q -W --keep-going -c doc -d build/docs-env/read -D root_doc=doc/contents \
+		-D include_patterns=doc/*,spec/*.md,conformance/README.md,README.md,CONTRIBUTING.md,CHANGELOG.rst . build/docs
+	@echo "docs: build/docs/doc/contents.html"
+
+$(DOCS)/made: requirements/docs.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
 
 SECONDS := 60
 fuzz: setup

@@ -2,7 +2,7 @@
 
 `demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
 go together. `build.lock` is what the few packages without wheels are built with. `kilted.lock` holds ROS 2 Kilted
-alone, for the place of Jazzy in `demo.lock`. Every package has its files' hashes.
+alone, for the place of Jazzy in `demo.lock`; `docs.lock` what makes the site, in an environment of its own. Every package has its files' hashes.
 """
 
 from __future__ import annotations
@@ -87,6 +87,8 @@ def main() -> None:
         versions.write_text("\n".join(others))
         kilted_entries = kilted(versions)
         corpus = compiled("corpus.in", "--no-deps")
+        site = FOLDER / "docs.lock"
+        docs = compiled("docs.in", *([f"--constraint={site}"] if site.exists() and not upgrade else []))
     finally:
         versions.unlink()
     build = [entry for entry in demo if head(entry).partition("==")[0] in BUILD]
@@ -102,6 +104,7 @@ def main() -> None:
         [entry for entry in everything if head(entry) not in set(map(head, demo))],
     )
     write("kilted.lock", "ROS 2 Kilted, in the place of Jazzy's packages in demo.lock.", kilted_entries)
+    write("docs.lock", "What the site of the pages is made with.", docs)
     write("corpus.lock", "Packages that carry robots, of which only the descriptions are kept.", corpus)
 
 

@@ -181,7 +181,7 @@ class JointSpace:
         return {name: positions[..., where] for name, where in self.joint_positions.items()}
 
     def random(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> FloatArray:
-        """Return (*shape, size) random positions: uniform inside the bounds, mimic joints following their leaders.
+        """Return ``(*shape, size)`` random positions: uniform inside the bounds, mimic joints following their leaders.
 
         Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint
         may leave its own limits where the description lets its leader take it there.
