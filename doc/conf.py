@@ -9,7 +9,7 @@ sys.path.insert(0, str(ROOT))
 
 project = "robot_semantics"
 author = copyright = "robot_semantics maintainers"  # Sphinx's name for it
-(version,) = (release,) = re.findall(r"<version>(.+)</version>", (ROOT / "package.xml").read_text(encoding="utf-8"))
+(release,) = re.findall(r"<version>(.+)</version>", (ROOT / "package.xml").read_text(encoding="utf-8"))
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"

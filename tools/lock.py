@@ -2,7 +2,8 @@
 
 `demo.lock` and `test.lock` share no package: the second holds what the tests need beyond the first, in versions that
 go together. `build.lock` is what the few packages without wheels are built with. `kilted.lock` holds ROS 2 Kilted
-alone, for the place of Jazzy in `demo.lock`; `docs.lock` what makes the site, in an environment of its own. Every package has its files' hashes.
+alone, for the place of Jazzy in `demo.lock`; `docs.lock` what makes the site, in an environment of its own. Every
+package has its files' hashes.
 """
 
 from __future__ import annotations
