@@ -34,14 +34,16 @@ def format_of(path: str | Path, formats: Mapping[str, str], without: str | None 
 
     Args:
         path: the file's name.
-        formats: format by ending, for example ``{".json": "json"}``.
+        formats: format by ending, for example ``{".json": "json"}``; an ending may be double: ``.dmd.yaml``.
         without: the format of a name that has no ending.
 
     Raises:
         UnknownEndingError: the ending is not among `formats`, or there is none and `without` is not given.
     """
-    ending = Path(path).suffix.lower()
-    found = formats.get(ending) or (without if not ending else None)
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    found = formats.get("".join(endings[-2:])) or formats.get("".join(endings[-1:]))
+    if found is None and not endings:
+        found = without
     if found is None:
         raise UnknownEndingError(path, tuple(formats))
     return found

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.cli.argument_values import UsageError, output_file
@@ -18,13 +19,16 @@ from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics,
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import Bar
-from robot_semantics.cli.usdf_files import FORMATS, save_state
+from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
 from robot_semantics.simulation.engines import ENGINES
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
 
 EXIT_OK = 0
+
+_EXPORTS = {".xml": "mjcf", ".sdf": "sdf", ".dmd.yaml": "directives"}
+"""What a world is exported as, by the ending of the file."""
 
 _STEPS_AT_ONCE = 500
 """Steps after which progress is shown."""
@@ -59,8 +63,8 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="MODEL.xml",
         required=True,
-        type=output_file(".xml"),
-        help="MuJoCo's MJCF",
+        type=output_file(*_EXPORTS),
+        help="MuJoCo's MJCF, SDFormat if it ends in .sdf, Drake's model directives if it ends in .dmd.yaml",
     )
 
 
@@ -188,11 +192,20 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
 
 def _export(arguments: argparse.Namespace) -> int:
     simulator, _, _ = _started(arguments, "mujoco")
+    from robot_semantics.simulation.drake_directives import directives_of
     from robot_semantics.simulation.mujoco import MujocoSimulator
     from robot_semantics.simulation.mujoco_export import mjcf_of
+    from robot_semantics.simulation.sdf_export import sdf_of
 
     assert isinstance(simulator, MujocoSimulator)
-    save_bytes(mjcf_of(simulator).encode(), arguments.output)
+    kind = format_of(arguments.output, _EXPORTS, "mjcf")
+    if kind == "mjcf":
+        text = mjcf_of(simulator)
+    else:
+        converted = (sdf_of if kind == "sdf" else directives_of)(simulator.spec, simulator.capture())
+        print_lost(converted.lost)
+        text = converted.value
+    save_bytes(text.encode(), arguments.output)
     return EXIT_OK
 
 
@@ -225,7 +238,7 @@ COMMAND = Command(
             examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),
         ),
         "export": Command(
-            "write the world that is simulated, and where it stands, as an MJCF file with a keyframe",
+            "write the simulated world and where it stands: MJCF with a keyframe, SDFormat, Drake directives",
             _add_export_arguments,
             _export,
             examples=("robot_semantics sim export world.usdf -o world.xml",),

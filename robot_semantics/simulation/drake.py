@@ -21,6 +21,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("drake", "drake", "simulating with Drake") from error
 
 from robot_semantics.simulation.drake_builder import DrakeModel, build_world, rigid
+from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, unit
 from robot_semantics.simulation.simulator import SimulationError
@@ -30,8 +31,8 @@ from robot_semantics.usdf.world_state import EngineState, WorldState
 
 VERSION = version("drake")
 
-FLOATING_Q, FLOATING_V = [4, 5, 6, 1, 2, 3, 0], [3, 4, 5, 0, 1, 2]
-"""Where x y z qx qy qz qw, and linear before angular, are in Drake's qw qx qy qz x y z, and angular before linear."""
+FLOATING_V = (3, 4, 5, 0, 1, 2)
+"""Where linear before angular velocities are in Drake's angular before linear."""
 
 _CONTRADICTION = 1e-9
 """How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""

@@ -1,0 +1,81 @@
+"""The simulated world as Drake's model directives: the robots' own files, and where they stand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
+from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.numbers import shortest
+from robot_semantics.usdf.world_state import ModelState, WorldState
+
+FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
+"""Where x y z qx qy qz qw are in Drake's qw qx qy qz x y z."""
+
+
+def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
+    """Return model directives with which Drake loads the robots' URDFs where a captured `state` has them.
+
+    Raises:
+        WorldSpecError: nothing says where a robot's URDF is.
+    """
+    placed, lines, lost = resolve(state), ["directives:"], []
+    states = {model.name: model for model in state.models}
+    for model in spec.models:
+        T_world_root = placed.pose(model.name)
+        lines += _added(model, states[model.name], T_world_root)
+        if model.root_type is JointType.PLANAR:
+            lost.append(f"model '{model.name}': that its base moves in a plane: it is welded where it is")
+        if model.robot.semantics.srdf is not None:
+            lost.append(f"model '{model.name}': what its SRDF says, its excluded pairs among it")
+    lost.append("velocities, commands and the time")
+    if spec.ground:
+        lost.append("the floor")
+    return Converted("\n".join(lines) + "\n", tuple(lost))
+
+
+def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iterator[str]:
+    if spec.description is None:
+        raise WorldSpecError(f"model '{spec.name}': nothing says where its URDF is, which model directives refer to")
+    uri = spec.description if "://" in spec.description else Path(spec.description).absolute().as_uri()
+    yield "- add_model:"
+    yield f"    name: {json.dumps(spec.name)}"
+    yield f"    file: {json.dumps(uri)}"
+    joints = [joint for joint in state.joints if joint.positions is not None]
+    if joints:
+        yield "    default_joint_positions:"
+    for joint in joints:
+        positions = np.array(joint.positions)
+        if len(positions) == len(FLOATING_Q):
+            ours = np.concatenate((positions[:3], quat_normalize(positions[3:])))
+            positions[list(FLOATING_Q)] = ours
+        yield f"      {json.dumps(joint.name)}: {_row(positions)}"
+    root = spec.robot.root_link
+    if spec.root_type is JointType.FLOATING:
+        yield "    default_free_body_pose:"
+        yield f"      {json.dumps(root)}:"
+        yield from _pose(T_world_root, "        ")
+    else:
+        yield "- add_weld:"
+        yield "    parent: world"
+        yield f"    child: {json.dumps(f'{spec.name}::{root}')}"
+        yield "    X_PC:"
+        yield from _pose(T_world_root, "      ")
+
+
+def _pose(T: FloatArray, indent: str) -> Iterator[str]:
+    xyz_rpy = xyz_rpy_from_matrix(T)
+    yield f"{indent}translation: {_row(xyz_rpy[:3])}"
+    yield f"{indent}rotation: !Rpy {{ deg: {_row(np.degrees(xyz_rpy[3:]))} }}"
+
+
+def _row(values: FloatArray) -> str:
+    return "[" + ", ".join(shortest(value) for value in values.tolist()) + "]"

@@ -1,0 +1,209 @@
+"""The simulated world as an SDFormat document: its robots link by link, and where they stand as its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from lxml import etree
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.convert.conversion import Converted
+from robot_semantics.convert.sdformat_state import to_sdformat
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.inertia import BodyInertia, link_inertias, origin_matrix
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
+from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.numbers import shortest
+from robot_semantics.usdf.world_state import WORLD, WorldState
+from robot_semantics.xml.reader import parse_xml
+
+_TYPES = {
+    JointType.REVOLUTE: "revolute",
+    JointType.CONTINUOUS: "continuous",
+    JointType.PRISMATIC: "prismatic",
+    JointType.FIXED: "fixed",
+    JointType.PLANAR: "fixed",
+}
+"""SDFormat's joint types; a link without a joint floats."""
+
+
+def sdf_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
+    """Return the SDFormat text of a world, models at their joints' zero, with a captured `state` of it as its state."""
+    # "world" is the frame's name, which no world may have.
+    named = state if state.name not in (None, WORLD) else replace(state, name="simulation")
+    stated = to_sdformat(named)
+    document = parse_xml(stated.value, "<sdf>").root
+    world = document[0]
+    exporter = _Exporter()
+    physics = etree.Element("physics", name="default", type="ignored")
+    _child(physics, "max_step_size", shortest(spec.timestep))
+    gravity = etree.Element("gravity")
+    gravity.text = f"0 0 {shortest(spec.gravity)}"
+    placed = resolve(state)
+    models = [exporter.model(model, placed.pose(model.name)) for model in spec.models]
+    for at, element in enumerate((physics, gravity, *([_ground()] if spec.ground else []), *models)):
+        world.insert(at, element)
+    etree.indent(document)
+    text = etree.tostring(document, xml_declaration=True, encoding="UTF-8").decode()
+    return Converted(f"{text}\n", (*exporter.lost, *stated.lost))
+
+
+class _Exporter:
+    def __init__(self) -> None:
+        self.lost: list[str] = []
+
+    def model(self, spec: ModelSpec, T_world_root: FloatArray) -> etree._Element:
+        """Return a robot whose root link stands at a (4, 4) pose in the world."""
+        robot, element = spec.robot, etree.Element("model", name=spec.name)
+        _pose(element, T_world_root)
+        notes: list[BuildNote] = []
+        inertias = link_inertias(spec, notes)
+        self.lost += [str(note) for note in notes]
+        names = self._joint_names(spec)
+        if spec.root_type is not JointType.FLOATING:
+            root = _unique("world_joint", {*robot.link_names, *names.values()})
+            self._joint(spec, element, ("world", robot.root_link), {spec.root_joint.name: root}, spec.root_joint)
+        for link, joint in zip(robot.links, robot.joints, strict=True):
+            made = etree.SubElement(element, "link", name=link.name)
+            if link.index:
+                _pose(made, joint.T_parent_joint).set("relative_to", robot.link_names[link.parent])
+            _inertial(made, inertias[link.index])
+            for number, collision in enumerate(link.urdf.collisions):
+                self._geometry(spec, made, f"collision_{number}", collision)
+            for number, visual in enumerate(link.urdf.visuals):
+                self._geometry(spec, made, f"visual_{number}", visual)
+        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
+            if joint.type is not JointType.FLOATING:
+                self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
+        if robot.semantics.srdf is not None:
+            self.lost.append(f"model '{spec.name}': what its SRDF says: its links do not collide with each other")
+        return element
+
+    def _joint_names(self, spec: ModelSpec) -> dict[str, str]:
+        """Return what joints are called: in SDFormat no joint may have the name of a link."""
+        taken, names = set(spec.robot.link_names), {}
+        for joint in spec.robot.joints[1:]:
+            names[joint.name] = _unique(joint.name, taken)
+            if names[joint.name] != joint.name:
+                told = f"joint '{joint.name}' has the name of a link: it is '{names[joint.name]}', and not in the state"
+                self.lost.append(f"model '{spec.name}': {told}")
+        return names
+
+    def _joint(
+        self,
+        spec: ModelSpec,
+        element: etree._Element,
+        links: tuple[str, str],
+        names: Mapping[str, str],
+        joint: JointModel,
+    ) -> None:
+        made = etree.SubElement(element, "joint", name=names[joint.name], type=_TYPES[joint.type])
+        _child(made, "parent", links[0])
+        _child(made, "child", links[1])
+        if joint.type is JointType.PLANAR:
+            self.lost.append(f"model '{spec.name}': that joint '{joint.name}' moves in a plane: it is fixed")
+        if joint.velocity_count != 1:
+            return
+        axis = etree.SubElement(made, "axis")
+        _child(axis, "xyz", _row(joint.axis.tolist()))
+        limit = etree.SubElement(axis, "limit")
+        limits, bounded = joint.limits, joint.type is not JointType.CONTINUOUS
+        for tag, value, known in (
+            ("lower", limits.lower, bounded),
+            ("upper", limits.upper, bounded),
+            ("effort", limits.effort, limits.effort > 0.0),
+            ("velocity", limits.velocity, limits.velocity > 0.0),
+        ):
+            if known and np.isfinite(value):
+                _child(limit, tag, shortest(value))
+        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
+        if dynamics is not None:
+            words = etree.SubElement(axis, "dynamics")
+            _child(words, "damping", shortest(dynamics.damping or 0.0))
+            _child(words, "friction", shortest(dynamics.friction or 0.0))
+        if joint.mimic is not None:
+            mimic = etree.SubElement(axis, "mimic", joint=names[joint.mimic.joint])
+            _child(mimic, "multiplier", shortest(joint.mimic.multiplier))
+            _child(mimic, "offset", shortest(joint.mimic.offset))
+            _child(mimic, "reference", "0")
+
+    def _geometry(
+        self, spec: ModelSpec, link: etree._Element, name: str, part: urdf_tree.Collision | urdf_tree.Visual
+    ) -> None:
+        tag = name.partition("_")[0]
+        geometry = part.geometry
+        try:
+            shape = _shape(geometry, spec)
+        except (RobotSemanticsError, OSError) as error:
+            self.lost.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
+            return
+        made = etree.SubElement(link, tag, name=name)
+        _pose(made, origin_matrix(part.origin))
+        etree.SubElement(made, "geometry").append(shape)
+
+
+def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec) -> etree._Element:
+    if isinstance(geometry, urdf_tree.Mesh):
+        element = etree.Element("mesh")
+        _child(element, "uri", spec.find_mesh(geometry.filename).absolute().as_uri())
+        _child(element, "scale", _row(geometry.scale or (1.0, 1.0, 1.0)))
+        return element
+    element = etree.Element(type(geometry).__name__.lower())
+    if isinstance(geometry, urdf_tree.Box):
+        _child(element, "size", _row(geometry.size))
+    else:
+        _child(element, "radius", shortest(geometry.radius))
+    if isinstance(geometry, urdf_tree.Cylinder | urdf_tree.Capsule):
+        _child(element, "length", shortest(geometry.length))
+    return element
+
+
+def _inertial(link: etree._Element, inertia: BodyInertia) -> None:
+    if inertia.mass == 0.0:
+        return
+    element = etree.SubElement(link, "inertial")
+    _pose(element, matrix_from_xyz_quat(inertia.xyz, inertia.quat_xyzw))
+    _child(element, "mass", shortest(inertia.mass))
+    moments = etree.SubElement(element, "inertia")
+    xx, yy, zz = inertia.moments.tolist()
+    for tag, value in (("ixx", xx), ("ixy", 0.0), ("ixz", 0.0), ("iyy", yy), ("iyz", 0.0), ("izz", zz)):
+        _child(moments, tag, shortest(value))
+
+
+def _ground() -> etree._Element:
+    model = etree.Element("model", name="ground")
+    _child(model, "static", "true")
+    collision = etree.SubElement(etree.SubElement(model, "link", name="link"), "collision", name="collision")
+    plane = etree.SubElement(etree.SubElement(collision, "geometry"), "plane")
+    _child(plane, "normal", "0 0 1")
+    _child(plane, "size", "100 100")
+    return model
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_joint"
+    taken.add(name)
+    return name
+
+
+def _child(parent: etree._Element, tag: str, text: str) -> etree._Element:
+    element = etree.SubElement(parent, tag)
+    element.text = text
+    return element
+
+
+def _pose(parent: etree._Element, T: FloatArray) -> etree._Element:
+    element = _child(parent, "pose", _row(xyz_quat_from_matrix(T).tolist()))
+    element.set("rotation_format", "quat_xyzw")
+    return element
+
+
+def _row(values: Sequence[float]) -> str:
+    return " ".join(map(shortest, values))
