@@ -80,6 +80,39 @@ def stamps_of(arrays: dict[str, Array]) -> IntArray:
     return np.asarray(stamps[:, 0] if stamps.ndim == 2 else stamps)
 
 
+def from_zero(pieces: Pieces) -> Pieces:
+    """Return the messages, those that a clock which began at 0 stamped with 0 at that time.
+
+    Any other message whose stamp is 0 has none, and counts when it was recorded.
+    """
+    return {
+        key: parts if key.kind == "tf_static" or not parts else _group_from_zero(parts) for key, parts in pieces.items()
+    }
+
+
+def _group_from_zero(parts: list[dict[str, Array]]) -> list[dict[str, Array]]:
+    logs = np.concatenate([np.asarray(part["log"]) for part in parts])
+    stamps = np.concatenate([stamps_of(part) for part in parts])
+    without = (stamps == logs) & (logs >= WALL_CLOCK_FROM_NS)
+    order = np.argsort(logs, kind="stable")
+    stamped = order[~without[order]]
+    if not without.any() or not len(stamped):
+        return parts
+    # What comes next tells: a clock that began at 0 has not gone far by then.
+    after = np.searchsorted(logs[stamped], logs, side="right")
+    following = stamps[stamped[np.minimum(after, len(stamped) - 1)]]
+    zero = without & (after < len(stamped)) & (following <= RESET_NS)
+    result, at = [], 0
+    for part in parts:
+        mine = zero[at : at + len(part["log"])]
+        at += len(mine)
+        stamp = np.asarray(part["stamp"])
+        column = (-1, *[1] * (stamp.ndim - 1))
+        none = mine.reshape(column) & (stamp == np.asarray(part["log"]).reshape(column))
+        result.append({**part, "stamp": np.where(none, 0, stamp)} if mine.any() else part)
+    return result
+
+
 def without_ahead(pieces: Pieces) -> tuple[Pieces, list[Ahead]]:
     """Return the messages without those that are stamped ahead of their clock, and what these were.
 

@@ -38,5 +38,14 @@ FIELDS: dict[str, tuple[Field, ...]] = {
     STRING: (Field("data", "text"),),
 }
 
+USUAL_TYPES = {
+    "tf": TF_MESSAGE,
+    "tf_static": TF_MESSAGE,
+    "joint_states": JOINT_STATE,
+    "robot_description": STRING,
+    "robot_description_semantic": STRING,
+}
+"""What the messages of topics are that are called so in any namespace."""
+
 ROS1_NAMES = {"tf/msg/tfMessage": TF_MESSAGE}
 """Older names of the same messages."""

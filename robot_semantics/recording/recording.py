@@ -12,11 +12,19 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.convert.messages import MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.bags import BagInfo
-from robot_semantics.recording.clock_resets import Pieces, clocks, find_resets, stamps_of, take_run, without_ahead
+from robot_semantics.recording.clock_resets import (
+    Pieces,
+    clocks,
+    find_resets,
+    from_zero,
+    stamps_of,
+    take_run,
+    without_ahead,
+)
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.message_types import FIELDS, ODOMETRY
+from robot_semantics.recording.message_types import FIELDS, ODOMETRY, USUAL_TYPES
 from robot_semantics.recording.namespaces import TF_KINDS, FrameNames, frame_names, namespace_of
 from robot_semantics.recording.reading import Refusals, Text
 from robot_semantics.recording.robots import (
@@ -159,6 +167,11 @@ def plan_recording(
         if at_topic not in types:
             raise UnknownNameError("topic", at_topic, types)
         topics.setdefault(at_topic, "stamps")
+    for topic, msgtype in types.items():
+        usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
+        if msgtype != usual and topic not in topics:
+            text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
+            problems.warning("unusual-type", text, place)
     for bag in bags:
         for topic, problem in definition_problems(bag, topics):
             problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
@@ -218,7 +231,7 @@ def read_recording(
     _report_refusals(refusals, problems, plan)
     if spans is None:
         _report_counts(plan, counts, problems)
-    pieces, ahead = without_ahead(pieces)
+    pieces, ahead = without_ahead(from_zero(pieces))
     for topic in dict.fromkeys(message.topic for message in ahead):
         mine = [message for message in ahead if message.topic == topic]
         noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"

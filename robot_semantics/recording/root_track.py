@@ -86,8 +86,19 @@ def find_root(
     place = recording.plan.place
     complaint = choice.complaint(robot.name)
     if complaint is not None and robot.model is not None:
+        if choice.chosen is None:
+            complaint += "".join(_of_no_link(robot, recording, tracks))
         problems.warning("root-unknown" if choice.chosen is None else "root-sources", complaint, place)
     return RootTrack(choice, track, twists)
+
+
+def _of_no_link(robot: Robot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
+    """Yield what the odometry of a robot tells of instead of its root link."""
+    spaces = [other.namespace for other in recording.robots]
+    for track in tracks:
+        child = recording.names.of(track.topic, track.name)
+        if track.kind == "odometry" and owner_of(track.topic, spaces) == robot.namespace:
+            yield f"; '{track.topic}' tells of '{child}', which is not fixed to its root link '{robot.root_frame}'"
 
 
 def _candidates(

@@ -163,3 +163,14 @@ def test_torques_of_floating_joints_and_wrenches_cannot_be_recorded_and_it_is_sa
     assert code == 0
     assert "bag: warning: torques of the floating joint 'free' have no place in a recording" in stderr
     assert "bag: warning: the wrenches on the links of 'box' have no place in a recording" in stderr
+
+
+@pytest.mark.parametrize("topic", ["/tf", "/joint_states", "/left/robot_description"])
+def test_a_topic_of_ros_with_messages_of_another_type_is_named(tools: Any, topic: str) -> None:
+    tape = tools.Tape()
+    tape.joints(tools.START, ["a"], [1.0], topic="/states")
+    tape.add(topic, "std_msgs/msg/Float32", tools.START, lambda store: store.types["std_msgs/msg/Float32"](1.5))
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "--joint-states", "/states", "-o", tools.folder / "x.usdf")
+    assert code == 0
+    assert f"topic '{topic}' is not read: its messages are std_msgs/msg/Float32, not " in stderr

@@ -102,6 +102,16 @@ def test_where_nobody_says_where_a_robot_is_its_pose_is_not_stated_and_that_is_s
     assert "nothing says where 'box' is: its pose is not stated" in stderr
 
 
+def test_odometry_of_what_is_no_link_of_the_robot_is_named(tools: Any) -> None:
+    tape = tools.Tape()
+    described(tape, "", "box")
+    tape.odometry(tools.START, "odom", "bass", (1, 2, 0, 0, 0, 0, 1), [0.0] * 6)
+    state, stderr = exported(tools, tape)
+    assert state.model("box").pose is None
+    assert "its pose is not stated; '/odom' tells of 'bass', which is not fixed to its root link 'base'" in stderr
+    assert state.frame("bass").parent == "odom"
+
+
 def test_a_fixed_virtual_joint_puts_the_robot_at_its_parent_frame(tools: Any) -> None:
     tape = tools.Tape()
     described(tape, "", "box", joint="fixed")

@@ -316,3 +316,29 @@ def test_times_are_taken_and_printed_to_the_nanosecond(tools: Any) -> None:
     assert "from 1700000000.000000048 s to 1700000014.950000048 s" in stderr
     _, stdout, _ = tools.run("export", bag, "--dry-run")
     assert "from 1700000000.000000048 s, 14.950000000 s long" in stdout
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_simulation_that_begins_at_zero_begins_there(tools: Any, first: int) -> None:
+    tape, second = tools.Tape(), tools.S
+    for i in range(3 * first):  # the clock has not ticked yet
+        tape.joints(0, ["a"], [-1.0 - i], log=tools.START - second + i)
+    for turn in range(2):  # the simulation is reset after five seconds, and begins at zero again
+        for i in range(50):
+            stamp, log = i * second // 10, tools.START + (turn * 50 + i) * second // 10
+            tape.joints(stamp, ["a"], [turn * 100 + i * 0.1], log=log)
+            tape.tf([(stamp, "map", "base", (turn * 100 + i * 0.1, 0, 0, 0, 0, 0, 1))], log=log)
+    bag = tape.write(tools.folder / "bag")
+    for turn in range(2):
+        for at in (0.0, 0.05, 2.25):
+            out = tools.folder / "state.usdf"
+            code, _, stderr = tools.run("export", bag, "--run", turn + 1, "--at", at, "-o", out, "--force")
+            assert code == 0, stderr
+            assert "ahead" not in stderr
+            state = read_world(out)
+            assert state.time_ns == round(at * second)
+            pose, joint = state.frame("base").pose, state.models[0].joint("a").positions
+            assert pose is not None
+            assert joint is not None
+            assert pose.xyz_rpy[0] == pytest.approx(turn * 100 + at, abs=1e-12)
+            assert joint[0] == pytest.approx(turn * 100 + at, abs=1e-12)
