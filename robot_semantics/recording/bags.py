@@ -109,6 +109,10 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
         self._reader: Reader1 | Reader2 = Reader1(path) if self._ros1 else Reader2(path)
 
     def __enter__(self) -> RosbagsSource:
+        for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
+            # rosbags would pass over it, and with it over the last messages of a recorder that was killed.
+            if write_ahead_log(file) is not None:
+                raise ReaderError2(f"'{file.name}' has a write-ahead log")
         self._reader.open()
         self._packed = False
         if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
@@ -198,6 +202,12 @@ class BagInfo:
         for channel in self.channels:
             result[channel.topic] = result.get(channel.topic, 0) + max(channel.messages, 0)
         return result
+
+
+def write_ahead_log(path: Path) -> Path | None:
+    """Return the log beside a database with what was not yet put into it; None if there is none, or it is empty."""
+    log = path.with_name(f"{path.name}-wal")
+    return log if path.suffix == ".db3" and log.is_file() and log.stat().st_size else None
 
 
 def describe(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.base.files import save_bytes
-from robot_semantics.recording.bags import BagError
+from robot_semantics.recording.bags import BagError, write_ahead_log
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.parallel import Workers
 from robot_semantics.recording.robots import RequestError
@@ -219,7 +219,8 @@ def content_digest(bag: Path) -> str:
         OSError: it cannot be read.
     """
     digest = hashlib.blake2b(digest_size=20)
-    for path in storage_files(bag):
+    files = storage_files(bag)
+    for path in (*files, *filter(None, map(write_ahead_log, files))):
         with path.open("rb") as file:
             while block := file.read(2**20):
                 digest.update(block)

@@ -15,7 +15,7 @@ from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.recording.message_types import ODOMETRY
-from robot_semantics.recording.namespaces import FrameNames, namespace_of, owner_of
+from robot_semantics.recording.namespaces import EACH_ROBOTS_OWN, FrameNames, namespace_of, owner_of
 from robot_semantics.recording.reading import Text
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro_options import Xacro
@@ -187,6 +187,7 @@ class RecordedRobot:
         joint_topics: where its joint states are, those to prefer first.
         odometry: the topic that was named for where it is.
         prefix: what the names of its links' frames start with in the messages.
+        standing: what its virtual joint's parent frame is called in the recording; ``""`` without a virtual joint.
         frame_of_link: the names of its links' frames.
         description: the file of its URDF, None if it came from the bag.
         semantic: the file of its SRDF, None if there is none or it came from the bag.
@@ -200,6 +201,7 @@ class RecordedRobot:
     joint_topics: tuple[str, ...] = ()
     odometry: str | None = None
     prefix: str = ""
+    standing: str = ""
     frame_of_link: Mapping[str, str] = field(default_factory=dict)
     description: Path | None = None
     semantic: Path | None = None
@@ -235,9 +237,14 @@ class RecordedRobot:
                 break
         else:
             prefix = ""
+        below = self.model.root_joint.parent_link if self.model is not None and self.model.has_virtual_joint else ""
+        called = [names.of(topic, f"{start}{below}") for start in ((f"{own}/", f"{own}_", "") if own else ("",))]
+        several = sum(map(bool, names.spaces)) > 1
+        nobodys = called[0] if several and own and below in EACH_ROBOTS_OWN else called[-1]
         return replace(
             self,
             prefix=prefix,
+            standing=next((name for name in called if name in known), nobodys) if below else "",
             frame_of_link={link: names.of(topic, f"{prefix}{link}") for link in self.links},
         )
 

@@ -92,7 +92,7 @@ def find_root(
     return RootTrack(choice, track, twists)
 
 
-def _of_no_link(robot: Robot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
+def _of_no_link(robot: RecordedRobot, recording: Recording, tracks: Sequence[PoseTrack]) -> Iterator[str]:
     """Yield what the odometry of a robot tells of instead of its root link."""
     spaces = [other.namespace for other in recording.robots]
     for track in tracks:
@@ -110,7 +110,7 @@ def _candidates(
     fixed_links = _links_fixed_to_root(robot)
     spaces = [other.namespace for other in recording.robots]
     for track in tracks:
-        parent = names.of(track.topic, track.parent) if track.parent else virtual.parent_link if virtual else ""
+        parent = names.of(track.topic, track.parent) if track.parent else robot.standing
         inside = owner_of(track.topic, spaces) == robot.namespace
         if track.kind == "multi_dof":
             own = track.name == virtual.name if virtual else False
@@ -126,7 +126,7 @@ def _candidates(
     if virtual is not None and virtual.position_count:
         from_joints = _joint_track(robot, joints)
         if from_joints is not None:
-            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, virtual.parent_link), from_joints
+            yield RootCandidate(RootSource.VIRTUAL_JOINT, from_joints.topic, robot.standing), from_joints
     history = recording.history
     frame = history.index.get(robot.root_frame, -1)
     if frame in history.edges:
@@ -134,7 +134,7 @@ def _candidates(
         parent = history.frames[int(edge.parent_at(np.array([len(edge.timeline) - 1]))[0])]
         yield RootCandidate(RootSource.TF, "tf", parent), None
     if virtual is not None and not virtual.position_count:
-        yield RootCandidate(RootSource.FIXED, virtual.name, virtual.parent_link), None
+        yield RootCandidate(RootSource.FIXED, virtual.name, robot.standing), None
 
 
 def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
@@ -179,7 +179,7 @@ def _joint_track(robot: RecordedRobot, joints: JointHistory) -> PoseTrack | None
         twists = _timeline(stamps[moving], twist_of(joint, rates[moving]))
     poses = pose_of(joint, positions)
     return PoseTrack(
-        joints.topic_of(joint.variable_names[0]), joint.name, joint.parent_link, _timeline(stamps, poses), twists
+        joints.topic_of(joint.variable_names[0]), joint.name, robot.standing, _timeline(stamps, poses), twists
     )
 
 

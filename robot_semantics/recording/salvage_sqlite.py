@@ -7,12 +7,17 @@ pages, cells and records is that of https://www.sqlite.org/fileformat2.html.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+import apsw
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 
+from robot_semantics.recording.bags import write_ahead_log
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import unpack_message
 
@@ -31,6 +36,24 @@ class _Row(NamedTuple):
 
 def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
     """Yield every whole message in the order of the pages; `report` is told what had to be left out."""
+    log = write_ahead_log(path)
+    if log is None:
+        yield from _scan(path, report)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        # The bag itself is left as it is: what its log holds goes into a copy.
+        whole = Path(folder) / path.name
+        shutil.copyfile(path, whole)
+        shutil.copyfile(log, whole.with_name(log.name))
+        try:
+            with closing(apsw.Connection(str(whole))) as database:
+                list(database.execute("PRAGMA wal_checkpoint(TRUNCATE)"))
+        except apsw.Error as error:
+            report(f"its write-ahead log cannot be read ({error})")
+        yield from _scan(whole, report)
+
+
+def _scan(path: Path, report: Report) -> Iterator[Message]:
     if path.stat().st_size < _FILE_HEAD:
         report("byte 0: this is not the start of a database")
         return

@@ -65,11 +65,7 @@ class WorldSampler:
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
         # A root link that nobody moves is still in the frame that its virtual joint names.
-        self._standing = {
-            i: robot.model.root_joint.parent_link
-            for i, robot in enumerate(robots)
-            if robot.model is not None and robot.model.has_virtual_joint
-        }
+        self._standing = {i: robot.standing for i, robot in enumerate(robots) if robot.standing}
         still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
         every = {*self.history.frames, *still} - {WORLD, ""}
         # In the order of their names: the order in which they came is chance.

@@ -110,3 +110,45 @@ def test_arm_and_gripper_on_two_topics_are_one_robot(tools: Any) -> None:
     (model,) = read_world(tools.folder / "state.usdf").models
     found = {joint.name: joint.positions for joint in model.joints}
     assert found == {"elbow": (0.2,), "finger": (0.5,), "shoulder": (pytest.approx(0.3),)}
+
+
+STANDING = (
+    '<robot name="bot"><virtual_joint name="v" type="{type}" parent_frame="odom" child_link="base_link"/></robot>'
+)
+
+
+@pytest.mark.parametrize("topic", ["/{name}/tf", "/tf"])
+def test_a_virtual_joints_parent_is_the_frame_of_its_robots_tree(tools: Any, topic: str) -> None:
+    tape = tools.Tape()
+    for number, name in enumerate(("a", "b"), start=1):
+        tape.text(f"/{name}/robot_description", URDF.format(parts=PARTS))
+        kind = "planar" if number == 1 else "fixed"
+        tape.text(f"/{name}/robot_description_semantic", STANDING.format(type=kind))
+        odom = "odom" if topic != "/tf" else f"{name}/odom"
+        rows = [(tools.START, "map", odom, (10.0 * number, 0, 0, 0, 0, 0, 1))]
+        if number == 1:
+            base = "base_link" if topic != "/tf" else f"{name}/base_link"
+            rows.append((tools.START, odom, base, (0.5, 0, 0, 0, 0, 0, 1)))
+        tape.tf(rows, topic=topic.format(name=name))
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0
+    assert "not connected" not in stderr
+    state = read_world(tools.folder / "state.usdf")
+    assert {model.name: model.parent for model in state.models} == {"a": "a/odom", "b": "b/odom"}
+    world = resolve(state)
+    np.testing.assert_allclose(world.pose("a")[:3, 3], (10.5, 0, 0), atol=1e-12)
+    np.testing.assert_allclose(world.pose("b")[:3, 3], (20.0, 0, 0), atol=1e-12)
+
+
+def test_an_odom_that_only_virtual_joints_name_is_each_robots_own(tools: Any) -> None:
+    tape = tools.Tape()
+    for number, name in enumerate(("a", "b"), start=1):
+        tape.text(f"/{name}/robot_description", URDF.format(parts=PARTS))
+        tape.text(f"/{name}/robot_description_semantic", STANDING.format(type="planar"))
+        tape.joints(tools.START, ["v/x", "v/y", "v/theta"], [number, 0, 0], topic=f"/{name}/joint_states")
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "-o", tools.folder / "state.usdf")
+    assert code == 0, stderr
+    state = read_world(tools.folder / "state.usdf")
+    assert {model.name: model.parent for model in state.models} == {"a": "a/odom", "b": "b/odom"}

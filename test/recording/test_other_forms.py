@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import struct
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 from mcap.writer import CompressionType
 from mcap.writer import Writer as McapWriter
+
+from robot_semantics.recording.fleet import content_digest
 
 
 def values(tools: Any, bag: Path, *arguments: object) -> tuple[np.ndarray, int, str]:
@@ -123,3 +126,38 @@ def test_a_database_that_is_cut_gives_the_rows_of_its_whole_pages(tools: Any, sh
     # Rows lie about in the order of their coming, so about that share of them is there, and what is there is right.
     assert len(found) > 0.8 * share * len(expected)
     np.testing.assert_array_equal(found[:100], expected[: len(found)][:100])
+
+
+@pytest.mark.parametrize("given", ["folder", "file", "without metadata"])
+def test_what_a_killed_recorder_left_in_the_write_ahead_log_is_read(tools: Any, given: str) -> None:
+    bag = tools.rover(1.0).write(tools.folder / "drive", "sqlite3")
+    expected, _, _ = values(tools, bag)
+    # The last messages are only in the log, as while the recorder ran.
+    (file,) = bag.glob("*.db3")
+    database = sqlite3.connect(file)
+    rows = database.execute("select * from messages order by timestamp").fetchall()
+    database.execute("delete from messages where id in (select id from messages order by timestamp desc limit 60)")
+    database.commit()
+    database.execute("pragma journal_mode=wal")
+    database.execute("pragma wal_autocheckpoint=0")
+    database.executemany("insert or ignore into messages values (?, ?, ?, ?)", rows)
+    database.commit()
+    killed = tools.folder / "killed"
+    shutil.copytree(bag, killed)
+    database.close()
+    (killed / "drive.db3-shm").unlink()
+    if given == "without metadata":
+        (killed / "metadata.yaml").unlink()
+    before = {path.name: path.read_bytes() for path in killed.iterdir()}
+    found, code, stderr = values(tools, killed / "drive.db3" if given == "file" else killed)
+    assert code == 0
+    assert "write-ahead log" in stderr or given == "without metadata"
+    np.testing.assert_array_equal(found, expected)
+    assert {path.name: path.read_bytes() for path in killed.iterdir()} == before
+
+
+def test_a_write_ahead_log_is_part_of_a_bags_content(tools: Any) -> None:
+    bag = tools.rover(1.0).write(tools.folder / "drive", "sqlite3")
+    before = content_digest(bag)
+    (bag / "drive.db3-wal").write_bytes(b"more")
+    assert content_digest(bag) != before
