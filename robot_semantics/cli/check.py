@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--urdf", metavar="U", help="the robot that the SRDF and USDF files are about")
     parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
+    parser.add_argument(
+        "--by-name",
+        action="store_true",
+        help="the files are of several robots: hold an SRDF against the URDF of its name, not against the only one",
+    )
     inputs.add_loading_arguments(parser)
     add_report_arguments(parser)
     mending = parser.add_mutually_exclusive_group()
@@ -120,26 +126,31 @@ class _Check:
     def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
         self.arguments = arguments
         self.diagnostics = diagnostics
+        self._names: dict[str, str] = {}
 
     def files(self, files: Sequence[str]) -> None:
-        """Check every file; a single URDF (or SRDF) among them is what the others are checked against."""
+        """Check every file; a single URDF (or SRDF) among them is what the others are checked against.
+
+        Of several URDFs, an SRDF is checked against the one of its name.
+        """
         of_kind: dict[Kind, list[str]] = {kind: [] for kind in Kind}
         for file in dict.fromkeys(files):
             kind = self._kind(file)
             if kind is not None:
                 of_kind[kind].append(file)
-        urdf = self.arguments.urdf or _only(of_kind[Kind.URDF])
-        srdf = self.arguments.srdf or _only(of_kind[Kind.SRDF])
-        robot = self._robot(urdf) if urdf else None
-        for file in of_kind[Kind.URDF]:
-            if file != urdf:
-                self._robot(file)
-        if of_kind[Kind.SRDF] and not urdf:
+        one_robot = not self.arguments.by_name
+        urdf = self.arguments.urdf or (_only(of_kind[Kind.URDF]) if one_robot else None)
+        srdf = self.arguments.srdf or (_only(of_kind[Kind.SRDF]) if one_robot else None)
+        robots = {file: self._robot(file) for file in dict.fromkeys([*([urdf] if urdf else []), *of_kind[Kind.URDF]])}
+        robot = robots[urdf] if urdf else None
+        called = Counter(self._names[file] for file in of_kind[Kind.URDF])
+        by_name = {} if urdf else {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
+        if not urdf and any(self._names[file] not in by_name for file in of_kind[Kind.SRDF]):
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         semantic_robot = robot
         for file in dict.fromkeys([*of_kind[Kind.SRDF], *([srdf] if srdf else [])]):
-            model = self._semantics(file, robot)
-            if file == srdf and model is not None:
+            model = self._semantics(file, robot or by_name.get(self._names.get(file, "")))
+            if file == srdf and urdf and model is not None:
                 semantic_robot = model
         for file in of_kind[Kind.USDF]:
             self._world(file, semantic_robot)
@@ -152,6 +163,7 @@ class _Check:
             self.diagnostics.extend(error.diagnostics)
             return None
         kind = kind_of(document.root, file)
+        self._names[file] = (document.root.get("name") or "").strip()
         if kind is None:
             self.diagnostics.error(
                 "wrong-root",

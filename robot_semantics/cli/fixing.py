@@ -1,18 +1,23 @@
 """What `check --fix` changes: problems with one right answer, in the text as it stands, everything else byte for byte.
 
-These are names that are misspelt and near one known name alone, what stands twice, and older forms of the formats.
+These are names that are misspelt and near one known name alone, what stands twice, what stands where it means nothing
+and has one place where it does, and older forms of the formats.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from lxml import etree
+
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
+from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.urdf.writer import write_urdf
 from robot_semantics.xml.edit import Edit, XmlText, escape
@@ -20,6 +25,7 @@ from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
 from robot_semantics.xml.xacro import has_macros
 
 OLDER = "older-dialect"
+_LATE_DECLARATION = re.compile(rb"(\s+|\s*(?:<!--.*?-->\s*)+)(<\?xml\s[^>]*\?>)", re.DOTALL)
 _ELEMENTS = ("unknown-element", "unknown-shape")
 
 
@@ -31,6 +37,11 @@ def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None
     """
     problems = [problem for problem in found if Path(problem.place.source) == file]
     original = read_text(file)
+    if any(problem.code == "odd-declaration" for problem in problems):
+        declared = _declared_first(original)
+        # The places of the other problems are those of the text as it was: they are mended in the next round.
+        if declared is not None:
+            return original, declared
     try:
         text = XmlText(original, str(file))
     except DescriptionError:
@@ -46,6 +57,16 @@ def fixed(file: Path, found: Iterable[Diagnostic]) -> tuple[bytes, bytes] | None
     if any(problem.code == OLDER for problem in problems):
         mended = upgraded(parse_xml(mended, str(file), forgiving=True)) or mended
     return (original, mended) if mended != original else None
+
+
+def _declared_first(text: bytes) -> bytes | None:
+    """Return a text with its XML declaration at the very start; None where it has none behind space and comments."""
+    found = _LATE_DECLARATION.match(text)
+    if found is None:
+        return None
+    before, declaration = found.groups()
+    rest = text[found.end() :]
+    return declaration + (b"\n" + before.strip() + rest if before.strip() else rest)
 
 
 def upgraded(
@@ -134,11 +155,40 @@ def _without_if_said_already(text: XmlText, at: int) -> list[Edit]:
     return [text.removal(at)] if text.places.verbatim(at) in before else []
 
 
+def _moved_out(text: XmlText, at: int) -> list[Edit]:
+    """Return the edit that moves what belongs into the root alone behind the root's child that it stands in."""
+    root = text.document.root
+    carrier = text.document.elements[at]
+    while (above := carrier.getparent()) is not None and above is not root:
+        carrier = above
+    strays = [
+        text.document.at(child)
+        for child in carrier.iterchildren(etree.Element)
+        if str(child.tag) in _OF_THE_ROOT and str(child.tag) not in _ELSEWHERE
+    ]
+    if carrier is root or at not in strays:
+        return []
+    start, end = text.places.span(text.document.at(carrier))
+    kept, last = b"", start
+    for stray in strays:
+        removed = text.removal(stray)
+        kept += text.utf8[last : removed.start]
+        last = removed.end
+    line = text.utf8[text.utf8.rfind(b"\n", 0, start) + 1 : start]
+    between = (text.newline.encode() + line) if not line.strip() else b" "
+    moved = b"".join(between + text.utf8[slice(*text.places.span(stray))] for stray in strays)
+    return [Edit(start, end, kept + text.utf8[last:end] + moved)]
+
+
+_OF_THE_ROOT = frozenset(SRDF.root.children)
+_ELSEWHERE = frozenset(tag for element in SRDF.root.all() if element is not SRDF.root for tag in element.children)
+
 _MENDS: Mapping[str, Callable[[XmlText, int], list[Edit]]] = {
     "duplicate-pair": _without,
     "listed-twice": _without,
     "duplicate-element": _without_if_said_already,
     "duplicate-name": _without_if_said_already,
+    "misplaced-element": _moved_out,
     "other-root": lambda text, at: _renamed(text, at, "world_state"),
 }
 

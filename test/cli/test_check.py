@@ -236,3 +236,20 @@ def test_json_is_json_whatever_characters_standard_output_takes(tmp_path: Path) 
             check=True,
         )
         assert json.loads(done.stdout.decode(encoding))["name"] == "é😀"
+
+
+def test_an_srdf_among_files_of_several_robots_is_held_against_the_urdf_of_its_name(
+    run: RunCommand, tmp_path: Path
+) -> None:
+    files = {}
+    for name, link in (("one", "a"), ("two", "b")):
+        files[name] = tmp_path / f"{name}.urdf"
+        files[name].write_text(f'<robot name="{name}"><link name="{link}"/></robot>')
+    srdf = tmp_path / "two.srdf"
+    srdf.write_text('<robot name="two"><disable_default_collisions link="b"/></robot>')
+    assert run("check", *files.values(), srdf).code == 0
+    assert run("check", files["one"], srdf).code == 1
+    alone = run("check", files["one"], srdf, "--by-name")
+    assert (alone.code, alone.err) == (0, "note: without --urdf, names of links and joints are not checked\n")
+    srdf.write_text('<robot name="two"><disable_default_collisions link="a"/></robot>')
+    assert "unknown link 'a'" in run("check", *files.values(), srdf, "--by-name").out

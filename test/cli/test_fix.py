@@ -167,3 +167,27 @@ def test_the_action_checks_every_file_that_a_pattern_names(files: list[Path], tm
     assert result.returncode == 1
     assert "::error file=robot.urdf,title=unknown-link,line=9,col=12::" in result.stdout
     assert "duplicate-pair" not in result.stdout
+
+
+def test_what_stands_where_it_means_nothing_is_moved_to_its_one_place(run: RunCommand, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    urdf.write_text(
+        '\n<!-- made by hand --><?xml version="1.0"?>\n<robot name="r"><link name="a"/><link name="b"/><joint name="j" '
+        'type="continuous"><parent link="a"/><child link="b"/></joint></robot>\n'
+    )
+    srdf.write_text(
+        '<robot name="r">\n  <group name="g">\n    <passive_joint name="j"/>\n    <joint name="j"/> <!-- one -->\n'
+        '    <disable_collisions link1="a" link2="b" reason="Adjacent"/>\n  </group>\n'
+        '  <chain base_link="a" tip_link="b"/>\n</robot>\n'
+    )
+    result = run("check", urdf, srdf, "--fix")
+    assert urdf.read_text().startswith('<?xml version="1.0"?>\n<!-- made by hand -->\n<robot name="r">')
+    assert srdf.read_text() == (
+        '<robot name="r">\n  <group name="g">\n    <joint name="j"/> <!-- one -->\n  </group>\n'
+        '  <passive_joint name="j"/>\n  <disable_collisions link1="a" link2="b" reason="Adjacent"/>\n'
+        '  <chain base_link="a" tip_link="b"/>\n</robot>\n'
+    )
+    # Which group the chain is of, nobody knows.
+    assert result.code == 1
+    assert "misplaced-element" in result.out
+    assert "odd-declaration" not in result.out
