@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
+
 EXIT_PROBLEMS, EXIT_INTERRUPTED = 1, 130
 
 
@@ -15,7 +17,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: standard output is closed", file=sys.stderr)
         return EXIT_PROBLEMS
     try:
-        from robot_semantics.cli.running import run
+        # Compiled modules make an ImportError of an interrupt in their imports.
+        with deferred_interrupt():
+            from robot_semantics.cli.running import run
 
         code = run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:

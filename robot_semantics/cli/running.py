@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from robot_semantics import __version__
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
@@ -190,7 +191,8 @@ def _parser(chosen: str | None, words: Sequence[str] = ()) -> argparse.ArgumentP
 
 def command_of(name: str) -> Command:
     """Return a command by its name; this imports the module that does its work."""
-    command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
+    with deferred_interrupt():
+        command: Command = importlib.import_module(f"robot_semantics.cli.{name}").COMMAND
     return command
 
 

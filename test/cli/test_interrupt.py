@@ -13,7 +13,12 @@ import os, signal, sys
 class Pressed:
     def find_spec(self, name, path=None, target=None):
         if name == sys.argv[1]:
-            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                sum(range(9))
+            except KeyboardInterrupt:
+                # As compiled modules do.
+                raise ImportError(name)
 sys.meta_path.insert(0, Pressed())
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from robot_semantics.cli.main import main
