@@ -133,6 +133,7 @@ class _Check:
 
         Of several URDFs, an SRDF is checked against the one of its name.
         """
+        inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
         of_kind: dict[Kind, list[str]] = {kind: [] for kind in Kind}
         for file in dict.fromkeys(files):
             kind = self._kind(file)

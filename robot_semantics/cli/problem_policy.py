@@ -70,15 +70,17 @@ def policy_of(arguments: argparse.Namespace) -> Policy:
         UsageError: a code or setting that does not exist, or a settings file that cannot be read.
     """
     settings = project_settings(Path())
-    given = {key: [code for text in getattr(arguments, key) for code in text.split(",")] for key in ("ignore", "error")}
-    codes = {
-        key: frozenset((*_codes(settings.get(key, []), key), *_codes(given[key], f"--{key}")))
+    ignore, error = (
+        _codes([code for text in getattr(arguments, key) for code in text.split(",")], f"--{key}")
         for key in ("ignore", "error")
-    }
-    return Policy(codes["ignore"], codes["error"], arguments.strict or bool(settings.get("strict", False)))
+    )
+    # What the command line says of a code counts more than what the project does.
+    ignored = frozenset(settings.get("ignore", ())) - error | ignore
+    error |= frozenset(settings.get("error", ()))
+    return Policy(ignored, error, arguments.strict or settings.get("strict", False))
 
 
-def _codes(codes: Any, where: str) -> list[str]:
+def _codes(codes: Any, where: str) -> frozenset[str]:
     if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
         raise UsageError(f"{where} is a list of codes, not {codes!r}")
     for code in codes:
@@ -87,7 +89,7 @@ def _codes(codes: Any, where: str) -> list[str]:
             raise UsageError(
                 f"{where}: there is no kind of problem '{code}'" + (f"; did you mean '{nearest}'?" if nearest else "")
             )
-    return codes
+    return frozenset(codes)
 
 
 def project_settings(folder: Path) -> Mapping[str, Any]:
@@ -104,16 +106,26 @@ def project_settings(folder: Path) -> Mapping[str, Any]:
                 continue
             settings = _read(path)
             if name == PROJECT_FILE:
-                settings = settings.get("tool", {}).get("robot_semantics")
-            if settings is None:
-                continue
-            for key in settings:
-                if key not in KEYS:
-                    nearest = did_you_mean(key, KEYS)
-                    hint = f"; did you mean '{nearest}'?" if nearest else f"; there are {', '.join(KEYS)}"
-                    raise UsageError(f"{path}: there is no setting '{key}'{hint}")
-            return dict(settings)
+                tools = settings.get("tool", {})
+                settings = tools.get("robot_semantics") if isinstance(tools, dict) else None
+            if settings is not None:
+                return _checked(settings, path)
     return {}
+
+
+def _checked(settings: Any, path: Path) -> Mapping[str, Any]:
+    if not isinstance(settings, dict):
+        raise UsageError(f"{path}: robot_semantics is a table, not {settings!r}")
+    for key in settings:
+        if key not in KEYS:
+            nearest = did_you_mean(key, KEYS)
+            hint = f"; did you mean '{nearest}'?" if nearest else f"; there are {', '.join(KEYS)}"
+            raise UsageError(f"{path}: there is no setting '{key}'{hint}")
+    for key in ("ignore", "error"):
+        _codes(settings.get(key, []), f"{path}: {key}")
+    if not isinstance(settings.get("strict", False), bool):
+        raise UsageError(f"{path}: strict is true or false, not {settings['strict']!r}")
+    return settings
 
 
 def _read(path: Path) -> Any:
@@ -124,9 +136,11 @@ def _read(path: Path) -> Any:
         if path.name == PROJECT_FILE:
             return {}
         raise UsageError(f"{path}: settings need Python 3.11 or later") from None
+    text = ""
     try:
-        return toml.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return toml.loads(text)
     except (OSError, UnicodeDecodeError, toml.TOMLDecodeError) as error:
-        if path.name == PROJECT_FILE:
+        if path.name == PROJECT_FILE and "tool.robot_semantics" not in text:
             return {}
         raise UsageError(f"{path}: cannot be read: {error}") from None

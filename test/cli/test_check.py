@@ -253,3 +253,12 @@ def test_an_srdf_among_files_of_several_robots_is_held_against_the_urdf_of_its_n
     assert (alone.code, alone.err) == (0, "note: without --urdf, names of links and joints are not checked\n")
     srdf.write_text('<robot name="two"><disable_default_collisions link="a"/></robot>')
     assert "unknown link 'a'" in run("check", *files.values(), srdf, "--by-name").out
+
+
+def test_swapped_options_are_said_in_one_sentence(run: RunCommand, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "r.urdf", tmp_path / "r.srdf"
+    urdf.write_text('<robot name="r"><link name="a"/></robot>')
+    srdf.write_text('<robot name="r"><group name="g"><link name="a"/></group></robot>')
+    result = run("check", urdf, "--urdf", srdf, "--srdf", urdf)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == f"error: '{srdf}' is an SRDF and '{urdf}' a URDF: give them the other way round\n"

@@ -106,6 +106,48 @@ def test_a_project_settles_which_problems_count(
     assert "there is no setting 'ignroe'; did you mean 'ignore'?" in wrong.err
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (".robot_semantics.toml", "ignore = [oops", "cannot be read"),
+        (".robot_semantics.toml", 'ignore = "unknown-element"', "ignore is a list of codes, not 'unknown-element'"),
+        (".robot_semantics.toml", 'error = ["unknown-elemnt"]', "did you mean 'unknown-element'?"),
+        (".robot_semantics.toml", 'strict = "yes"', "strict is true or false, not 'yes'"),
+        ("pyproject.toml", "[tool]\nrobot_semantics = 3", "robot_semantics is a table, not 3"),
+        ("pyproject.toml", "[tool.robot_semantics]\nstrict = true\n[oops", "cannot be read"),
+    ],
+)
+def test_settings_that_are_wrong_are_named_with_their_file(
+    run: RunCommand, odd: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, said: str
+) -> None:
+    pytest.importorskip("tomllib")
+    monkeypatch.chdir(odd.parent)
+    (odd.parent / name).write_text(text)
+    wrong = run("check", odd)
+    assert wrong.code == 2
+    assert str(odd.parent / name) in wrong.err
+    assert said in wrong.err
+
+
+def test_a_project_file_of_other_tools_is_none_of_ours(
+    run: RunCommand, odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(odd.parent)
+    for text in ("tool = 3", "[broken", "[tool.other]\nstrict = true"):
+        (odd.parent / "pyproject.toml").write_text(text)
+        assert run("check", odd).code == 0
+
+
+def test_the_command_line_counts_more_than_the_project(
+    run: RunCommand, odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tomllib")
+    monkeypatch.chdir(odd.parent)
+    (odd.parent / ".robot_semantics.toml").write_text('ignore = ["unknown-element"]\nerror = ["unknown-attribute"]\n')
+    result = run("check", odd, "--error", "unknown-element", "--ignore", "unknown-attribute")
+    assert (result.code, kinds(result.out)) == (1, ["unknown-element"])
+
+
 def test_json_has_every_problem_and_a_version(run: RunCommand, odd: Path) -> None:
     result = run("check", odd, "--json", "--error", "unknown-attribute")
     report = json.loads(result.out)
