@@ -1,15 +1,15 @@
 """How Sphinx makes a site of these pages: `make docs`, and rosdoc2."""
 
-import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import robot_semantics
 
 project = "robot_semantics"
+release = robot_semantics.__version__
 author = copyright = "robot_semantics maintainers"  # Sphinx's name for it
-(release,) = re.findall(r"<version>(.+)</version>", (ROOT / "package.xml").read_text(encoding="utf-8"))
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"

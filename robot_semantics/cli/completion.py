@@ -33,17 +33,17 @@ def run(arguments: argparse.Namespace) -> int:
 def complete(parser: argparse.ArgumentParser) -> None:
     """Answer the shell, which asks by environment variables, and end the process."""
     for action in _actions(parser):
-        names = _NAMES.get(action.dest) or _NAMES.get(str(action.metavar))
+        metavar = action.metavar[0] if isinstance(action.metavar, tuple) else str(action.metavar)
+        names = _NAMES.get(metavar) or _NAMES.get(action.dest)
         if names is not None and action.choices is None:
             # How argcomplete is told what an argument may be.
             action.completer = _offer(names)  # type: ignore[attr-defined]  # argparse has no such place
     argcomplete.autocomplete(parser)
 
 
-def chosen_command() -> str | None:
-    """Return the command on the line that a shell wants completed, None where it has none yet."""
-    words = os.environ.get("COMP_LINE", "").split()[1:]
-    return next((word for word in words if not word.startswith("-")), None)
+def words_so_far() -> list[str]:
+    """Return the words behind the program's name on the line that a shell wants completed."""
+    return os.environ.get("COMP_LINE", "").split()[1:]
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
@@ -79,6 +79,11 @@ def _states(robot: RobotModel) -> Iterator[str]:
     yield from (f"{group}/{name}" for group, name in robot.semantics.states)
 
 
+def _groups_and_states(robot: RobotModel) -> Iterator[str]:
+    yield from _groups(robot)
+    yield from _states(robot)
+
+
 def _groups(robot: RobotModel) -> Iterable[str]:
     return robot.semantics.groups
 
@@ -87,8 +92,12 @@ def _links(robot: RobotModel) -> Iterable[str]:
     return robot.link_names
 
 
+def _joints(robot: RobotModel) -> Iterable[str]:
+    return robot.joint_names[1:]
+
+
 def _links_and_joints(robot: RobotModel) -> Iterable[str]:
-    return (*robot.link_names, *robot.joint_names[1:])
+    return (*_links(robot), *_joints(robot))
 
 
 # By an argument's name, or by what its help calls its value.
@@ -96,6 +105,8 @@ _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
     "group": _groups,
     "GROUP": _groups,
     "GROUP/STATE": _states,
+    "GROUP[/STATE]": _groups_and_states,
+    "JOINT": _joints,
     "link1": _links,
     "link2": _links,
     "LINK": _links,

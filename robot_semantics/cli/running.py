@@ -74,9 +74,8 @@ def run(words: list[str]) -> int:
         if "_ARGCOMPLETE" in os.environ:
             # A shell asks what may come next; the answer ends the process.
             completion = importlib.import_module("robot_semantics.cli.completion")
-            completion.complete(_parser(completion.chosen_command()))
-        chosen = next((word for word in plain if not word.startswith("-")), None)
-        parser = _parser(chosen, plain)
+            completion.complete(_parser(completion.words_so_far()))
+        parser = _parser(plain)
         arguments = parser.parse_args(plain)
         arguments.xacro_arguments = xacro_arguments
         if arguments.command is None:
@@ -171,8 +170,9 @@ class _Parser(argparse.ArgumentParser):
         super().error(text)
 
 
-def _parser(chosen: str | None, words: Sequence[str] = ()) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser; only the chosen command's module is imported, which keeps the others' start-up cheap."""
+    chosen = next((word for word in words if not word.startswith("-")), None)
     parser = _Parser(
         words=words,
         prog="robot_semantics",

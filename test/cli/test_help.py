@@ -68,7 +68,7 @@ def test_examples_are_understood_and_run(
     folder: Path, command: str, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = shlex.split(line.partition(" > ")[0])[1:]
-    running._parser(command.split()[0]).parse_args(words)
+    running._parser(words).parse_args(words)
     if any(f"{' '.join(words)}\n".startswith(start) for start in NOT_RUN):
         return
     if "a.srdf" in words and "rename" in words:
@@ -108,6 +108,10 @@ def completed(folder: Path, line: str) -> list[str]:
         ("robot_semantics group robot.urdf robot.srdf ", {"arm", "gripper"}),
         ("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/", {"arm/reach"}),
         ("robot_semantics find robot.urdf robot.srdf palm", {"palm_link"}),
+        ("robot_semantics find robot.urdf robot.srdf --joint ", {"elbow_joint"}),
+        ("robot_semantics find robot.urdf robot.srdf --pair ", {"palm_link"}),
+        ("robot_semantics group robot.urdf --srdf robot.srdf a", {"arm"}),
+        ("robot_semantics states robot.urdf robot.srdf arm/", {"arm/reach", "arm/stowed"}),
         ("robot_semantics group missing.urdf robot.srdf ", set()),
     ],
 )

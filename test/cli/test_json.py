@@ -11,6 +11,7 @@ from support.commands import RunCommand
 from support.json_shapes import validate
 
 from robot_semantics.cli import main as command_line
+from robot_semantics.cli.running import all_commands
 from robot_semantics.cli.schema import command_schema, schema
 from robot_semantics.examples import example
 
@@ -99,7 +100,7 @@ def prepared(recorded: Path, folder: Path) -> Path:
 
 
 def test_every_command_is_tried_here_or_needs_a_node_or_serves() -> None:
-    does = {words: command for words, command in command_line.all_commands() if command.run is not None}
+    does = {words: command for words, command in all_commands() if command.run is not None}
     assert {*GIVEN, *OF_A_NODE, *SERVED} == set(does)
     assert {words for words, command in does.items() if command.serves} == SERVED
 
