@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -25,6 +24,7 @@ from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
+from robot_semantics.xml.decoding import read_text
 
 _ENDINGS = {**usdf_files.FORMATS, ".sdf": "sdformat", ".world": "sdformat", ".mjcf": "mujoco"}
 
@@ -77,7 +77,7 @@ def _from_usdf(arguments: argparse.Namespace) -> Converted[WorldState]:
 
 
 def _from_json(arguments: argparse.Namespace) -> Converted[WorldState]:
-    return Converted(parse_json(Path(arguments.file).read_bytes(), arguments.file))
+    return Converted(parse_json(read_text(arguments.file), arguments.file))
 
 
 def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
@@ -87,7 +87,7 @@ def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
 def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
     from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 
-    key = parse_keyframe(Path(arguments.file).read_bytes(), arguments.key, arguments.file)
+    key = parse_keyframe(read_text(arguments.file), arguments.key, arguments.file)
     return from_keyframe(key, _mujoco_model(arguments))
 
 

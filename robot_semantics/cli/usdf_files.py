@@ -27,6 +27,7 @@ from robot_semantics.usdf.reader import parse_document, read_document
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.xml.decoding import read_text
 
 FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
 """What a world state's file holds, by its ending; without one it is USDF."""
@@ -129,7 +130,7 @@ def read_origin(path: str, diagnostics: Diagnostics | None = None) -> Origin:
         DescriptionError: the file cannot be read or has errors.
     """
     if FORMATS.get(Path(path).suffix.lower()) == "json":
-        return Origin(parse_json(Path(path).read_bytes(), path), path, None)
+        return Origin(parse_json(read_text(path), path), path, None)
     if path == "-":
         document = parse_document(sys.stdin.buffer.read(), "<stdin>", diagnostics)
     else:

@@ -10,6 +10,7 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.decoding import MAX_BYTES, too_large
 from robot_semantics.xml.schema_json import JsonReader, to_json
 
 FORMAT = NAMESPACE
@@ -30,6 +31,8 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     Raises:
         DescriptionError: the text is no JSON, or no world state; all problems are carried, each with its path.
     """
+    if len(text) > MAX_BYTES:
+        raise too_large(source)
     found = Diagnostics()
     try:
         values = json.loads(text, object_pairs_hook=_object)

@@ -39,7 +39,7 @@ def utf8_of(text: str | bytes, source: str) -> bytes:
 
     """
     if len(text) > MAX_BYTES:
-        raise refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source))
+        raise too_large(source)
     utf8 = _as_utf8(text, source)
     if not utf8 or utf8.isspace():
         raise refusal("empty-document", "the text is empty", Place(source, 1, 1))
@@ -80,6 +80,11 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
         raise refusal("not-decodable", message, Place(source, 1, 1)) from None
     except UnicodeError as error:
         raise refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
+
+
+def too_large(source: str) -> DescriptionError:
+    """Return the error of a text that is longer than `MAX_BYTES`."""
+    return refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source))
 
 
 def refusal(code: str, message: str, place: Place) -> DescriptionError:

@@ -36,3 +36,14 @@ def test_an_srdf_of_another_robot_is_one_line_and_exit_1(
     assert result.code == 1
     assert (result.err + result.out).count("the SRDF is of another robot, 'other'") == 1
     assert "unknown joint" not in result.err + result.out
+
+
+@pytest.mark.parametrize("words", ["usdf show endless.json", "usdf convert endless.json --to usdf"])
+def test_json_without_end_is_refused_by_its_length(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: RunCommand
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("endless.json").symlink_to("/dev/zero")
+    result = run(*words.split())
+    assert (result.code, result.out) == (1, "")
+    assert "the text is longer than 67,108,864 bytes" in result.err
