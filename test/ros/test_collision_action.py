@@ -69,11 +69,14 @@ def test_the_result_is_the_librarys(client: Client, action: ActionClient) -> Non
     assert feedback[-1].samples_total == 2000
 
 
-def test_a_long_run_can_be_cancelled_and_another_one_waits(client: Client, action: ActionClient) -> None:
+def test_a_long_run_can_be_cancelled_and_another_one_is_rejected_with_the_reason_logged(
+    client: Client, node: NodeProcess, action: ActionClient
+) -> None:
     handle, feedback = send(client, action, samples=10_000_000)
     client.until(lambda: feedback, "feedback")
     second, _ = send(client, action, samples=100)
     assert not second.accepted
+    node.wait_for_output("a goal is rejected: another collision matrix is being generated")
     result = handle.get_result_async()
     cancelled = handle.cancel_goal_async()
     client.until(cancelled.done, "the cancellation")
