@@ -20,7 +20,8 @@ from benchmark.bench_recording import ours, record, timed
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main as command_line
 from robot_semantics.recording.parallel import Processes
-from robot_semantics.recording.recording import plan_recording, read_recording
+from robot_semantics.recording.recording import read_recording
+from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.state_texts import aged_states, state_texts

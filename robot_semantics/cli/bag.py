@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_all(problems)
     count = len(loaded.states)
     say(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
-    for topic, messages in sorted(written.messages.items()):
+    for topic, messages in sorted(written.items()):
         say(f"  {topic}  {messages}")
     return 1 if problems.failed(strict=arguments.strict) else 0
 

@@ -12,8 +12,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs, usdf_files, usdf_views
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import poses_from_matrices
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import WORLD
 

@@ -12,9 +12,10 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import AXES, children
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrices, six
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,

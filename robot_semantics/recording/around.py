@@ -13,7 +13,8 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.clock_resets import Pieces, stamps_of
-from robot_semantics.recording.recording import Recording, RecordingPlan, Span, read_recording
+from robot_semantics.recording.recording import Recording, Span, read_recording
+from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.salvage import storage_files
 from robot_semantics.recording.timeline import IntArray

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.bag_topics import BagTopics
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
@@ -46,9 +47,7 @@ from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, WorldState
 
 try:
-    from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
     from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_typestore
 except ImportError as error:
     raise MissingExtraError("rosbags", "bag", "writing recordings") from error
 
@@ -72,17 +71,6 @@ class Described(NamedTuple):
     srdf: str = ""
 
 
-@dataclass
-class Written:
-    """What was written.
-
-    Attributes:
-        messages: how many on each topic.
-    """
-
-    messages: dict[str, int] = field(default_factory=dict)
-
-
 def write_bag(
     states: Sequence[WorldState],
     path: Path,
@@ -91,7 +79,7 @@ def write_bag(
     *,
     links: bool = True,
     force: bool = False,
-) -> Written:
+) -> dict[str, int]:
     """Write states as a rosbag2.
 
     Args:
@@ -101,6 +89,9 @@ def write_bag(
         problems: takes what a recording cannot carry.
         links: publish the robots' links on ``/tf`` too, by forward kinematics, as robot_state_publisher does.
         force: replace a folder that is not empty.
+
+    Returns:
+        How many messages were written on each topic.
 
     Raises:
         RequestError: there are no states, or several without or with the same time; or a time that ROS cannot say; or
@@ -132,7 +123,7 @@ def write_bag(
         for file in inner.iterdir():
             shutil.move(file, folder / file.name)
         inner.rmdir()
-    return bag.written
+    return bag.topics.counts
 
 
 class _Bag:
@@ -145,10 +136,8 @@ class _Bag:
         links: bool,
     ) -> None:
         self.writer, self.described, self.problems, self.links = writer, described, problems, links
-        self.store = get_typestore(Stores.ROS2_JAZZY)
-        self.maker = MessageMaker(self.store.types)
-        self.written = Written()
-        self.connections: dict[str, Connection] = {}
+        self.topics = BagTopics(writer)
+        self.maker = MessageMaker(self.topics.types)
         self.told: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
@@ -175,7 +164,7 @@ class _Bag:
             texts = self.described.get(name, Described())
             for topic, text in (("robot_description", texts.urdf), ("robot_description_semantic", texts.srdf)):
                 if text:
-                    self.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)
+                    self.topics.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)
 
     def _static_transforms(self, states: Sequence[WorldState], time_ns: int) -> None:
         transforms = [
@@ -193,7 +182,7 @@ class _Bag:
             ]
         if transforms:
             message = self.maker.transforms(time_ns, transforms)
-            self.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
+            self.topics.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
 
     def parent(self, name: str) -> str:
         """Return the tf frame of a parent: a model's is its root link."""
@@ -201,7 +190,7 @@ class _Bag:
 
     def write(self, state: WorldState) -> None:
         time_ns = state.time_ns or 0
-        self.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
+        self.topics.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
         transforms = []
         for age in ages_of(state):
             if age.age_ns:
@@ -217,7 +206,7 @@ class _Bag:
         if state.engines or state.foreign:
             self.tell("engine states and foreign elements have no place in a recording", "engine")
         if transforms:
-            self.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
+            self.topics.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
 
     def _model(self, model: ModelState, time_ns: int) -> list[Transform]:
         joints, positions = self._joints(model)
@@ -243,10 +232,10 @@ class _Bag:
             else:
                 rows += _scalar_rows(joint)
         for message in self.maker.joint_states(time_ns, rows):
-            self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
+            self.topics.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
         for frame, some in by_frame.items():
             for message in self.maker.multi_dof(time_ns, frame, some):
-                self.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
+                self.topics.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
         if any(link.wrench is not None for link in model.links):
             self.tell(f"the wrenches on the links of '{model.name}' have no place in a recording", "wrench")
         return transforms + self._link_transforms(model, positions)
@@ -307,27 +296,6 @@ class _Bag:
         if f"{key} {text}" not in self.told:
             self.told.add(f"{key} {text}")
             self.problems.warning(f"not-recorded-{key}", text, Place(str(self.writer.path.name)))
-
-    def send(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool = False) -> None:
-        if topic not in self.connections:
-            qos = [_LATCHED] if latched else []
-            added = self.writer.add_connection(topic, msgtype, typestore=self.store, offered_qos_profiles=qos)
-            self.connections[topic] = added
-        self.writer.write(self.connections[topic], time_ns, self.store.serialize_cdr(message, msgtype))
-        self.written.messages[topic] = self.written.messages.get(topic, 0) + 1
-
-
-_LATCHED = Qos(
-    QosHistory.KEEP_LAST,
-    1,
-    QosReliability.RELIABLE,
-    QosDurability.TRANSIENT_LOCAL,
-    QosTime(0, 0),
-    QosTime(0, 0),
-    QosLiveliness.AUTOMATIC,
-    QosTime(0, 0),
-    False,
-)
 
 
 def _fixed_frames(states: Sequence[WorldState]) -> set[str]:

@@ -28,7 +28,8 @@ from robot_semantics.recording.outputs import (
     series_arrays,
 )
 from robot_semantics.recording.parallel import Workers, choose_workers
-from robot_semantics.recording.recording import Recording, RecordingPlan, plan_recording, read_recording
+from robot_semantics.recording.recording import Recording, read_recording
+from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
 from robot_semantics.recording.render import Block, Rendered, render
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler

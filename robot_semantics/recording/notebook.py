@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.gaps import GapSummary, count_gaps
-from robot_semantics.recording.recording import Recording, plan_recording
+from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.recording import read_recording as read_plan
+from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.convert.messages import MULTI_DOF, STRING, TF_MESSAGE
-from robot_semantics.recording.bags import BagInfo
+from robot_semantics.convert.messages import STRING
 from robot_semantics.recording.clock_resets import (
+    Ahead,
+    Jump,
     Pieces,
+    Reset,
     clocks,
     find_resets,
     from_zero,
@@ -24,21 +25,16 @@ from robot_semantics.recording.clock_resets import (
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
-from robot_semantics.recording.message_types import FIELDS, ODOMETRY, USUAL_TYPES
-from robot_semantics.recording.namespaces import TF_KINDS, FrameNames, frame_names, namespace_of
+from robot_semantics.recording.namespaces import FrameNames, frame_names
 from robot_semantics.recording.reading import Refusals, Text
+from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import (
-    DESCRIPTION,
-    SEMANTIC,
-    Loaded,
     RecordedRobot,
     RequestError,
-    RobotRequest,
     describe_robot,
-    found_robots,
 )
 from robot_semantics.recording.senders import one_sender_each
-from robot_semantics.recording.stretches import Advance, Stretch, Task, definition_problems, inspect_bag, read_stretch
+from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
 from robot_semantics.recording.timeline import IntArray
 
 Span = tuple[int, int]
@@ -46,40 +42,6 @@ Span = tuple[int, int]
 
 Run = Callable[[Sequence[Task], Advance | None], Iterator[Stretch]]
 """Something that does tasks, here or elsewhere, and gives their results in the order of the tasks."""
-
-
-@dataclass(frozen=True)
-class RecordingPlan:
-    """What will be read.
-
-    Attributes:
-        bags: what each bag holds.
-        topics: each topic's part: ``parse`` or ``stamps``.
-        requests: the robots.
-        loaded: what the robots' description files say.
-        joint_topics: where each robot's joint states are.
-    """
-
-    bags: tuple[BagInfo, ...]
-    topics: Mapping[str, str]
-    requests: tuple[RobotRequest, ...]
-    loaded: tuple[Loaded, ...]
-    joint_topics: tuple[tuple[str, ...], ...]
-
-    @property
-    def place(self) -> Place:
-        """What problems of the recording as a whole are reported under."""
-        return Place(", ".join(str(bag.path) for bag in self.bags))
-
-    def place_of(self, topic: str) -> Place:
-        """What problems of a topic are reported under: the bags that have it."""
-        having = [str(bag.path) for bag in self.bags if topic in bag.topics]
-        return Place(", ".join(having)) if having else self.place
-
-    @property
-    def message_count(self) -> int:
-        """How many messages will be read, as far as the bags say."""
-        return sum(count for bag in self.bags for topic, count in bag.counts().items() if topic in self.topics)
 
 
 @dataclass(frozen=True)
@@ -117,68 +79,6 @@ class Recording:
         logs = np.concatenate([np.asarray(part["log"]) for part in found])
         stamps = np.concatenate([stamps_of(part) for part in found])
         return stamps[np.argsort(logs, kind="stable")]
-
-
-def plan_recording(
-    paths: Sequence[Path],
-    requests: Sequence[RobotRequest],
-    problems: Diagnostics,
-    *,
-    at_topic: str | None = None,
-) -> RecordingPlan:
-    """Look at the bags and decide what to read of them.
-
-    Args:
-        paths: the bags.
-        requests: the robots; one without a name stands for all that the bags tell of.
-        problems: takes what was found and what was not.
-        at_topic: a topic of whose messages the times are wanted.
-
-    Raises:
-        BagError: nothing can be read of a bag.
-        DescriptionError: a description file cannot be read, or gives no robot.
-        UnknownNameError: a topic that was named is in none of them.
-        RequestError: it is not clear which topic is meant.
-    """
-    # First of all: what is wrong with these files shows before minutes of reading.
-    asked = [(request, request.load(problems)) for request in requests]
-    bags = tuple(inspect_bag(path, problems) for path in paths)
-    types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
-    place = Place(", ".join(str(path) for path in paths))
-    wanted: dict[str, str] = {}
-    everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
-    if everyone:
-        asked = [(request, asked[0][1]) for request in found_robots(types, requests[0], problems, place)]
-    spaces = [request.namespace for request, _ in asked]
-    joint_topics = []
-    for request, _ in asked:
-        topics_of_joints = request.joint_topics(types, spaces, problems, place)
-        request.check_odometry(types)
-        joint_topics.append(topics_of_joints)
-        for topic in (*topics_of_joints, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
-            wanted[topic] = "parse"
-    for topic, msgtype in types.items():
-        space = namespace_of(topic)
-        tree = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
-        if msgtype in (ODOMETRY, MULTI_DOF) or (tree and (everyone or space in ("", *spaces))):
-            wanted[topic] = "parse"
-    topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
-    if at_topic is not None:
-        if at_topic not in types:
-            raise UnknownNameError("topic", at_topic, types)
-        topics.setdefault(at_topic, "stamps")
-    for topic, msgtype in types.items():
-        usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
-        if msgtype != usual and topic not in topics:
-            text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
-            problems.warning("unusual-type", text, place)
-    for bag in bags:
-        for topic, problem in definition_problems(bag, topics):
-            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
-            topics.pop(topic, None)
-    return RecordingPlan(
-        bags, topics, tuple(request for request, _ in asked), tuple(files for _, files in asked), tuple(joint_topics)
-    )
 
 
 def read_recording(
@@ -232,35 +132,10 @@ def read_recording(
     if spans is None:
         _report_counts(plan, counts, problems)
     pieces, ahead = without_ahead(from_zero(pieces))
-    for topic in dict.fromkeys(message.topic for message in ahead):
-        mine = [message for message in ahead if message.topic == topic]
-        noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
-        text = (
-            f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
-            f"by {max(message.by_ns for message in mine) / 1e9:.3f} s, the first at {_clock(mine[0].log_ns)}"
-        )
-        problems.warning("stamped-ahead", text, plan.place_of(topic))
-    wall, other = clocks(pieces)
-    if wall and other:
-        text = (
-            f"two clocks are mixed: {_listed(wall)} are stamped by the wall clock, {_listed(other)} by one that was "
-            "started, as a simulation's; what one topic says is not known at the times of another"
-        )
-        problems.error("clocks-mixed", text, place)
+    _report_ahead(ahead, problems, plan)
+    _report_clocks(pieces, problems, place)
     resets, jumps = find_resets(pieces)
-    for jump in jumps[:5]:
-        problems.warning(
-            "time-jump",
-            f"the stamps of '{jump.topic}' jump ahead by {jump.by_ns / 1e9:.3f} s at {_clock(jump.log_ns)}",
-            plan.place_of(jump.topic),
-        )
-    chosen = len(resets) if run is None else run - 1
-    if not 0 <= chosen <= len(resets):
-        raise RequestError(f"there is no run {run}; the recording has {len(resets) + 1}")
-    for number, reset in enumerate(resets):
-        which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
-        text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
-        problems.warning("time-reset", text, plan.place_of(reset.topic))
+    chosen = _chosen_run(run, resets, jumps, problems, plan)
     pieces = one_sender_each(take_run(pieces, resets, chosen), problems, place)
     robots = tuple(
         replace(describe_robot(request, files, texts, problems), joint_topics=topics)
@@ -317,6 +192,47 @@ def _tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task
         moving = {topic: part for topic, part in plan.topics.items() if topic not in lasting}
         for start, stop in spans:
             yield Task(bag.path, moving, False, start, stop)
+
+
+def _report_ahead(ahead: Sequence[Ahead], problems: Diagnostics, plan: RecordingPlan) -> None:
+    for topic in dict.fromkeys(message.topic for message in ahead):
+        mine = [message for message in ahead if message.topic == topic]
+        noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
+        text = (
+            f"topic '{topic}': {noun} stamped ahead of the clock and left out, "
+            f"by {max(message.by_ns for message in mine) / 1e9:.3f} s, the first at {_clock(mine[0].log_ns)}"
+        )
+        problems.warning("stamped-ahead", text, plan.place_of(topic))
+
+
+def _report_clocks(pieces: Pieces, problems: Diagnostics, place: Place) -> None:
+    wall, other = clocks(pieces)
+    if wall and other:
+        text = (
+            f"two clocks are mixed: {_listed(wall)} are stamped by the wall clock, {_listed(other)} by one that was "
+            "started, as a simulation's; what one topic says is not known at the times of another"
+        )
+        problems.error("clocks-mixed", text, place)
+
+
+def _chosen_run(
+    run: int | None, resets: Sequence[Reset], jumps: Sequence[Jump], problems: Diagnostics, plan: RecordingPlan
+) -> int:
+    """Return the index of the run that is read, and tell where the clock jumped."""
+    for jump in jumps[:5]:
+        problems.warning(
+            "time-jump",
+            f"the stamps of '{jump.topic}' jump ahead by {jump.by_ns / 1e9:.3f} s at {_clock(jump.log_ns)}",
+            plan.place_of(jump.topic),
+        )
+    chosen = len(resets) if run is None else run - 1
+    if not 0 <= chosen <= len(resets):
+        raise RequestError(f"there is no run {run}; the recording has {len(resets) + 1}")
+    for number, reset in enumerate(resets):
+        which = f"run {chosen + 1} of {len(resets) + 1} is read" if number == 0 else f"run {number + 2} begins"
+        text = f"the stamps of '{reset.topic}' go back by {reset.by_ns / 1e9:.3f} s at {_clock(reset.log_ns)}; {which}"
+        problems.warning("time-reset", text, plan.place_of(reset.topic))
+    return chosen
 
 
 def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingPlan) -> None:

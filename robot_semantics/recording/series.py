@@ -21,8 +21,8 @@ from robot_semantics.state.model_states import (
     model_state,
     pose_of,
     pose_rows,
-    six_or_none,
 )
+from robot_semantics.usdf.poses import six_or_none
 from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
 
 

@@ -15,7 +15,7 @@ from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.state.apply import AppliedState
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, xyz_quat_from_matrix
-from robot_semantics.usdf.frames import ResolvedWorld
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD
 
 FloatArray = npt.NDArray[np.float64]

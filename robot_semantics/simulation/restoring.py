@@ -13,8 +13,8 @@ from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base
-from robot_semantics.usdf.frames import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
 IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))

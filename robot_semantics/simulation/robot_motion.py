@@ -13,8 +13,8 @@ from robot_semantics.simulation.restoring import RestorePlan, Standing
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import invert, matrix_from_pose, matrix_from_rotation
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.poses import six
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 

@@ -22,10 +22,11 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.link_agreement import compare_links
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base, RootPlacement
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
 from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
 

@@ -14,10 +14,10 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
-from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.reader import examine
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.reader import SourceMap

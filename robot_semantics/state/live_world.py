@@ -22,7 +22,6 @@ from robot_semantics.state.model_states import (
     pose_of,
     pose_rows,
     series_of,
-    six_or_none,
     with_links,
 )
 from robot_semantics.state.report import RestoreItem
@@ -30,16 +29,14 @@ from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSou
 from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
-from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.usdf.ages import ValueAge
-from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import IDENTITY, pose_from_matrix, pose_quaternions
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+from robot_semantics.usdf.frames import carried
+from robot_semantics.usdf.poses import IDENTITY
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
 
 AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-_STILL: Vec6 = (0.0,) * 6
 
 
 class StaleStateError(RobotSemanticsError):
@@ -325,29 +322,6 @@ class _Making:
         self.frames = {name: frame for name, frame in self.frames.items() if name in needed}
         self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed]
         self.ages = [age for age in self.ages if age.model is not None or age.name in needed | set(self.models)]
-
-
-def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelState | Frame:
-    """Return `body`, given relative to a link of `carrier`, relative to the carrier, as far as that follows."""
-    state = next((state for state in carrier.links if state.name == link), None)
-    if body.pose is None or state is None or state.pose is None:
-        return replace(body, parent=carrier.name, pose=None, twist=None)
-    at = link_frame(state, "link", "carrier")
-    small = WorldState(
-        frames=(Frame("carrier", WORLD, IDENTITY, _STILL), at, Frame("body", "link", body.pose, body.twist))
-    )
-    resolved = resolve(small)
-    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0].tolist())
-    return replace(body, parent=carrier.name, pose=pose_from_matrix(resolved.pose("body", "carrier")), twist=twist)
-
-
-def link_frame(link: LinkState, name: str, parent: str) -> Frame:
-    """Return a link of a model as a frame in it; its twist turned from the link's axes into the model's."""
-    twist = None
-    if link.twist is not None and link.pose is not None:
-        R = matrix_from_quat(pose_quaternions([link.pose])[0])
-        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]).tolist())
-    return Frame(name, parent, link.pose, twist)
 
 
 @lru_cache(maxsize=8)

@@ -18,7 +18,8 @@ from robot_semantics.state.samples import RobotSample
 from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import rpy_from_quat, xyz_quat_from_matrix
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, Vec6
+from robot_semantics.usdf.poses import six_or_none
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -245,14 +246,6 @@ def pose_of(row: Sequence[float]) -> Pose | None:
 def stated(values: Sequence[float]) -> tuple[float, ...] | None:
     """Return the values, None if one is NaN or there are none."""
     return tuple(values) if values and all(value == value for value in values) else None
-
-
-def six_or_none(values: Sequence[float]) -> Vec6 | None:
-    """Return six numbers, None where one of them is NaN."""
-    if any(value != value for value in values):
-        return None
-    a, b, c, d, e, f = values
-    return (a, b, c, d, e, f)
 
 
 def variable_columns(joints: Sequence[str], widths: Sequence[int]) -> tuple[str, ...]:

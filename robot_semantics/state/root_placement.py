@@ -16,8 +16,8 @@ from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
 from robot_semantics.transforms import matrix_from_pose, quat_angle, quat_from_matrix, xyz_quat_from_matrix
-from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.poses import pose_quaternions
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, ModelState
 
 FloatArray = npt.NDArray[np.float64]

@@ -6,8 +6,8 @@ that is not stated. ``T_world_x`` is the pose of x in the world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -15,167 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
-from robot_semantics.transforms import invert
-from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, pose_matrices, six
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.transforms import matrix_from_quat
+from robot_semantics.usdf.poses import (
+    IDENTITY,
+    FloatArray,
+    pose_from_matrix,
+    pose_matrices,
+    pose_quaternions,
+    six,
+    six_or_none,
+)
+from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.validity import SOURCE, path_of, problems
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, Vec6, WorldState
 from robot_semantics.xml.reader import SourceMap
-
-
-class NotStatedError(RobotSemanticsError):
-    """Something was asked that the state does not say.
-
-    Attributes:
-        name: of what.
-        what: what is not stated, for example ``"twist"``.
-    """
-
-    def __init__(self, name: str, what: str) -> None:
-        self.name = name
-        self.what = what
-        super().__init__(f"the state does not say the {what} of '{name}'")
-
-
-@dataclass(frozen=True, eq=False)
-class ResolvedWorld:
-    """Poses and motions of everything a state says, all in the world; make it with `resolve`.
-
-    Attributes:
-        state: the state.
-        names: all names, models and frames first, then the links as ``model::link``; the world itself is the first.
-        index: place of each name.
-        T_world_body: (n, 4, 4) poses, read-only [m].
-        twists: (n, 6) velocity of each origin, then angular velocity, relative to the world in the world's axes
-            [m/s, rad/s]; NaN where something on the way to the world states none; read-only.
-        wrenches: (n, 6) force, then torque about the own origin, in the world's axes [N, N m]; NaN where none is
-            stated; read-only.
-        parents: (n,) place of what each is stated relative to; the world's is itself.
-        steps: (n, 6) twist of each relative to its parent, in the world's axes; NaN where none is stated; read-only.
-    """
-
-    state: WorldState
-    names: tuple[str, ...]
-    index: Mapping[str, int]
-    T_world_body: FloatArray
-    twists: FloatArray
-    wrenches: FloatArray
-    parents: npt.NDArray[np.intp]
-    steps: FloatArray
-
-    def at(self, name: str) -> int:
-        """Return the place of a name in the arrays.
-
-        Raises:
-            UnknownNameError: no model, frame or link has it.
-            NotStatedError: the link is stated, but not its pose.
-        """
-        found = self.index.get(name)
-        if found is not None:
-            return found
-        if any(name == f"{m.name}{SEPARATOR}{link.name}" for m in self.state.models for link in m.links):
-            raise NotStatedError(name, "pose")
-        raise UnknownNameError("model, frame or link", name, self.names)
-
-    def pose(self, name: str, relative_to: str = WORLD) -> FloatArray:
-        """Return the (4, 4) pose of `name` in the frame of `relative_to` [m].
-
-        Raises:
-            UnknownNameError: there is no such name.
-            NotStatedError: a pose is not stated.
-        """
-        T: FloatArray = self.poses((name,), relative_to)[0]
-        return T
-
-    def poses(self, names: Sequence[str], relative_to: str = WORLD) -> FloatArray:
-        """Return (k, 4, 4) poses of `names` in the frame of `relative_to` [m]; otherwise as `pose`."""
-        T_world_body = self.T_world_body[[self.at(name) for name in names]]
-        if relative_to == WORLD:
-            return T_world_body
-        result: FloatArray = invert(self.T_world_body[self.at(relative_to)]) @ T_world_body
-        return result
-
-    def twist(self, name: str, relative_to: str = WORLD, axes: str | None = None) -> Vec6:
-        """Return vx vy vz wx wy wz of `name`'s origin as an observer fixed to `relative_to` sees it [m/s, rad/s].
-
-        It is given in the axes of `axes`, by default those of `relative_to`.
-
-        Raises:
-            UnknownNameError: there is no such name.
-            NotStatedError: a pose or a motion on the way is not stated.
-        """
-        row = self.relative_twists((name,), relative_to, axes)[0]
-        if np.isnan(row).any():
-            raise NotStatedError(self._unmoved(self.at(name), self.at(relative_to)), "twist")
-        return six(row)
-
-    def relative_twists(self, names: Sequence[str], relative_to: str = WORLD, axes: str | None = None) -> FloatArray:
-        """Return (k, 6) twists as `twist` does, NaN where one is not stated."""
-        at, observer = [self.at(name) for name in names], self.at(relative_to)
-        twists = np.array(self.twists[at])
-        moving = np.broadcast_to(self.twists[observer], twists.shape).copy()
-        unknown = np.isnan(twists).any(axis=1) | np.isnan(moving).any(axis=1)
-        for row in np.flatnonzero(unknown).tolist() if observer else ():
-            # How the frames above both of them move makes no difference to what one sees of the other.
-            above = set(self._path(at[row]))
-            common = next(place for place in self._path(observer) if place in above)
-            twists[row], moving[row] = self._twist_from(common, at[row]), self._twist_from(common, observer)
-        # The observer's frame carries along whatever is fixed to it; that motion is not seen from it.
-        lever = self.T_world_body[at, :3, 3] - self.T_world_body[observer, :3, 3]
-        twists[:, :3] -= moving[:, :3] + np.cross(moving[:, 3:], lever)
-        twists[:, 3:] -= moving[:, 3:]
-        return _into_axes(self.T_world_body[self.at(relative_to if axes is None else axes), :3, :3], twists)
-
-    def path(self, name: str) -> list[str]:
-        """Return the names from `name` up to the world's, which is the last.
-
-        Raises:
-            UnknownNameError: there is no such name.
-            NotStatedError: the link is stated, but not its pose.
-        """
-        return [self.names[place] for place in self._path(self.at(name))]
-
-    def _path(self, place: int) -> list[int]:
-        """Return the places from this one up to the world's."""
-        path = [place]
-        while path[-1]:
-            path.append(int(self.parents[path[-1]]))
-        return path
-
-    def _twist_from(self, ancestor: int, place: int) -> FloatArray:
-        """Return (6,) the twist relative to an ancestor, in the world's axes."""
-        path = self._path(place)
-        twist = np.zeros(6)
-        for here in reversed(path[: path.index(ancestor)]):
-            lever = self.T_world_body[here, :3, 3] - self.T_world_body[self.parents[here], :3, 3]
-            twist[:3] += np.cross(twist[3:], lever)
-            twist += self.steps[here]
-        return twist
-
-    def _unmoved(self, place: int, observer: int) -> str:
-        """Return the name of the one between two places whose motion is not stated."""
-        one, other = self._path(place), self._path(observer)
-        between = [here for here in (*one, *other) if (here in one) != (here in other)]
-        return self.names[next(here for here in between if np.isnan(self.steps[here]).any())]
-
-    def wrench(self, name: str, about: str | None = None, axes: str | None = None) -> Vec6:
-        """Return fx fy fz tx ty tz on the link `name` [N, N m].
-
-        The torque is about the origin of `about`, by default the link's own; both are in the axes of `axes`, by
-        default those of `about`.
-
-        Raises:
-            UnknownNameError: there is no such name.
-            NotStatedError: a pose or the wrench is not stated.
-        """
-        at = self.at(name)
-        wrench = np.array(self.wrenches[at])
-        if np.isnan(wrench).any():
-            raise NotStatedError(name, "wrench")
-        point = at if about is None else self.at(about)
-        wrench[3:] += np.cross(self.T_world_body[at, :3, 3] - self.T_world_body[point, :3, 3], wrench[:3])
-        R_world_axes = self.T_world_body[point if axes is None else self.at(axes), :3, :3]
-        return six(_into_axes(R_world_axes, wrench[np.newaxis])[0])
 
 
 def resolve(
@@ -279,6 +133,29 @@ def without_parent_links(state: WorldState) -> WorldState:
     )
 
 
+def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelState | Frame:
+    """Return `body`, given relative to a link of `carrier`, relative to the carrier, as far as that follows."""
+    state = next((state for state in carrier.links if state.name == link), None)
+    if body.pose is None or state is None or state.pose is None:
+        return replace(body, parent=carrier.name, pose=None, twist=None)
+    at = link_frame(state, "link", "carrier")
+    small = WorldState(
+        frames=(Frame("carrier", WORLD, IDENTITY, _STILL), at, Frame("body", "link", body.pose, body.twist))
+    )
+    resolved = resolve(small)
+    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0].tolist())
+    return replace(body, parent=carrier.name, pose=pose_from_matrix(resolved.pose("body", "carrier")), twist=twist)
+
+
+def link_frame(link: LinkState, name: str, parent: str) -> Frame:
+    """Return a link of a model as a frame in it; its twist turned from the link's axes into the model's."""
+    twist = None
+    if link.twist is not None and link.pose is not None:
+        R = matrix_from_quat(pose_quaternions([link.pose])[0])
+        twist = six_or_none(np.concatenate([R @ link.twist[:3], R @ link.twist[3:]]).tolist())
+    return Frame(name, parent, link.pose, twist)
+
+
 def _place_bodies(
     T_parent_body: FloatArray,
     stated: FloatArray,
@@ -336,6 +213,7 @@ def _place_links(
 
 
 _UNKNOWN: Vec6 = (np.nan,) * 6
+_STILL: Vec6 = (0.0,) * 6
 
 
 def _rows(values: Sequence[Vec6 | None]) -> FloatArray:
@@ -347,11 +225,6 @@ def _out_of_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
     halves = sixes.reshape(-1, 2, 3)
     turned: FloatArray = np.einsum("nij,nkj->nki", R_world_axes, halves).reshape(-1, 6)
     return turned
-
-
-def _into_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
-    """Return (n, 6) twists or wrenches in the axes of one (3, 3) rotation from those in the world's."""
-    return (sixes.reshape(-1, 2, 3) @ R_world_axes).reshape(-1, 6)
 
 
 def _place(places: SourceMap | None, at: int, path: str) -> Place:

@@ -97,3 +97,11 @@ def _six(row: FloatArray) -> Vec6:
 def _quaternion(row: FloatArray) -> Quaternion:
     x, y, z, w = row.tolist()
     return (x, y, z, w)
+
+
+def six_or_none(values: Sequence[float]) -> Vec6 | None:
+    """Return six numbers, None where one of them is NaN."""
+    if any(value != value for value in values):
+        return None
+    a, b, c, d, e, f = values
+    return (a, b, c, d, e, f)

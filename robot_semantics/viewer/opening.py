@@ -20,8 +20,8 @@ from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.descriptions import robots_of
-from robot_semantics.usdf.frames import ResolvedWorld
 from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag

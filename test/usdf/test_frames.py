@@ -16,9 +16,10 @@ from support.states import Chance
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
-from robot_semantics.usdf.frames import NotStatedError, resolve, without_parent_links
+from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_document
+from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, Vec6, WorldState
 
 H = 1e-6

@@ -25,8 +25,9 @@ from robot_semantics.state.root_source import RootSource
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.transforms import quat_angle, quat_from_matrix
 from robot_semantics.usdf.descriptions import FileFinder
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import is_of, looks_digest
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 

@@ -27,8 +27,9 @@ from robot_semantics.ros.messages.maker import MAKER, pose_message
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem, RestoreLog
-from robot_semantics.usdf.frames import ResolvedWorld, resolve
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 
 _GET, _SET = SimulatorFeatures.ENTITY_STATE_GETTING, SimulatorFeatures.ENTITY_STATE_SETTING

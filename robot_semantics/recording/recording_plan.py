@@ -1,0 +1,118 @@
+"""What of some bags will be read for some robots: topics, namespaces and descriptions, before minutes of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
+from robot_semantics.recording.bags import BagInfo
+from robot_semantics.recording.message_types import FIELDS, ODOMETRY, USUAL_TYPES
+from robot_semantics.recording.namespaces import TF_KINDS, namespace_of
+from robot_semantics.recording.robots import (
+    DESCRIPTION,
+    SEMANTIC,
+    Loaded,
+    RobotRequest,
+    found_robots,
+)
+from robot_semantics.recording.stretches import definition_problems, inspect_bag
+
+
+@dataclass(frozen=True)
+class RecordingPlan:
+    """What will be read.
+
+    Attributes:
+        bags: what each bag holds.
+        topics: each topic's part: ``parse`` or ``stamps``.
+        requests: the robots.
+        loaded: what the robots' description files say.
+        joint_topics: where each robot's joint states are.
+    """
+
+    bags: tuple[BagInfo, ...]
+    topics: Mapping[str, str]
+    requests: tuple[RobotRequest, ...]
+    loaded: tuple[Loaded, ...]
+    joint_topics: tuple[tuple[str, ...], ...]
+
+    @property
+    def place(self) -> Place:
+        """What problems of the recording as a whole are reported under."""
+        return Place(", ".join(str(bag.path) for bag in self.bags))
+
+    def place_of(self, topic: str) -> Place:
+        """What problems of a topic are reported under: the bags that have it."""
+        having = [str(bag.path) for bag in self.bags if topic in bag.topics]
+        return Place(", ".join(having)) if having else self.place
+
+    @property
+    def message_count(self) -> int:
+        """How many messages will be read, as far as the bags say."""
+        return sum(count for bag in self.bags for topic, count in bag.counts().items() if topic in self.topics)
+
+
+def plan_recording(
+    paths: Sequence[Path],
+    requests: Sequence[RobotRequest],
+    problems: Diagnostics,
+    *,
+    at_topic: str | None = None,
+) -> RecordingPlan:
+    """Look at the bags and decide what to read of them.
+
+    Args:
+        paths: the bags.
+        requests: the robots; one without a name stands for all that the bags tell of.
+        problems: takes what was found and what was not.
+        at_topic: a topic of whose messages the times are wanted.
+
+    Raises:
+        BagError: nothing can be read of a bag.
+        DescriptionError: a description file cannot be read, or gives no robot.
+        UnknownNameError: a topic that was named is in none of them.
+        RequestError: it is not clear which topic is meant.
+    """
+    # First of all: what is wrong with these files shows before minutes of reading.
+    asked = [(request, request.load(problems)) for request in requests]
+    bags = tuple(inspect_bag(path, problems) for path in paths)
+    types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
+    place = Place(", ".join(str(path) for path in paths))
+    wanted: dict[str, str] = {}
+    everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
+    if everyone:
+        asked = [(request, asked[0][1]) for request in found_robots(types, requests[0], problems, place)]
+    spaces = [request.namespace for request, _ in asked]
+    joint_topics = []
+    for request, _ in asked:
+        topics_of_joints = request.joint_topics(types, spaces, problems, place)
+        request.check_odometry(types)
+        joint_topics.append(topics_of_joints)
+        for topic in (*topics_of_joints, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
+            wanted[topic] = "parse"
+    for topic, msgtype in types.items():
+        space = namespace_of(topic)
+        tree = msgtype == TF_MESSAGE and topic.rpartition("/")[2] in TF_KINDS
+        if msgtype in (ODOMETRY, MULTI_DOF) or (tree and (everyone or space in ("", *spaces))):
+            wanted[topic] = "parse"
+    topics = {topic: part for topic, part in wanted.items() if types.get(topic) in FIELDS}
+    if at_topic is not None:
+        if at_topic not in types:
+            raise UnknownNameError("topic", at_topic, types)
+        topics.setdefault(at_topic, "stamps")
+    for topic, msgtype in types.items():
+        usual = USUAL_TYPES.get(topic.rpartition("/")[2], msgtype)
+        if msgtype != usual and topic not in topics:
+            text = f"topic '{topic}' is not read: its messages are {msgtype}, not {usual}"
+            problems.warning("unusual-type", text, place)
+    for bag in bags:
+        for topic, problem in definition_problems(bag, topics):
+            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
+            topics.pop(topic, None)
+    return RecordingPlan(
+        bags, topics, tuple(request for request, _ in asked), tuple(files for _, files in asked), tuple(joint_topics)
+    )
