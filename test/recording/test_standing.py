@@ -233,3 +233,26 @@ def test_a_virtual_joint_s_frame_that_the_transforms_reach_is_not_warned_of(tool
     _, stderr = exported(tools, tape)
     odd = "'cart' is recorded in 'map', which is not connected to 'odom', its virtual joint's parent frame"
     assert (odd in warnings(stderr)) is (above is None)
+
+
+def test_only_the_robot_whose_virtual_joint_s_frame_is_not_reached_is_warned_of(tools: Any) -> None:
+    tape = tools.Tape()
+    for name, parent in (("a", "odom"), ("b", "map")):
+        tape.text(f"/{name}/robot_description", CART.format(root="deck"))
+        virtual = '<virtual_joint name="v" type="planar" parent_frame="odom" child_link="deck"/>'
+        tape.text(f"/{name}/robot_description_semantic", f'<robot name="cart">{virtual}</robot>')
+        tape.tf([(tools.START, parent, f"{name}/deck", (2, 0, 0, *UNTURNED))])
+    _, stderr = exported(tools, tape, "--model", "a:/a", "--model", "b:/b")
+    odd = "is recorded in 'map', which is not connected to 'odom', its virtual joint's parent frame"
+    assert [line for line in warnings(stderr) if "virtual joint" in line] == [f"'b' {odd}"]
+
+
+def test_a_world_frame_above_which_frames_go_round_ends_the_walk(tools: Any) -> None:
+    tape = tools.Tape()
+    for parent, child in (("a", "b"), ("b", "c"), ("c", "a"), ("c", "cup")):
+        tape.tf([(tools.START, parent, child, (1, 0, 0, *UNTURNED))])
+    bag = tape.write(tools.folder / "bag")
+    code, _, stderr = tools.run("export", bag, "--world-frame", "cup", "-o", tools.folder / "state.usdf")
+    assert code == 0, stderr
+    found = {frame.name: frame.parent for frame in read_world(tools.folder / "state.usdf").frames}
+    assert found == {"cup": "world", "c": "cup", "b": "c", "a": "b"}
