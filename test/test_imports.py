@@ -162,6 +162,6 @@ def test_no_module_grows_beyond_what_a_reader_can_hold() -> None:
     long = {
         str(path.relative_to(PACKAGE)): n
         for path in modules(PACKAGE)
-        if (n := len(path.read_text().splitlines())) > 450
+        if (n := len(path.read_text().splitlines())) > 350
     }
     assert not long

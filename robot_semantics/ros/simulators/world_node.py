@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from geometry_msgs.msg import Transform
 from rclpy.executors import ExternalShutdownException
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
@@ -21,7 +20,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.ros.messages.maker import MAKER, pose_message
+from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import (
     item_messages,
     note_messages,
@@ -30,6 +29,7 @@ from robot_semantics.ros.messages.world_messages import (
 )
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import QuietExecutor
+from robot_semantics.ros.simulators.simulated_messages import base_state_message, joint_state_message
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
@@ -40,7 +40,7 @@ from robot_semantics.simulation.mujoco_stepping import send_warnings_to
 from robot_semantics.simulation.simulator import SimulationError
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
-from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import check_writable, write_world
 
 NODE_NAME = "mujoco_world"
@@ -332,35 +332,3 @@ class MujocoWorld(GuardedNode):
             self.get_logger().warning(shown(f"{what}: not restored: {item}", 1000))
         for note in report.notes:
             self.get_logger().info(shown(f"{what}: {note}", 1000))
-
-
-def joint_state_message(layout: ModelLayout, model: ModelState) -> JointState:
-    """Return the joint states of one model; a planar or floating joint's values stand under MoveIt's variable names."""
-    names: list[str] = []
-    positions: list[float] = []
-    velocities: list[float] = []
-    efforts: list[float] = []
-    for place, joint in zip(layout.joints, model.joints, strict=True):
-        names += place.joint.variable_names
-        positions += joint.positions or ()
-        velocities += joint.velocities or ()
-        efforts += joint.torques or ()
-    if len(velocities) != len(positions):
-        # A floating joint has six rates for seven variables; this message has no place for them.
-        velocities, efforts = [], []
-    return JointState(name=names, position=positions, velocity=velocities, effort=efforts)
-
-
-def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointState:
-    """Return the root joint's state of one model: pose in, and twist relative to, the parent, in the parent's axes."""
-    message = MultiDOFJointState(joint_names=[layout.spec.root_joint.name])
-    message.header.frame_id = model.parent
-    if model.pose is not None:
-        pose = pose_message(model.pose)
-        transform = Transform(rotation=pose.orientation)
-        translation = transform.translation
-        translation.x, translation.y, translation.z = pose.position.x, pose.position.y, pose.position.z
-        message.transforms = [transform]
-    if model.twist is not None:
-        message.twist = [MAKER.twist(model.twist)]
-    return message
