@@ -86,9 +86,11 @@ def test_what_breaks_the_structure_is_not(case: str, kind: str) -> None:
 OF_EXTENSIONS = {
     "U2.4-rejects-a-property-without-a-value",
     "U5.4-rejects-a-quaternion-of-three",
+    "U9.2-rejects-a-point-without-digits-behind-it",
     "U9.2-rejects-an-exponent",
     "U9.2-rejects-eleven-digits-of-seconds",
-    "U9.2-rejects-too-few-digits",
+    "U9.2-rejects-no-point-with-a-warning-and-reads-it",
+    "U9.2-rejects-too-few-digits-with-a-warning-and-reads-them",
     "U9.3-rejects-a-word-and-ten-digits-behind-the-point",
     "U9.4-rejects-upper-case-and-another-length",
     "U9.6-rejects-two-comments",
