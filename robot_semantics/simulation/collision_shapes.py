@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
-from robot_semantics.simulation.inertia import origin_matrix
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.dialects import matrix_of
 
 
 class LinkShape(NamedTuple):
@@ -30,7 +30,7 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
                 message = f"collides without its geometry {number}: {error}"
                 notes.append(BuildNote(spec.name, f"link '{link.name}'", message))
                 continue
-            found.append(LinkShape(link.index, f"{link.name}/{number}", shape, origin_matrix(collision.origin)))
+            found.append(LinkShape(link.index, f"{link.name}/{number}", shape, matrix_of(collision.origin)))
     if len({each.link for each in found}) > 1 and spec.robot.semantics.srdf is None:
         notes.append(BuildNote(spec.name, "self-collision", "is off: no SRDF states which links may touch"))
     return found

@@ -11,8 +11,9 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
-from robot_semantics.transforms import matrix_from_quat, matrix_from_xyz_quat, matrix_from_xyz_rpy, quat_from_matrix
+from robot_semantics.transforms import matrix_from_quat, quat_from_matrix
 from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.dialects import matrix_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -42,15 +43,6 @@ class BodyInertia:
     quat_xyzw: FloatArray
     moments: FloatArray
     changes: tuple[str, ...] = ()
-
-
-def origin_matrix(origin: urdf_tree.Origin | None) -> FloatArray:
-    """Return the (4, 4) transform of an `<origin>`; a missing one is the identity."""
-    if origin is None:
-        return np.eye(4)
-    if origin.quat_xyzw is not None:
-        return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
-    return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
 
 
 def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
@@ -90,7 +82,7 @@ def body_inertia(inertial: urdf_tree.Inertial | None, *, moves: bool) -> BodyIne
     if mass <= 0.0:
         mass = SMALLEST_MASS
         changes.append(f"has moments but no mass: {SMALLEST_MASS:g} kg assumed")
-    T_link_inertial = origin_matrix(inertial.origin)
+    T_link_inertial = matrix_of(inertial.origin)
     ixx, ixy, ixz, iyy, iyz, izz = inertial.inertia
     if ixy == ixz == iyz == 0.0:
         # Left as written: an eigensolver would only reorder the axes.

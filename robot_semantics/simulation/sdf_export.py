@@ -13,11 +13,12 @@ from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.inertia import BodyInertia, link_inertias, origin_matrix
+from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.world_state import WORLD, WorldState
@@ -144,7 +145,7 @@ class _Exporter:
             self.lost.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
             return
         made = etree.SubElement(link, tag, name=name)
-        _pose(made, origin_matrix(part.origin))
+        _pose(made, matrix_of(part.origin))
         etree.SubElement(made, "geometry").append(shape)
 
 

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.collada_unit import is_y_up
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import matrix_from_xyz_quat, matrix_from_xyz_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
+from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.viewer.triangles import primitive
 
 Rgba = tuple[float, float, float, float]
@@ -93,9 +91,9 @@ def robot_parts(
                 y_ups.append(item.geometry)
             material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
-                parts.append(Part(link.index, surface, _pose(item.origin), _colour(material, named), kind, y_up))
+                parts.append(Part(link.index, surface, matrix_of(item.origin), _colour(material, named), kind, y_up))
             elif kind != "collision":
-                parts.append(Part(link.index, MISSING, _pose(item.origin), PLAIN, "missing"))
+                parts.append(Part(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
     if y_ups:
         first = y_ups[0]
         others = f" and {len(y_ups) - 1} other meshes say" if len(y_ups) > 1 else " says"
@@ -124,14 +122,6 @@ def _surface(
         diagnostics.warning("unshown-mesh", f"not shown: {error}", place)
         return None, False
     return surface, y_up
-
-
-def _pose(origin: urdf_tree.Origin | None) -> FloatArray:
-    if origin is None:
-        return np.eye(4)
-    if origin.quat_xyzw is not None:
-        return matrix_from_xyz_quat(origin.xyz, origin.quat_xyzw)
-    return matrix_from_xyz_rpy(origin.xyz, origin.rpy or (0.0, 0.0, 0.0))
 
 
 def _named_colours(robot: urdf_tree.Robot) -> dict[str, Rgba]:
