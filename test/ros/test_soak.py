@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_node_stands_twenty_seconds_of_good_and_malformed_messages(ros_domain: int) -> None:
-    command = [sys.executable, "-m", "benchmark.soak", "--seconds", "20"]
+    command = [sys.executable, "-m", "benchmark.soak", "--seconds", "20", "--times", "none"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("soak: ok\n")
