@@ -1,3 +1,10 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
 """Exporting an hour of a robot: one state, 3,600 states, and all 360,000, beside a plain script and bare reading.
 
 The recording has 100 Hz joint states of 40 joints and 50 Hz tf of 10 transforms. The plain script is what a user of

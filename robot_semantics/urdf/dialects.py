@@ -1,3 +1,10 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
 """The older forms of a URDF joint brought to the current one: every link frame moves onto its joint's frame.
 
 In the older forms the joint frame J stands at ``T_P_J`` in the parent and at ``T_C_J`` in the child; today J is the

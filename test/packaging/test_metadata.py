@@ -1,3 +1,10 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
 """The files that describe the packages agree with each other and with what is there."""
 
 from __future__ import annotations
@@ -88,3 +95,19 @@ def test_the_locks_hold_all_that_the_package_asks_for() -> None:
     locked = {line.split("==")[0] for lock in LOCKS for line in lock.read_text().splitlines()}
     assert asked >= {"numpy", "lxml", "mujoco", "ros-jazzy-rclpy", "pytest"}
     assert asked <= locked
+
+
+def test_every_source_file_begins_with_copyright_and_the_notice_that_the_licence_asks_for() -> None:
+    licence = " ".join((ROOT / "LICENSE").read_text().split())
+    notice = licence[licence.index("Licensed under the Apache License") :].partition(" limitations under the License.")
+    expected = "".join(notice[:2])
+    tracked = ["git", "ls-files", "-c", "-o", "--exclude-standard", "*.py", "*.cpp", "*.hpp"]
+    listed = subprocess.run(tracked, cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    files = [path for name in listed if (path := ROOT / name).exists() and path.read_text()]
+    if not files:
+        pytest.skip("not a git repository")
+    for path in files:
+        head = path.read_text().partition("\n\n")[0].splitlines()
+        words = [line.lstrip("#/").strip() for line in head if not line.startswith("#!")]
+        assert re.fullmatch(r"Copyright 20\d\d .+", words[0]), path
+        assert " ".join(words[1:]) == expected, path
