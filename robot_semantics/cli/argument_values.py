@@ -5,18 +5,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Words of the command line that carry more than themselves: ``NAME=VALUE``, ``GROUP/STATE``."""
+"""Words of the command line that carry more than themselves: numbers in bounds, ``NAME=VALUE``, ``GROUP/STATE``."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.xml.numbers import number
+
+_Number = TypeVar("_Number", int, float)
 
 
 class UsageError(RobotSemanticsError):
@@ -34,6 +38,48 @@ def output_file(*endings: str) -> Callable[[str], str]:
         return text
 
     return checked
+
+
+def real(least: float = -math.inf, most: float = math.inf, *, above: float = -math.inf) -> Callable[[str], float]:
+    """Return the argparse type of finite numbers from `least` to `most`, and larger than `above`.
+
+    As in the files: what only Python takes for a number (1_0, nan) is none.
+    """
+
+    def checked(text: str) -> float:
+        try:
+            value = number(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        if not value > above:
+            raise argparse.ArgumentTypeError(f"{text} is not larger than {above:g}")
+        return _bounded(value, least, most)
+
+    return checked
+
+
+def whole(least: int, most: float = 10**18) -> Callable[[str], int]:
+    """Return the argparse type of whole numbers from `least` to `most`."""
+
+    def checked(text: str) -> int:
+        if not re.fullmatch(r"\s*[+-]?\d{1,20}\s*", text, re.ASCII):
+            raise argparse.ArgumentTypeError(f"should be a whole number, not '{text}'")
+        return _bounded(int(text), least, most)
+
+    return checked
+
+
+def _bounded(value: _Number, least: float, most: float) -> _Number:
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{value} is less than {least:g}")
+    if value > most:
+        raise argparse.ArgumentTypeError(f"{value} is more than {most:g}")
+    return value
+
+
+wait = real(0.0, 86_400.0)
+"""The argparse type of the seconds that a command waits for a running robot: a day at the most."""
+port = whole(0, 65_535)
 
 
 def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:

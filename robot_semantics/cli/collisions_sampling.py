@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import pair_of
+from robot_semantics.cli.argument_values import pair_of, real, whole
 from robot_semantics.cli.progress import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
@@ -28,24 +27,22 @@ from robot_semantics.model.robot_model import RobotModel
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of sampling."""
-    parser.add_argument("--samples", type=_number(int, 1), default=10_000, metavar="N", help="configurations (10000)")
+    parser.add_argument("--samples", type=whole(1), default=10_000, metavar="N", help="configurations (10000)")
+    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, help="seed; the same gives the same matrix (0)")
     parser.add_argument(
-        "--seed", type=_number(int, 0, 2**64 - 1), default=0, help="seed; the same gives the same matrix (0)"
-    )
-    parser.add_argument(
-        "--jobs", type=_number(int, 1), default=os.cpu_count() or 1, metavar="N", help="threads; all cores by default"
+        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads; all cores by default"
     )
     parser.add_argument("--sampler", choices=sorted(SAMPLERS), default="uniform", help="how to draw (uniform)")
     parser.add_argument(
         "--always-fraction",
-        type=_number(float, 0.0, 1.0),
+        type=real(0.0, 1.0),
         default=0.95,
         metavar="F",
         help="a pair that collides in at least this share always does (0.95)",
     )
     parser.add_argument(
         "--confidence",
-        type=_number(float, 1e-7, 0.5),
+        type=real(1e-7, 0.5),
         metavar="P",
         help="sample until 0 hits mean a collision probability below P (at 95 %% confidence)",
     )
@@ -62,7 +59,7 @@ def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
         default="joint",
         help="links that are not sampled: a joint connects them, or as MoveIt only links without geometry lie between",
     )
-    parser.add_argument("--padding", type=_number(float, 0.0), default=0.0, metavar="M", help="added round links [m]")
+    parser.add_argument("--padding", type=real(0.0), default=0.0, metavar="M", help="added round links [m]")
 
 
 def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
@@ -96,16 +93,3 @@ def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
     with Bar() as bar:
         bar.phase("sampling", settings.total)
         return generate_matrix(robot, pieces, settings, default_q=default_q, progress=bar.advance)
-
-
-def _number(kind: type[int] | type[float], least: float, most: float = float("inf")) -> Callable[[str], float]:
-    """Return a reader of command-line words for numbers from `least` to `most`."""
-
-    def read(word: str) -> float:
-        value = kind(word)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{word} is not from {least:g} to {most:g}")
-        return value
-
-    read.__name__ = "number"
-    return read

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from robot_semantics import __version__
 from robot_semantics.base.errors import advice
+from robot_semantics.cli.argument_values import wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
@@ -45,7 +46,7 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--listen", type=float, default=3.0, metavar="S", help="how long to look at running robots (3)")
+    parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="how long to look at running robots (3)")
     parser.add_argument("--no-ros", action="store_true", help="look only at what is installed")
     add_json_argument(parser)
 

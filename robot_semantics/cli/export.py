@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.argument_values import UsageError, nanoseconds
+from robot_semantics.cli.argument_values import UsageError, nanoseconds, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     times.add_argument("--from", dest="start", metavar="T", help="first time that counts")
     times.add_argument("--to", dest="stop", metavar="T", help="last time that counts")
     times.add_argument(
-        "--run", type=int, metavar="N", help="which run, from 1, if the clock was set back (default: last)"
+        "--run", type=whole(1), metavar="N", help="which run, from 1, if the clock was set back (default: last)"
     )
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
     robots.add_argument(
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--force", action="store_true", help="replace a folder that is not empty, or a file that no export made"
     )
-    how.add_argument("--jobs", type=int, default=1, metavar="N", help="work in N processes")
+    how.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="work in N processes")
     how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")
     how.add_argument(
         "--each",
@@ -179,8 +179,6 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         raise UsageError("--from and --to go with --every and --at-topic, not with --at")
     if arguments.output is None and not arguments.dry_run:
         raise UsageError("where to? Give -o OUT, or --dry-run")
-    if arguments.jobs < 1:
-        raise UsageError("--jobs must be at least 1")
     if arguments.dask is not None and arguments.jobs > 1:
         raise UsageError("--jobs and --dask exclude each other")
     max_gap_ns = nanoseconds(arguments.max_gap, "--max-gap")

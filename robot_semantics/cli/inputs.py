@@ -19,6 +19,7 @@ from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
+from robot_semantics.cli.argument_values import real, whole
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.problem_formats import every_line, line_of_each_kind
 from robot_semantics.model.robot_model import RobotModel
@@ -76,14 +77,14 @@ def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--xacro-seconds",
-        type=float,
+        type=real(above=0.0),
         default=default.seconds,
         metavar="S",
         help=f"end the expansion of a xacro after S seconds ({default.seconds:g})",
     )
     parser.add_argument(
         "--xacro-memory",
-        type=int,
+        type=whole(1),
         default=default.megabytes,
         metavar="MB",
         help=f"let the expansion of a xacro take MB megabytes ({default.megabytes})",
@@ -227,8 +228,6 @@ def add_unpack_argument(parser: argparse.ArgumentParser) -> None:
 def _unpack_limit(text: str) -> int:
     from robot_semantics.recording.unpack_limit import set_limit
 
-    megabytes = int(text)
-    if megabytes <= 0:
-        raise ValueError
+    megabytes = whole(1)(text)
     set_limit(megabytes)
     return megabytes

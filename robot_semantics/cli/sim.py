@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from dataclasses import replace
@@ -20,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
-from robot_semantics.cli.argument_values import UsageError, output_file
+from robot_semantics.cli.argument_values import UsageError, output_file, real, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.lines import say
@@ -43,7 +42,7 @@ _STEPS_AT_ONCE = 500
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     _add_world_arguments(parser)
-    parser.add_argument("--steps", type=_count, required=True, metavar="N", help="number of time steps")
+    parser.add_argument("--steps", type=whole(0), required=True, metavar="N", help="number of time steps")
     add_output(
         parser,
         "-o",
@@ -54,7 +53,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--every",
-        type=float,
+        type=real(above=0.0),
         metavar="S",
         help="write a state every so many seconds, from the start on, into the folder -o: a series for view, plot, bag",
     )
@@ -84,7 +83,9 @@ def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=URDF[,SRDF]",
         help="a model's files, where the world does not name them or others are meant; may be given several times",
     )
-    parser.add_argument("--timestep", type=float, default=0.002, metavar="S", help="time step in seconds (0.002)")
+    parser.add_argument(
+        "--timestep", type=real(above=0.0), default=0.002, metavar="S", help="time step in seconds (0.002)"
+    )
     parser.add_argument("--no-ground", action="store_true", help="without the floor at z = 0")
     parser.add_argument("--partial", action="store_true", help="start even where not all of the world can be restored")
     parser.add_argument("--strict", action="store_true", help="refuse robots that have any error")
@@ -172,7 +173,7 @@ def _steps_between(arguments: argparse.Namespace) -> int | None:
         return None
     if not arguments.output or Path(arguments.output).suffix in FORMATS:
         raise UsageError("--every writes many files: name a folder for them with -o")
-    count = round(arguments.every / arguments.timestep) if math.isfinite(arguments.every) else 0
+    count = round(arguments.every / arguments.timestep)
     if count < 1 or abs(count * arguments.timestep - arguments.every) > 1e-9 * arguments.timestep * count:
         raise UsageError(f"--every: {arguments.every:g} s is no whole number of steps of {arguments.timestep:g} s")
     return int(count)
@@ -221,15 +222,6 @@ def _example(arguments: argparse.Namespace) -> int:
 
     print(example(arguments.name))
     return EXIT_OK
-
-
-def _count(text: str) -> int:
-    if not text.strip().removeprefix("-").isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of steps")
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"the number of steps must not be negative: {value}")
-    return value
 
 
 def _add_example_arguments(parser: argparse.ArgumentParser) -> None:

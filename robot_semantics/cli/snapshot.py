@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, wait
 from robot_semantics.cli.command import Command, no_arguments
 from robot_semantics.cli.inputs import ros_needed
 from robot_semantics.cli.json_output import add_json_argument, print_result
@@ -155,7 +155,7 @@ def _operation(
     def declare(parser: argparse.ArgumentParser) -> None:
         arguments(parser)
         parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
-        parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for it (10)")
+        parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for it (10)")
         add_json_argument(parser)
 
     return Command(summary, declare, run, examples=examples)

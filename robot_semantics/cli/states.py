@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, numbers_by_name
+from robot_semantics.cli.argument_values import UsageError, numbers_by_name, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="print the states that these positions [rad or m] are in, of a joint or of one variable (base/x=1.5)",
     )
     parser.add_argument(
-        "--tolerance", type=float, default=TOLERANCE, help="largest difference of a joint [rad or m], %(default)s"
+        "--tolerance", type=real(0.0), default=TOLERANCE, help="largest difference of a joint [rad or m], %(default)s"
     )
     add_json_argument(parser)
 

@@ -17,6 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import port, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.model.loading import load_robot
@@ -34,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
     inputs.add_loading_arguments(parser)
     parser.add_argument(
-        "--timeout", type=float, default=5.0, metavar="S", help="how long to wait for a running robot (5)"
+        "--timeout", type=wait, default=5.0, metavar="S", help="how long to wait for a running robot (5)"
     )
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (any free one)")
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free one)")
     parser.add_argument("--no-browser", action="store_true", help="only print the page's address")
 
 

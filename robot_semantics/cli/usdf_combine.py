@@ -16,7 +16,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, nanoseconds
+from robot_semantics.cli.argument_values import UsageError, nanoseconds, real
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.usdf_places import placed
@@ -91,7 +91,7 @@ def add_interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="FIRST", help="world state")
     parser.add_argument("second", metavar="SECOND", help="world state")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--share", type=float, metavar="S", help="how far from FIRST (0) to SECOND (1)")
+    where.add_argument("--share", type=real(), metavar="S", help="how far from FIRST (0) to SECOND (1)")
     where.add_argument("--time", metavar="T", help="the time between theirs [s]")
     usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)

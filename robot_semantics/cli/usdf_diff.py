@@ -15,7 +15,7 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, real
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
@@ -96,15 +96,13 @@ def _tolerances(words: list[str]) -> tuple[float, dict[Kind, float]]:
     for word in words:
         kind, equals, value = word.rpartition("=")
         try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not number >= 0.0:
-            raise UsageError(f"--tolerance: '{value}' is not a number of at least 0")
+            tolerance = real(0.0)(value)
+        except argparse.ArgumentTypeError as error:
+            raise UsageError(f"--tolerance: {error}") from None
         if equals:
-            special[_kind(kind)] = number
+            special[_kind(kind)] = tolerance
         else:
-            general = number
+            general = tolerance
     return general, special
 
 

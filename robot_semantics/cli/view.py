@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, output_file
+from robot_semantics.cli.argument_values import UsageError, output_file, port, real, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
@@ -54,11 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=output_file(".html", ".htm"),
         help="write one page that opens anywhere, offline too",
     )
-    out.add_argument("--port", type=int, default=0, metavar="N", help="port of the served page (any free one)")
+    out.add_argument("--port", type=port, default=0, metavar="N", help="port of the served page (any free one)")
     out.add_argument("--no-browser", action="store_true", help="only print the page's address")
     out.add_argument("--live", action="store_true", help="follow the running node: its robots, TF, snapshots")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
-    out.add_argument("--timeout", type=float, default=10.0, metavar="S", help="how long to wait for the node (10)")
+    out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for the node (10)")
     what = parser.add_argument_group("what")
     what.add_argument(
         "--group", action="append", default=[], metavar="NAME", help="colour this group, fade the rest; repeatable"
@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--collision-geometry", action="store_true", help="show collision geometry instead of visuals")
     how = parser.add_argument_group("pictures")
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
-    how.add_argument("--azimuth", type=float, default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
-    how.add_argument("--elevation", type=float, default=20.0, metavar="DEG", help="seen from how high (20)")
+    how.add_argument("--azimuth", type=real(), default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
+    how.add_argument("--elevation", type=real(), default=20.0, metavar="DEG", help="seen from how high (20)")
     how.add_argument(
         "--view",
         action="append",
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=sorted(STANDARD_VIEWS),
         help="a standard view in place of these angles; several stand beside each other",
     )
-    how.add_argument("--zoom", type=float, default=1.0, metavar="F", help="larger than 1 is nearer (1)")
+    how.add_argument("--zoom", type=real(0.01, 100.0), default=1.0, metavar="F", help="larger than 1 is nearer (1)")
     how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")
     inputs.add_unpack_argument(parser)
 

@@ -109,3 +109,35 @@ def test_without_json_an_error_prints_nothing_on_standard_output(
     code, out, error = told(["group", "robot.urdf", "robot.srdf", "amr"], capsys)
     assert (code, out) == (1, "")
     assert error
+
+
+NUMBERS = {
+    "states robot.urdf robot.srdf --tolerance": ["nan", "-1", "1_0", ""],
+    "doctor --no-ros --listen": ["nan", "-1", "inf", "1e9"],
+    "view robot.urdf --port": ["99999", "-5", "80.0", "8_0"],
+    "view robot.urdf --png a.png --zoom": ["0", "nan", "-1", "1e-300"],
+    "view robot.urdf --png a.png --azimuth": ["nan", "inf", "north"],
+    "view --live --timeout": ["nan", "-1", "soon"],
+    "studio robot.urdf -o o.srdf --port": ["65536", "x"],
+    "sim run world.usdf --steps": ["-1", "1.5", "1_0", "9" * 30],
+    "sim run world.usdf --steps 1 --timestep": ["0", "nan", "-0.1"],
+    "sim run world.usdf --steps 1 -o out --every": ["0", "nan"],
+    "export bag -o out --run": ["0", "1.0"],
+    "check robot.urdf --xacro-seconds": ["0", "nan"],
+    "check robot.urdf --xacro-memory": ["0", "1.5"],
+    "usdf diff world.usdf world.usdf --tolerance": ["-1", "1_0", "nan", "position="],
+    "usdf interpolate world.usdf world.usdf --share": ["nan", "half"],
+}
+
+
+@pytest.mark.parametrize("words", NUMBERS)
+def test_an_option_that_takes_a_number_refuses_what_is_none_and_what_makes_no_sense(
+    words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.iterdir())
+    for number in NUMBERS[words]:
+        *start, option = words.split()
+        code, out, error = told([*start, f"{option}={number}"], capsys)
+        assert (code, out) == (2, ""), (number, out, error)
+        assert option in error
+    assert sorted(folder.iterdir()) == before
