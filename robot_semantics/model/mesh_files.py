@@ -32,6 +32,10 @@ from robot_semantics.xml.reader import read_xml
 Bytes = npt.NDArray[np.uint8]
 
 
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+"""One facet of a binary STL file."""
+
+
 class MeshError(RobotSemanticsError):
     """A mesh file cannot be used; the message says why."""
 
@@ -66,20 +70,22 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
 
     Raises:
         MeshError: the file cannot be read as a mesh.
-        MissingExtraError: trimesh is not installed; `extra` is what the caller needs it for.
+        MissingExtraError: it is no binary STL and trimesh is not installed; `extra` is what the caller needs it for.
         OSError: there is no such file.
     """
     try:
-        import trimesh  # noqa: F401
+        return _surface(str(path), path.stat().st_mtime_ns)
     except ImportError as error:
         raise MissingExtraError("trimesh", extra, "reading meshes") from error
-    return _surface(str(path), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2048)
 @deferred_interrupt()
 def _surface(path: str, modified_ns: int) -> Surface:
     del modified_ns  # renews the answer when the file changes
+    plain = _binary_stl(Path(path))
+    if plain is not None:
+        return plain
     import trimesh
 
     try:
@@ -94,6 +100,26 @@ def _surface(path: str, modified_ns: int) -> Surface:
         raise MeshError(f"{path} has no triangles with finite vertices")
     unit = unit_of(Path(path))
     return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
+
+
+def _binary_stl(path: Path) -> Surface | None:
+    """Return what a binary STL file shows, None of another file: most meshes are such, and need no library of 2 s."""
+    content = path.read_bytes() if path.suffix.lower() == ".stl" else b""
+    count = int.from_bytes(content[80:84], "little")
+    if not count or len(content) != 84 + _FACET.itemsize * count:
+        return None
+    facets = np.frombuffer(content, _FACET, count, offset=84)["corners"]
+    facets = facets[np.isfinite(facets).all(axis=(1, 2))]
+    if not len(facets):
+        return None
+    # Corners within 1e-8 are one vertex, as trimesh has it: a surface is smooth where its faces share vertices.
+    corners = facets.reshape(-1, 3).astype(np.float64)
+    keys = np.round(1e8 * corners)
+    order = np.lexsort(keys.T)
+    new = np.r_[True, (np.diff(keys[order], axis=0) != 0.0).any(axis=1)]
+    faces = np.empty(len(corners), dtype=np.int32)
+    faces[order] = np.cumsum(new) - 1
+    return Surface(corners[order[new]], faces.reshape(-1, 3))
 
 
 def _pieces(scene: Any) -> list[Any]:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,12 +17,13 @@ import numpy as np
 import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.mesh_files import Surface
+from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 
 trimesh = pytest.importorskip("trimesh")
@@ -92,6 +94,24 @@ def test_every_format_gives_the_same_hull(tmp_path: Path, kind: str) -> None:
     assert list(diagnostics) == []
     assert_corners(hull_of(pieces), CORNERS)
     assert volume(hull_of(pieces)) == pytest.approx(1.0)
+
+
+def test_a_binary_stl_is_read_without_trimesh_as_trimesh_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ball = trimesh.creation.icosphere(subdivisions=2, radius=0.3)
+    corners = np.concatenate([ball.triangles, ball.triangles[:3], np.full((1, 3, 3), np.nan)]).astype(np.float32)
+    corners[5, 0] += 5e-9  # nearer to its neighbours than a vertex is told apart
+    facets = [b"\0" * 12 + facet.tobytes() + b"\0\0" for facet in corners]
+    (tmp_path / "ball.stl").write_bytes(b"solid".ljust(80) + len(facets).to_bytes(4, "little") + b"".join(facets))
+    expected = trimesh.load_mesh(tmp_path / "ball.stl")
+    trimesh.Trimesh(CORNERS, FACES, process=False).export(tmp_path / "mesh.obj")
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    surface = mesh_surface(tmp_path / "ball.stl")
+    np.testing.assert_allclose(surface.vertices[surface.faces], expected.triangles, atol=1e-7)
+    assert len(surface.vertices) == len(expected.vertices) == 162
+    with pytest.raises(MissingExtraError, match="trimesh"):
+        mesh_surface(tmp_path / "mesh.obj")
 
 
 @pytest.mark.parametrize("scale", [(0.001, 0.001, 0.001), (1.0, -1.0, 1.0), (-2.0, 0.5, 1.0)])
