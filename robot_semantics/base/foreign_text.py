@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def shown(text: str, most: int = 80) -> str:
     """Return a text as one line that neither moves a terminal's cursor nor turns its writing round.
@@ -21,3 +23,10 @@ def shown(text: str, most: int = 80) -> str:
     if text.isprintable():
         return text
     return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text)
+
+
+def quoted(names: Iterable[str], most: int | None = None) -> str:
+    """Return names for a sentence: ``'a', 'b'``, of more than `most` the first ones and how many more there are."""
+    all_names = list(names)
+    more = len(all_names) - len(all_names[:most])
+    return ", ".join(f"'{shown(name)}'" for name in all_names[:most]) + (f" and {more} more" if more else "")

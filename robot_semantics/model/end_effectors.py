@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
+from robot_semantics.base.foreign_text import quoted
+from robot_semantics.model.semantic_scope import Scope, declared_groups
 from robot_semantics.model.semantics import EndEffector, Group
 from robot_semantics.srdf import tree
 
@@ -87,7 +88,7 @@ def _check_shared_links(scope: Scope, item: tree.EndEffector, own: Group, parent
     shared = [link for link in own.links if link in parent.links]
     if not shared:
         return
-    shown = quoted(shared[:3]) + (f" and {len(shared) - 3} more" if len(shared) > 3 else "")
+    shown = quoted(shared, 3)
     if inferred:
         scope.warning(
             "shares-links",

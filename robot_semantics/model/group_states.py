@@ -13,10 +13,11 @@ import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.model.joint_checks import LIMITED
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.model.semantic_scope import Scope, declared_groups, quoted
+from robot_semantics.model.semantic_scope import Scope, declared_groups
 from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.srdf import tree
 

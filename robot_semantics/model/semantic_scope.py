@@ -93,11 +93,6 @@ class Scope(Reports):
         return self.known("joint", name, self.joint_names, at, attribute, user)
 
 
-def quoted(names: Iterable[str]) -> str:
-    """Return names for a message: ``'a', 'b'``."""
-    return ", ".join(f"'{name}'" for name in names)
-
-
 def declared_groups(semantic: tree.Semantic) -> Mapping[str, tree.Group]:
     """Return the first group of each name."""
     groups: dict[str, tree.Group] = {}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.urdf.tree import Joint, Link, Robot
 
 Named = TypeVar("Named", Link, Joint)
@@ -54,7 +55,7 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     if not roots and known:
         diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
     elif len(roots) > 1 and robot.complete:
-        others = ", ".join(f"'{name}'" for name in roots[1:10]) + (" and more" if len(roots) > 10 else "")
+        others = quoted(roots[1:], 9)
         message = f"the robot is no single tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
         diagnostics.error("several-roots", message, _declared(links[roots[1]], robot))
     if not fine or cycles or len(roots) != 1 or not robot.complete:

@@ -14,13 +14,14 @@ import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_bytes
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
@@ -331,15 +332,22 @@ def _named(series: Series, names: Mapping[str, tuple[str | None, str | None]]) -
 def _report_gaps(report: Report, max_gap_ns: int, problems: Diagnostics) -> None:
     place, total = report.recording.plan.place, len(report.times_ns)
     start = report.recording.start_ns
+    # The joints of one topic are old together: one sentence for what has the same gaps.
+    alike: dict[tuple[str, tuple[float, ...]], list[str]] = {}
     for (kind, name), gap in report.gaps.items():
+        alike.setdefault((kind, astuple(gap)), []).append(name)
+    for (kind, _), names in alike.items():
+        gap = report.gaps[kind, names[0]]
+        one = len(names) == 1
+        who, verb = (f"{kind} {quoted(names)}", "is") if one else (f"{len(names)} {kind}s, {quoted(names, 8)},", "are")
         span = f"from {format_time(gap.first_ns - start)[:-6]} s to {format_time(gap.last_ns - start)[:-6]} s"
         if gap.never == gap.states:
-            text = f"{kind} '{name}' is not known in {gap.states} of {total} states, {span}"
+            text = f"{who} {verb} not known in {gap.states} of {total} states, {span}"
             problems.warning("never-seen", text, place)
         else:
             unknown = f" and not known in {gap.never} more" if gap.never else ""
             text = (
-                f"{kind} '{name}' is older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
+                f"{who} {verb} older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
                 f"{unknown}, up to {gap.worst_s:.3f} s, {span}"
             )
             problems.warning("gap", text, place)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -116,7 +117,7 @@ class ModelSampler:
 
     def _report(self, problems: Diagnostics) -> None:
         robot, place = self.robot, self._place
-        topics = ", ".join(f"'{topic}'" for topic in robot.joint_topics)
+        topics = quoted(robot.joint_topics)
         if robot.model is not None:
             root = robot.model.root_joint.variable_names if robot.model.has_virtual_joint else ()
             for name in self.joints.names:
@@ -124,8 +125,7 @@ class ModelSampler:
                     text = f"topic {topics} names a joint '{name}' that '{robot.name}' does not have"
                     problems.warning("unknown-joint", text, place, name=name, valid=robot.model.joint_names)
         for name, others in self.joints.rivals.items():
-            listed = ", ".join(f"'{topic}'" for topic in others)
-            text = f"joint '{name}' is where '{self.joints.topic_of(name)}' says; passed over: {listed}"
+            text = f"joint '{name}' is where '{self.joints.topic_of(name)}' says; passed over: {quoted(others)}"
             problems.warning("joint-sources", text, place)
         if self.joints.duplicates:
             count = self.joints.duplicates

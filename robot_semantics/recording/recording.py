@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.convert.messages import STRING
 from robot_semantics.recording.clock_resets import (
     Ahead,
@@ -216,7 +217,7 @@ def _report_clocks(pieces: Pieces, problems: Diagnostics, place: Place) -> None:
     wall, other = clocks(pieces)
     if wall and other:
         text = (
-            f"two clocks are mixed: {_listed(wall)} are stamped by the wall clock, {_listed(other)} by one that was "
+            f"two clocks are mixed: {quoted(wall)} are stamped by the wall clock, {quoted(other)} by one that was "
             "started, as a simulation's; what one topic says is not known at the times of another"
         )
         problems.error("clocks-mixed", text, place)
@@ -298,10 +299,6 @@ def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
             raise RequestError(f"the recording has no joint states, transforms or odometry{only}")
         return int(max(part["log"].max() for part in static)), int(max(part["log"].max() for part in static))
     return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
-
-
-def _listed(topics: Sequence[str]) -> str:
-    return ", ".join(f"'{topic}'" for topic in topics)
 
 
 def _clock(log_ns: int) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.recording.model_sampler import ModelSampler
 from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
@@ -231,7 +232,7 @@ class WorldSampler:
             if top in sizes:
                 sizes[top] += 1000 if name in self._roots else 1
         best = max(tops, key=lambda top: sizes[top])
-        others = ", ".join(f"'{top}'" for top in tops if top != best)
+        others = quoted((top for top in tops if top != best), 9)
         text = f"the frames are not connected; '{best}' is taken as the world, not connected to it: {others}"
         problems.warning("frames-unconnected", text, self.recording.plan.place)
         return best

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array, GroupKey
 from robot_semantics.recording.timeline import FloatArray, IntArray
@@ -248,5 +249,5 @@ def _other_groups(topic: str, pieces: Pieces, problems: Diagnostics, place: Plac
 
 
 def _report(topic: str, names: Sequence[str], found: Found, problems: Diagnostics, place: Place) -> None:
-    listed = ", ".join(f"'{name}'" for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    listed = quoted(names, 3)
     problems.warning("two-senders", f"topic '{topic}', {listed}: {found}", place)

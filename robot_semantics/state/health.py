@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
@@ -81,10 +82,10 @@ class Health:
                 ([n for n in newly if n not in never], "no new values"),
             ):
                 if names:
-                    self._report(f"{what} in {timeout_s:g} s for {_listed(names)}")
+                    self._report(f"{what} in {timeout_s:g} s for {quoted(names, 8)}")
         again = [name for name in self.stale if name not in stale and name in ages]
         if again:
-            self._info(f"values come again for {_listed(again)}")
+            self._info(f"values come again for {quoted(again, 8)}")
         self.stale = stale
 
     def _look_for_limits(self, robot: RunningRobot) -> None:
@@ -105,8 +106,3 @@ class Health:
                     allowed = f"{broken.what} {broken.lower:.6g} to {broken.upper:.6g}"
                     self._report(f"'{name}' is at {position:.6g}, outside its {allowed}")
         self._reported_beyond &= set(self.beyond)
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:8])
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more joints"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.foreign_text import quoted, shown
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
@@ -120,7 +120,7 @@ def make_plan(
         return Refusal(Reason.EMPTY, "it names no joint")
     if len(set(names)) < len(names):
         twice = sorted(name for name, count in Counter(names).items() if count > 1)
-        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(twice)} more than once")
+        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(twice, 5)} more than once")
     source, target, velocity_source, velocity_target = [], [], [], []
     unknown, ignored = [], []
     joints = np.zeros(len(moving), np.bool_)
@@ -143,7 +143,7 @@ def make_plan(
             velocity_source.append(entry)
             velocity_target.append(space.joint_velocities[joint.name].start + component)
     if not source and unknown and not ignored:
-        return Refusal(Reason.UNKNOWN_JOINTS, f"the robot has none of its joints ({quoted(unknown)})")
+        return Refusal(Reason.UNKNOWN_JOINTS, f"the robot has none of its joints ({quoted(unknown, 5)})")
     given = set(target)
     mimics = []
     for joint in moving.followers:
@@ -196,9 +196,3 @@ def _straight(source: list[int], target: list[int], count: int) -> slice | None:
     if source and source == list(range(count)) and target == list(range(target[0], target[0] + count)):
         return slice(target[0], target[0] + count)
     return None
-
-
-def quoted(names: Sequence[str]) -> str:
-    """Return names for a sentence, the first five of them."""
-    first = ", ".join(f"'{shown(name)}'" for name in names[:5])
-    return first if len(names) <= 5 else f"{first} and {len(names) - 5} more"

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.model_states import (
@@ -250,7 +251,7 @@ class _Making:
             self.frames[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
             self._age(None, name, transform.stamp_ns, f"frame '{name}'")
             if len(parents) > 1:
-                others = ", ".join(f"'{other}'" for other in sorted(parents) if other != parent)
+                others = quoted(other for other in sorted(parents) if other != parent)
                 reason = f"the newest transform has it in '{parent}'; others have it in {others}"
                 self.lacks("frame", "", name, "rivals", reason)
         for name in set(self.frames) & set(self.models):

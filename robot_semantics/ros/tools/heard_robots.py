@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -22,6 +22,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
@@ -147,7 +148,7 @@ class Heard:
         for topic, frames in sorted(contested.items()):
             yield Finding(
                 "problem",
-                f"two nodes publish the same TF frames, {_listed(frames)}, on {topic}:"
+                f"two nodes publish the same TF frames, {quoted(frames, 5)}, on {topic}:"
                 f" stop one of {', '.join(self._publishers(topic))}",
             )
 
@@ -167,14 +168,14 @@ class Heard:
         if several:
             who = ", ".join(publishers)
             yield Finding(
-                "problem", f"two nodes publish the same joints, {_listed(several)}, on {topic}: stop one of {who}"
+                "problem", f"two nodes publish the same joints, {quoted(several, 5)}, on {topic}: stop one of {who}"
             )
         if model is not None:
             known = {*model.joint_index, *JointSpace.of(model).index}
             strange = sorted(name for name in joints if name not in known)
             if strange:
                 yield Finding(
-                    "problem", f"{topic.lstrip('/')} names joints that the robot does not have: {_listed(strange)}"
+                    "problem", f"{topic.lstrip('/')} names joints that the robot does not have: {quoted(strange, 5)}"
                 )
 
     def _descriptions(self, space: str) -> Iterator[Finding | RobotModel]:
@@ -226,8 +227,3 @@ def _root(text: str) -> Any:
     except etree.XMLSyntaxError:
         return None
     return root if root.tag == "robot" else None
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f"'{name}'" for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
