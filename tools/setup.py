@@ -24,6 +24,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,9 @@ WITHOUT_WHEELS = ("empy", "lark-parser", "urdf-parser-py")
 # What an interface package is built from; not its tests and pages.
 INTERFACE_FILES = (".msg", ".srv", ".action", ".txt", ".xml")
 # Steps that the demo does without.
-FOR_TESTS = ("simulation_interfaces", "test")
+SIMULATORS = ("simulation_interfaces", "controller_manager_msgs", "mujoco_ros2_control_msgs")
+"""What the tests' servers of simulators need, of packages that there may be in real."""
+FOR_TESTS = (*SIMULATORS, "test")
 
 # A sourced ROS 2 installation would be found before the environment's own packages and mixed with them. The last one is
 # the wheels' sign that LD_LIBRARY_PATH is set.
@@ -217,17 +220,11 @@ class Environment:
             f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
         )
 
-    def build_tf2_msgs(self) -> None:
-        """Build the messages of tf2, unless they are there."""
-        if not self.has("tf2_msgs"):
-            (self.stamps / "tf2_msgs.ours").touch()
-            self.build(ROOT / "underlay" / "tf2_msgs")
-
-    def build_simulation_interfaces(self) -> None:
-        """Build the part of simulation_interfaces that the tests' server needs, unless the real ones are there."""
-        if not self.has("simulation_interfaces"):
-            (self.stamps / "simulation_interfaces.ours").touch()
-            self.build(ROOT / "underlay" / "simulation_interfaces")
+    def build_unless_there(self, name: str) -> None:
+        """Build a package of the underlay, unless the real one is there."""
+        if not self.has(name):
+            (self.stamps / f"{name}.ours").touch()
+            self.build(ROOT / "underlay" / name)
 
     def copy_tf2_ros(self) -> None:
         """Put our small tf2_ros in, unless one is there."""
@@ -264,16 +261,25 @@ class Environment:
             Step("build", "installing what builds packages", ("venv",), (build,), lambda: self.install(build)),
             Step("demo", "installing ROS 2 wheels and libraries", ("build",), ros, self.install_demo),
             Step("paths", "mending paths in the wheels", ("demo",), (), self.mend_paths),
-            Step("tf2_msgs", "building tf2_msgs", ("paths",), files_below(tf2_msgs), self.build_tf2_msgs),
+            Step(
+                "tf2_msgs",
+                "building tf2_msgs",
+                ("paths",),
+                files_below(tf2_msgs),
+                lambda: self.build_unless_there("tf2_msgs"),
+            ),
             Step("tf2_ros", "installing tf2_ros", ("demo",), files_below(tf2_ros), self.copy_tf2_ros),
             Step("interfaces", f"building {name}_interfaces", ("paths",), own, lambda: self.build(interfaces)),
             Step(name, f"installing {name} itself", ("demo",), project, self.link_project),
-            Step(
-                "simulation_interfaces",
-                "building simulation_interfaces",
-                ("paths",),
-                files_below(ROOT / "underlay" / "simulation_interfaces"),
-                self.build_simulation_interfaces,
+            *(
+                Step(
+                    name,
+                    f"building {name}",
+                    ("paths",),
+                    files_below(ROOT / "underlay" / name),
+                    partial(self.build_unless_there, name),
+                )
+                for name in SIMULATORS
             ),
             Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
         ]

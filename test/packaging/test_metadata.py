@@ -51,7 +51,11 @@ def test_every_ros_package_that_is_imported_is_declared() -> None:
     imported = {name for name in imported_modules(ROOT / "robot_semantics") if ROS_MODULES.fullmatch(name)}
     imported |= {name for name in imported_modules(ROOT / "launch") if ROS_MODULES.fullmatch(name)}
     declared = set(names(ROOT / "package.xml", "exec_depend"))
-    optional = {"simulation_interfaces"}  # imported where it is installed
+    optional = {
+        "simulation_interfaces",
+        "controller_manager_msgs",
+        "mujoco_ros2_control_msgs",
+    }  # imported where it is installed
     assert imported >= {"rclpy", "sensor_msgs", "tf2_msgs"}
     assert {PACKAGE_OF_MODULE.get(name, name) for name in imported} - optional <= declared
 

@@ -126,6 +126,8 @@ def test_any_frequency_gives_an_interval_that_stamps_can_be_compared_with(freque
     assert settings.complete_after_ns == settings.stale_timeout_ns == longest_ns
 
 
-@pytest.mark.parametrize("name", ["/mujoco_world", "simulation_interfaces:/gz", ""])
+@pytest.mark.parametrize(
+    "name", ["/mujoco_world", "simulation_interfaces:/gz", "mujoco_ros2_control:/mujoco_ros2_control_node", ""]
+)
 def test_simulators_are_nodes_or_namespaces_of_the_standard_services(name: str) -> None:
     check("simulators", [name])

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world_frames import WorldFrames
@@ -33,6 +34,8 @@ from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, Wor
 
 ENTITIES = "simulation_interfaces:"
 """What stands before the name of a simulator that has the services of simulation_interfaces."""
+CONTROLLED = "mujoco_ros2_control:"
+"""What stands before the name of a simulation node of mujoco_ros2_control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +82,26 @@ class World:
         """Return the client of a simulator; the prefix tells which services it has.
 
         Raises:
-            SimulatorError: simulation_interfaces is not installed.
+            SimulatorError: its interfaces are not installed.
 
         """
-        if not name.startswith(ENTITIES):
+        if not name.startswith((ENTITIES, CONTROLLED)):
             return SimulatorClient(self._robots.node, name, self.group)
         try:
+            if name.startswith(CONTROLLED):
+                from robot_semantics.ros.simulators.controlled_simulator import ControlledSimulator
+
+                bare = name.removeprefix(CONTROLLED)
+                return ControlledSimulator(self._robots.node, bare, self.group, self._robots_as_entities)
             from robot_semantics.ros.simulators.entity_simulator import EntitySimulator
         except ImportError as error:
             raise SimulatorError(f"simulator '{name}' needs the ROS package '{error.name}'") from error
         return EntitySimulator(self._robots.node, name.removeprefix(ENTITIES), self.group)
+
+    def _robots_as_entities(self) -> dict[str, RobotModel]:
+        """Return the robots by the names that simulators have for them."""
+        entity_of = {robot: entity for entity, robot in self._robots.settings.simulated_entities.items()}
+        return {entity_of.get(robot.name, robot.name): robot.model for robot in self._states.sample().robots}
 
     def own(
         self,
@@ -134,7 +147,7 @@ class World:
             robot: state.model(model)
             for state, match in zip(simulated.values(), found, strict=True)
             for model, robot in match.robot_of.items()
-            if state.model(model).joints
+            if state.model(model).joints and state.model(model).pose is not None
         }
         own = self.own(sample, elsewhere=elsewhere, given=whole, max_age_ns=max_age_ns)
         missing += own.missing
@@ -191,8 +204,12 @@ def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
                 models[model.name] = replace(
                     first, joints=model.joints, links=model.links, urdf_sha256=model.urdf_sha256
                 )
+            elif first.pose is None and first is not model:
+                # Or it knows how a robot stands, the node where: its base does not move.
+                models[model.name] = replace(first, parent=model.parent, pose=model.pose, twist=model.twist)
         for frame in state.frames:
-            frames.setdefault(frame.name, frame)
+            if frame.name not in frames or frames[frame.name].pose is None:
+                frames[frame.name] = frame
         engines += state.engines
     return WorldState(
         name=next((state.name for state in simulated.values() if state.name), None),

@@ -14,7 +14,6 @@ from the node's own topics. Imported only where the interfaces are installed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -103,9 +102,6 @@ class EntitySimulator(RemoteSimulator):
         finally:
             await self._resume(resume)
         return self._report(log, success)
-
-    def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
-        return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), tuple(log.notes))
 
     def _plan(
         self,

@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -21,7 +23,7 @@ from robot_semantics_interfaces.srv import GetWorldState, SetWorldState
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.messages.world_messages import items_from_messages
-from robot_semantics.state.report import RestoreItem
+from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -69,8 +71,8 @@ class RemoteSimulator(ABC):
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._clients: list[Any] = []
 
-    def _client(self, kind: Any, service: str) -> Any:
-        client = self._node.create_client(kind, f"{self.name}/{service}", callback_group=self._group)
+    def _client(self, kind: Any, service: str, node: str = "") -> Any:
+        client = self._node.create_client(kind, f"{node or self.name}/{service}", callback_group=self._group)
         self._clients.append(client)
         return client
 
@@ -101,14 +103,22 @@ class RemoteSimulator(ABC):
 
         """
 
+    def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
+        return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), tuple(log.notes))
+
     async def _call(self, client: Any, request: Any, *, once: bool = False) -> Any:
-        """Send a request, unless `once` again and again, until one is answered.
+        """Send a request and return the answer."""
+        await self._until(client.service_is_ready, f"simulator '{self.name}' is not there: no '{client.srv_name}'")
+        with self._sent(client, request, once=once) as answer:
+            return await answer
+
+    @contextmanager
+    def _sent(self, client: Any, request: Any, *, once: bool = False) -> Iterator[Future]:
+        """Send a request, unless `once` again and again, until one is answered; give the answer that is to come.
 
         A simulator that was killed has said no goodbye: for some seconds its service still seems to be there, and a
         request may go to it alone and not to its successor.
         """
-        if not client.service_is_ready():
-            await self._ready(client)
         answer: Future = Future()
         sent: list[Future] = []
 
@@ -130,30 +140,38 @@ class RemoteSimulator(ABC):
         send()
         timer = self._node.create_timer(RESEND_S, send, self._group, self._clock)
         try:
-            return await answer
+            yield answer
         finally:
             self._node.destroy_timer(timer)
             for future in sent:
                 if not future.done():
                     client.remove_pending_request(future)
 
-    async def _ready(self, client: Any) -> None:
-        ready: Future = Future()
+    async def _until(self, ready: Callable[[], bool], otherwise: str) -> None:
+        """Wait until something is so.
+
+        Raises:
+            SimulatorError: it is not after the time that a simulator may take to be discovered; `otherwise` says what.
+
+        """
+        if ready():
+            return
+        done: Future = Future()
         polls = 0
 
         def poll() -> None:
             nonlocal polls
             polls += 1
-            if ready.done():
+            if done.done():
                 return
-            if client.service_is_ready():
-                ready.set_result(None)
+            if ready():
+                done.set_result(None)
             elif polls * POLL_S > DISCOVERY_S:
-                ready.set_exception(SimulatorError(f"simulator '{self.name}' is not there"))
+                done.set_exception(SimulatorError(otherwise))
 
         timer = self._node.create_timer(POLL_S, poll, self._group, self._clock)
         try:
-            await ready
+            await done
         finally:
             self._node.destroy_timer(timer)
 

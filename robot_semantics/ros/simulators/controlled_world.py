@@ -1,0 +1,330 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The world of a mujoco_ros2_control simulation: what its topics say of it as a state, and a state in its words.
+
+Its joints and bodies have MuJoCo's names. Those of a robot of the node are called as in its description, or so after
+``ROBOT/``; other bodies and joints are models of their own. A planar root joint's are slides and a hinge ``JOINT/x``,
+``JOINT/y`` and ``JOINT/theta``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
+from sensor_msgs.msg import JointState as JointStateMessage
+
+from robot_semantics.base.names import did_you_mean
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.ros.messages.maker import MAKER, pose_message
+from robot_semantics.ros.simulators.simulator_client import UNKNOWN, SimulatorError
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.report import RestoreLog
+from robot_semantics.state.root_motion import pose_of, twist_of
+from robot_semantics.state.root_placement import Base
+from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
+from robot_semantics.usdf.ages import ValueAge, with_ages
+from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions, six
+from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ControlledWorld:
+    """What the simulation has last said of itself.
+
+    Attributes:
+        simulator: its name.
+        joints: hinges and slides by MuJoCo's names: position [m, rad] and velocity.
+        bodies: the bodies on free joints, in the world.
+        joints_ns: when the joints were so.
+        bodies_ns: when the bodies were.
+
+    """
+
+    simulator: str
+    joints: Mapping[str, tuple[float, float]]
+    bodies: Mapping[str, FreeJointState]
+    joints_ns: int
+    bodies_ns: int
+
+    @classmethod
+    def of(cls, simulator: str, joints: JointStateMessage, bodies: FreeJointStateArray | None) -> ControlledWorld:
+        """Return what a message of joints says, and one of bodies where anybody tells of bodies.
+
+        Raises:
+            SimulatorError: the bodies are not given in the world.
+
+        """
+        told = [] if bodies is None else bodies.free_joints
+        if any(body.pose.header.frame_id or body.twist.header.frame_id for body in told):
+            raise SimulatorError(
+                f"simulator '{simulator}' gives bodies in the axes of another one, whose place it does not tell: "
+                "leave the parameter 'frame_id' of its FreeJointStatePublisherPlugin empty"
+            )
+        values = zip(joints.position, joints.velocity, strict=True)
+        return cls(
+            simulator,
+            dict(zip(joints.name, values, strict=True)),
+            {body.name: body for body in told},
+            stamp_ns(joints.header.stamp),
+            stamp_ns((bodies or joints).header.stamp),
+        )
+
+    # --- whose joints and bodies these are
+
+    def names_of(self, robot: str, joint: JointModel, robots: Mapping[str, RobotModel]) -> tuple[str, ...]:
+        """Return MuJoCo's names of a robot's joint, in the order of its variables; none where it has no such joint."""
+        for prefix in (f"{robot}/", ""):
+            names = tuple(prefix + variable for variable in joint.variable_names)
+            if names and all(name in self.joints for name in names):
+                owners = [name for name, model in robots.items() if joint.name in model.joint_index]
+                return names if prefix or owners == [robot] else ()
+        return ()
+
+    def body_of(self, robot: str, model: RobotModel) -> str | None:
+        """Return the body that carries a robot on a free joint."""
+        root = model.root_link
+        return next((name for name in (f"{robot}/{root}", robot, root) if name in self.bodies), None)
+
+    def of_no_robot(self, robots: Mapping[str, RobotModel]) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+        """Return the bodies of no robot by their models' names, and the joints of none: model and name."""
+        taken = {
+            name
+            for robot, model in robots.items()
+            for joint in model.joints
+            for name in (*self.names_of(robot, joint, robots), self.body_of(robot, model))
+        }
+        bodies: dict[str, str] = {}
+        for name in self.bodies:
+            if name not in taken:
+                short = name.split("/")[0]
+                bodies[name if short in bodies or short in robots else short] = name
+        own = self.simulator.rpartition("/")[2]
+        joints = {}
+        for name in self.joints:
+            if name not in taken:
+                model, slash, short = name.partition("/")
+                joints[name] = (model, short) if slash else (own, name)
+        return bodies, joints
+
+    # --- as a state
+
+    def state(self, robots: Mapping[str, RobotModel]) -> WorldState:
+        """Return the world state; where a robot's base is that has no free joint is not stated."""
+        models: dict[str, ModelState] = {}
+        for name, robot in robots.items():
+            stated = self._robot(name, robot, robots)
+            if stated is not None:
+                models[name] = stated
+        frames = {model.parent for model in models.values()} - {WORLD}
+        bodies, joints = self.of_no_robot(robots)
+        for name, body in bodies.items():
+            pose, twist = self._place(body)
+            models[name] = ModelState(name, pose=pose, twist=twist)
+        for joint, (model, short) in joints.items():
+            position, velocity = self.joints[joint]
+            there = models.setdefault(model, ModelState(model))
+            models[model] = replace(there, joints=(*there.joints, JointState(short, (position,), (velocity,))))
+        time_ns = max(self.joints_ns, self.bodies_ns)
+        state = WorldState(models=tuple(models.values()), frames=tuple(map(Frame, sorted(frames))), time_ns=time_ns)
+        ages = [
+            *(ValueAge(None, model.name, time_ns - self.bodies_ns) for model in state.models if model.pose),
+            *(
+                ValueAge(model.name, joint.name, time_ns - self.joints_ns)
+                for model in state.models
+                for joint in model.joints
+            ),
+        ]
+        return with_ages(state, [age for age in ages if age.age_ns])
+
+    def _robot(self, name: str, robot: RobotModel, robots: Mapping[str, RobotModel]) -> ModelState | None:
+        joints = []
+        for joint in robot.joints:
+            names = self.names_of(name, joint, robots)
+            if names and not joint.virtual:
+                positions, velocities = zip(*(self.joints[part] for part in names), strict=True)
+                joints.append(JointState(joint.name, positions, velocities))
+        body, root = self.body_of(name, robot), self.names_of(name, robot.root_joint, robots)
+        if not joints and body is None and not root:
+            return None
+        model = ModelState(name, joints=tuple(joints))
+        if body is not None:
+            pose, twist = self._place(body)
+            return replace(model, pose=pose, twist=twist)
+        if root:
+            values = np.array([self.joints[part] for part in root])
+            xyz_quat = pose_of(robot.root_joint, values[:, 0])
+            pose = pose_from_quaternion(xyz_quat[:3].tolist(), xyz_quat[3:].tolist())
+            parent = robot.root_joint.parent_link or WORLD
+            return replace(model, parent=parent, pose=pose, twist=six(twist_of(robot.root_joint, values[:, 1])))
+        return model
+
+    def _place(self, body: str) -> tuple[Pose, Vec6]:
+        """Return the pose and twist of a body in the world."""
+        at, turn = self.bodies[body].pose.pose.position, self.bodies[body].pose.pose.orientation
+        linear, angular = self.bodies[body].twist.twist.linear, self.bodies[body].twist.twist.angular
+        quat = [turn.x, turn.y, turn.z, turn.w]
+        # These are MuJoCo's numbers: the linear velocity is in the world's axes, the angular one in the body's.
+        turning = matrix_from_quat(np.array(quat)) @ (angular.x, angular.y, angular.z)
+        twist = six(np.array([linear.x, linear.y, linear.z, *turning]))
+        return pose_from_quaternion((at.x, at.y, at.z), quat), twist
+
+
+@dataclass(eq=False)
+class Orders:
+    """What the simulation is to be put to: joints and bodies by MuJoCo's names, those that a state states."""
+
+    joints: dict[str, tuple[float | None, float | None]]
+    bodies: dict[str, FreeJointState]
+
+
+def orders_of(
+    state: WorldState,
+    chosen: Sequence[ModelState],
+    present: ControlledWorld,
+    robots: Mapping[str, RobotModel],
+    log: RestoreLog,
+) -> Orders:
+    """Return what models of a state ask for; what becomes of each thing goes to the log.
+
+    Raises:
+        DescriptionError: the state's frames do not lead to the world.
+        NotStatedError: where a link is that carries something is not stated.
+
+    """
+    return _Ordering(state, present, robots, log).of(chosen)
+
+
+class _Ordering:
+    def __init__(
+        self, state: WorldState, present: ControlledWorld, robots: Mapping[str, RobotModel], log: RestoreLog
+    ) -> None:
+        self.present, self.robots, self.log = present, robots, log
+        self.world: ResolvedWorld = resolve_with(state, (), robots)
+        self.orders = Orders({}, {})
+        self.bodies, joints = present.of_no_robot(robots)
+        self.joints = {owner: name for name, owner in joints.items()}
+
+    def of(self, chosen: Sequence[ModelState]) -> Orders:
+        there = {model.name for model in self.present.state(self.robots).models}
+        for model in chosen:
+            self.log.model = model.name
+            if model.name not in there:
+                nearest = did_you_mean(model.name, there)
+                hint = f"; did you mean '{nearest}'?" if nearest else ""
+                self.log.failed("model", "", f"the simulator says nothing of such a model{hint}", UNKNOWN)
+            elif model.name in self.robots:
+                self._robot(model, self.robots[model.name])
+            else:
+                self._object(model)
+        self.log.model = ""
+        return self.orders
+
+    def _robot(self, model: ModelState, robot: RobotModel) -> None:
+        present, name, root = self.present, model.name, robot.root_joint
+        body, parent = present.body_of(name, robot), root.parent_link or WORLD
+        if body is not None and root.type is not JointType.PLANAR:
+            base = Base(replace(root, type=JointType.FLOATING), WORLD)
+        elif present.names_of(name, root, self.robots) or robot.has_virtual_joint:
+            base = Base.of(robot)
+        else:
+            base = Base(root, parent, held_by="the base is fixed in the simulator")
+        applied = apply_model_state(model, self.world, ForwardKinematics(robot), base=base)
+        self.log.extend(applied.items, applied.notes)
+        space = ForwardKinematics(robot).space
+        for joint in robot.joints:
+            given = (joint.name in applied.positions_of, joint.name in applied.velocities_of)
+            if joint.virtual:
+                given = (applied.base_positions is not None, applied.base_velocities is not None)
+            names = present.names_of(name, joint, self.robots)
+            if not any(given) or (joint.virtual and not names):
+                continue
+            if not names:
+                self._withdraw(joint.name)
+                continue
+            positions = applied.positions[space.joint_positions[joint.name]]
+            velocities = applied.velocities[space.joint_velocities[joint.name]]
+            for part, position, velocity in zip(names, positions, velocities, strict=True):
+                values = (float(position) if given[0] else None, float(velocity) if given[1] else None)
+                self.orders.joints[part] = values
+        if body is not None:
+            self._put(body, applied.base_xyz_quat, applied.base_twist)
+
+    def _withdraw(self, joint: str) -> None:
+        """Say of a joint that the robot has that the simulator has none of this name."""
+        items = self.log.items
+        reason = "the simulator has no hinge or slide of this name"
+        self.log.items = [
+            replace(item, done=False, detail=reason)
+            if (item.model, item.kind, item.name) == (self.log.model, "joint", joint)
+            else item
+            for item in items
+        ]
+
+    def _object(self, model: ModelState) -> None:
+        for joint in model.joints:
+            name = self.joints.get((model.name, joint.name))
+            sizes = {len(values) for values in (joint.positions, joint.velocities) if values is not None}
+            if name is None or sizes - {1}:
+                self.log.failed("joint", joint.name, "the simulator has no hinge or slide of this name")
+                continue
+            if joint.torques is not None:
+                self.log.note("torques are results, and are not imposed")
+            if sizes:
+                self.orders.joints[name] = ((joint.positions or (None,))[0], (joint.velocities or (None,))[0])
+                self.log.done("joint", joint.name, "set")
+        if model.links:
+            self.log.note("its links are where its pose and joints take them")
+        if model.pose is not None or model.twist is not None:
+            self._place(model, self.bodies.get(model.name))
+
+    def _place(self, model: ModelState, body: str | None) -> None:
+        """Order the body of an object to where its model is stated to be."""
+        if body is None:
+            self.log.failed("pose", "", "the simulator tells of no free joint that carries it")
+            return
+        xyz_quat = twist = None
+        if model.pose is not None:
+            xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name))
+            if model.parent == WORLD:
+                # As it is stated, to the last bit.
+                xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
+            self.log.done("pose", "", "set")
+        if model.twist is not None:
+            twist = self.world.relative_twists((model.name,))[0]
+            if (model.pose is None and model.parent != WORLD) or not np.isfinite(twist).all():
+                self.log.failed("twist", "", f"the motion of its parent '{model.parent}' is not stated")
+                twist = None
+            else:
+                self.log.done("twist", "", "set")
+        self._put(body, xyz_quat, twist)
+
+    def _put(self, body: str, xyz_quat: FloatArray | None, twist: FloatArray | None) -> None:
+        """Order a body to a pose (7,) and twist (6,) in the world; what is not given stays as it is."""
+        if xyz_quat is None and twist is None:
+            return
+        present = self.present.bodies[body]
+        order = FreeJointState(name=body)
+        order.pose.pose, order.twist.twist = present.pose.pose, present.twist.twist
+        if xyz_quat is not None:
+            pose = pose_from_quaternion(xyz_quat[:3].tolist(), xyz_quat[3:].tolist())
+            order.pose.pose = pose_message(pose)
+        if twist is not None:
+            turn = order.pose.pose.orientation
+            R = matrix_from_quat(np.array([turn.x, turn.y, turn.z, turn.w]))
+            order.twist.twist = MAKER.twist(six(np.concatenate((twist[:3], twist[3:] @ R))))
+        self.orders.bodies[body] = order
