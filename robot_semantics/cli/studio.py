@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     def running() -> dict[str, float]:
         with inputs.ros_needed("a running robot"):
             from robot_semantics.ros.tools.live_view import joint_positions
-        return joint_positions(arguments.timeout)
+        return joint_positions(arguments.timeout, bare.name)
 
     problems = Diagnostics()
     bare = load_robot(

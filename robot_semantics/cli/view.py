@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     out.add_argument("--port", type=port, default=0, metavar="N", help="port of the served page (any free one)")
     out.add_argument("--no-browser", action="store_true", help="only print the page's address")
-    out.add_argument("--live", action="store_true", help="follow the running node: its robots, TF, snapshots")
+    out.add_argument("--live", action="store_true", help="follow what runs: robots, TF, a node's snapshots")
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for the node (10)")
     what = parser.add_argument_group("what")
@@ -191,7 +191,7 @@ def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
 
 def _live(arguments: argparse.Namespace) -> int:
     with inputs.ros_needed("following a node"):
-        from robot_semantics.ros.tools.live_view import LiveRobot
+        from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.page import three_js
 
     three_js()
@@ -201,13 +201,13 @@ def _live(arguments: argparse.Namespace) -> int:
 
     diagnostics = Diagnostics()
     title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
-    with LiveRobot(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robot:
+    with LiveRobots(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robots:
         inputs.print_diagnostics(diagnostics)
-        content = scene_bytes(robot.stage, groups=arguments.group, problems=diagnostics, live=True)
+        content = scene_bytes(robots.stage, groups=arguments.group, problems=diagnostics, live=True)
         serve_viewer(
-            robot.stage.title,
+            robots.stage.title,
             lambda: content,
-            beside=lambda viewer: LivePanel(viewer, robot, title),
+            beside=lambda viewer: LivePanel(viewer, robots, title),
             port=arguments.port,
             open_browser=not arguments.no_browser,
         )

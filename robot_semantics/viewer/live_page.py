@@ -44,10 +44,10 @@ class LiveRobots(Protocol):
         """Return what a saved snapshot states, or raise a `RobotSemanticsError`."""
 
     def can_jog(self) -> bool:
-        """Tell whether anything takes commands for the joints."""
+        """Tell whether anything takes commands for the joints of any."""
 
-    def jog(self, positions: Mapping[str, float]) -> None:
-        """Command joints to positions [rad, m], by name."""
+    def jog(self, robot: str, positions: Mapping[str, float]) -> None:
+        """Command joints of a robot to positions [rad, m], by name."""
 
 
 class LivePanel:
@@ -75,7 +75,7 @@ class LivePanel:
         ui.timer(UPDATE_PERIOD, self._follow)
         ui.timer(0.1, self._list, once=True)
         ui.timer(STALE_S, self._look_for_simulators)
-        viewer.on("jogged", lambda event: robots.jog(event.args["positions"]))
+        viewer.on("jogged", lambda event: robots.jog(event.args["actor"], event.args["positions"]))
 
     def _follow(self) -> None:
         found = self._robots.wait(self._number, 0.0)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.nodes import Client, NodeProcess, joint_state
+from support.nodes import RUNNING, Client, NodeProcess, joint_state
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.live_view import LiveRobot, joint_positions
+from robot_semantics.ros.tools.live_view import LiveRobots, joint_positions
 from robot_semantics.viewer.stage import link_poses
 
 pytestmark = pytest.mark.ros
@@ -41,14 +41,14 @@ def node(start: Callable[..., NodeProcess], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
-def robot(node: NodeProcess, domain: int) -> Iterator[LiveRobot]:
+def robot(node: NodeProcess, domain: int) -> Iterator[LiveRobots]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ROS_DOMAIN_ID", str(domain))
-        with LiveRobot("/robot_semantics", 20.0, (), Diagnostics()) as found:
+        with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as found:
             yield found
 
 
-def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobot) -> None:
+def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> None:
     publisher = client.publisher(JointState, "joint_states")
     (actor,) = robot.stage.actors
     positions = {name: 0.1 for name in actor.model.joint_names if not actor.model.joint(name).virtual}
@@ -88,12 +88,12 @@ def test_positions_are_those_that_transforms_tell(
     assert positions["right_finger_joint"] == pytest.approx(0.01, abs=1e-9)  # a mimic joint
 
 
-def test_snapshots_are_asked_of_the_node(robot: LiveRobot) -> None:
+def test_snapshots_are_asked_of_the_node(robot: LiveRobots) -> None:
     with pytest.raises(RobotSemanticsError, match="nothing_like_it"):
         robot.ask("restore", "nothing_like_it")
 
 
-def see_elbow_at(value: float, client: Client, robot: LiveRobot) -> None:
+def see_elbow_at(value: float, client: Client, robot: LiveRobots) -> None:
     """Publish joint states until the robot is seen in them."""
     publisher = client.publisher(JointState, "joint_states")
     (actor,) = robot.stage.actors
@@ -107,7 +107,7 @@ def see_elbow_at(value: float, client: Client, robot: LiveRobot) -> None:
             seen, at = found[0], found[1].stances[actor.name].q[elbow]
 
 
-def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: LiveRobot) -> None:
+def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: LiveRobots) -> None:
     see_elbow_at(-0.5, client, robot)
     robot.ask("save", "bent")
     (about,) = [about for name, about in robot.snapshots() if name == "bent"]
@@ -122,12 +122,12 @@ def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: Live
         robot.snapshot("bent")
 
 
-def test_joints_are_commanded_where_somebody_listens(client: Client, robot: LiveRobot) -> None:
+def test_joints_are_commanded_where_somebody_listens(client: Client, robot: LiveRobots) -> None:
     assert not robot.can_jog()
     heard = client.collect(JointState, "joint_command", 10)
 
     def commanded() -> list[Any]:
-        robot.jog({"elbow_joint": 0.75})
+        robot.jog("rover_arm", {"elbow_joint": 0.75})
         return heard
 
     client.until(commanded, "a command")
@@ -135,14 +135,51 @@ def test_joints_are_commanded_where_somebody_listens(client: Client, robot: Live
 
 
 def test_it_follows_on_when_the_node_starts_again(
-    client: Client, robot: LiveRobot, node: NodeProcess, start: Callable[..., NodeProcess]
+    client: Client, robot: LiveRobots, node: NodeProcess, start: Callable[..., NodeProcess]
 ) -> None:
     node.stop()
     start(**PARAMETERS)
     see_elbow_at(0.875, client, robot)
 
 
+def test_several_robots_each_stand_where_their_own_joints_say(
+    client: Client, node: NodeProcess, start: Callable[..., NodeProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    for process in RUNNING[:]:
+        process.stop()
+    described = {key: PARAMETERS[key] for key in ("robot_description", "robot_description_semantic")}
+    # A prefix that the robot's name does not tell, and one that two robots of a kind would both be given by a vote.
+    parameters = {"left__frame_prefix": "l_", "right__frame_prefix": "right/"}
+    parameters |= {f"{name}__{key}": text for name in ("left", "right") for key, text in described.items()}
+    start(models=["left", "right"], **parameters)
+    with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
+        assert [actor.name for actor in live.stage.actors] == ["left", "right"]
+        wanted = {"left": 0.25, "right": -0.5}
+        publishers = {name: client.publisher(JointState, f"{name}/joint_states") for name in wanted}
+        elbow = live.stage.actors[0].kinematics.space.index["elbow_joint"]
+        seen, at, end = -1, dict.fromkeys(wanted, 0.0), time.monotonic() + 40.0
+        while at != pytest.approx(wanted, abs=1e-9):
+            assert time.monotonic() < end, at
+            for name, value in wanted.items():
+                publishers[name].publish(joint_state({"elbow_joint": value}, time.time_ns()))
+            seen, moment = live.wait(seen, 0.2) or (seen, live.stage.moments[0])
+            at = {name: float(stance.q[elbow]) for name, stance in moment.stances.items()}
+        assert not {"l_forearm_link", "right/forearm_link"} & moment.frames.keys()
+        heard = client.collect(JointState, "right/joint_command", 10)
+
+        def commanded() -> list[Any]:
+            live.jog("left", {"elbow_joint": 0.1})
+            live.jog("right", {"elbow_joint": 0.75})
+            return heard
+
+        client.until(commanded, "a command")
+        assert list(heard[0].position) == [0.75]
+    with pytest.raises(RobotSemanticsError, match="several robots run that could be meant: left, right"):
+        joint_positions(20.0, "rover_arm")
+
+
 def test_without_a_node_it_says_so(node: NodeProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROS_DOMAIN_ID", "231")
     with pytest.raises(RobotSemanticsError, match=r"no robot_description came within 0.3 s: is a node running"):
-        LiveRobot("/robot_semantics", 0.3, (), Diagnostics())
+        LiveRobots("/robot_semantics", 0.3, (), Diagnostics())

@@ -23,7 +23,7 @@ from support.nodes import Client, NodeProcess, joint_state, stamp_of
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.ros.tools.live_view import LiveRobot
+from robot_semantics.ros.tools.live_view import LiveRobots
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.robot import RunningRobot
@@ -54,7 +54,7 @@ def test_default_positions_are_published_before_any_joint_state(
     found = {joint.name: joint.positions[0] for joint in state.joint_states if len(joint.positions)}
     assert {name: found[name] for name in REACH} == pytest.approx(REACH, abs=1e-12)
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
-    with LiveRobot("/robot_semantics", 20.0, (), Diagnostics()) as live:
+    with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
         (actor,) = live.stage.actors
         expected = actor.kinematics.space.pack(REACH)
         at = [actor.kinematics.space.index[name] for name in REACH]

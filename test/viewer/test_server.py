@@ -69,7 +69,7 @@ class Puppet:
         return replace(stage.moments[0], stances={"rover_arm": Stance(q, np.eye(4))})
     def can_jog(self):
         return (folder / "simulator").exists()
-    def jog(self, positions):
+    def jog(self, robot, positions):
         (folder / "commanded").write_text(json.dumps(positions))
 
 puppet = Puppet()

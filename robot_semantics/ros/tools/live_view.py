@@ -5,13 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A running robot for the viewer: its descriptions from their topics, its joints and its place from TF."""
+"""Running robots for the viewer: their descriptions from their topics, their joints and places from TF."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
+from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -30,37 +30,38 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.tools.service_caller import ServiceCaller
+from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
+from robot_semantics.ros.tools.service_caller import ServiceCaller, ServiceError
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.snapshot_store import SnapshotStore
-from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.parts import VISUALS, Kind, robot_parts
-from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
+from robot_semantics.viewer.stage import Actor, Moment, Stage
 
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
-SEMANTIC_PATIENCE_S = 1.0
-"""How long an SRDF may come after the URDF [s]."""
+PATIENCE_S = 1.0
+"""How long SRDFs and other robots may come after the first URDF, and a node may take to tell a prefix [s]."""
+
+URDF, SRDF = "robot_description", "robot_description_semantic"
 
 
-class LiveRobot:
-    """Follows the robot that a running node publishes; use it in a ``with`` statement.
+class LiveRobots:
+    """Follows the robots whose descriptions are published, in any namespace; use it in a ``with`` statement.
 
-    Whatever publishes the description and TF will do: this package's node, robot_state_publisher, a simulator.
+    Whatever publishes the descriptions and TF will do: this package's node, robot_state_publisher, a simulator.
+    Of several robots each is called as its namespace, and seen once TF has one of its frames.
 
     Attributes:
-        stage: the robot as it stood at first.
-        heard: the position variables of which TF has told something.
+        robots: the robots, in the order of their namespaces.
+        stage: the robots as they stood at first.
     """
 
     def __init__(
@@ -71,14 +72,14 @@ class LiveRobot:
         diagnostics: Diagnostics,
         kinds: Sequence[Kind] = VISUALS,
     ) -> None:
-        """Wait for the robot's description, at most `timeout_s` [s].
+        """Wait for a robot's description, at most `timeout_s` [s].
 
         Args:
             node: the node whose snapshot services are asked.
             timeout_s: how long to wait, and how long a snapshot may take.
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
-            kinds: what is shown of it, as for `robot_parts`.
+            kinds: what is shown of them, as for `robot_parts`.
 
         Raises:
             RobotSemanticsError: no description came.
@@ -88,7 +89,8 @@ class LiveRobot:
         self._news = threading.Condition()
         self._transforms: dict[str, tuple[str, FloatArray]] = {}
         self._number, self._stamp_ns = 0, 0
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, dict[str, str]] = {}
+        self._described: set[str] = set()
         self._commands: dict[str, Any] = {}
         self._context = Context()
         rclpy.init(args=[], context=self._context)
@@ -98,14 +100,13 @@ class LiveRobot:
         try:
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
                 self._node.create_subscription(TFMessage, topic, self._heard, qos.fresh(profile))
-            model = self._model(diagnostics)
-            parts = robot_parts(model, PackageResolver(package_paths), None, diagnostics, kinds=kinds)
-            self._actor = Actor(model.name, model, parts, model.root_joint.parent_link or "world")
-            self._neutral = LocalTransforms(model).matrices(self._actor.kinematics.space.neutral())
-            self._observer = JointObserver(model)
-            self._q = self._actor.kinematics.space.neutral()
-            self.heard: frozenset[str] = frozenset()
-            self.stage = Stage(model.name, (self._actor,), (self._moment(),))
+            spaces = self._spaces()
+            self.robots = tuple(
+                self._robot(space, len(spaces) == 1, PackageResolver(package_paths), diagnostics, kinds)
+                for space in spaces
+            )
+            self._actors = {robot.actor.name: robot.actor for robot in self.robots}
+            self.stage = Stage(", ".join(self._actors), tuple(self._actors.values()), (self._moment(),))
         except BaseException:
             self._close()
             raise
@@ -113,7 +114,7 @@ class LiveRobot:
         self._thread = threading.Thread(target=self._spin, name="live_view", daemon=True)
         self._thread.start()
 
-    def __enter__(self) -> LiveRobot:
+    def __enter__(self) -> LiveRobots:
         return self
 
     def __exit__(
@@ -156,21 +157,21 @@ class LiveRobot:
         return [(info.name, _about(info, store)) for info in reversed(infos)]
 
     def snapshot(self, name: str) -> Moment:
-        """Return what a snapshot states of the robot; it is read from its file.
+        """Return what a snapshot states of the robots; it is read from its file.
 
         Raises:
             RobotSemanticsError: the node is not there, or the file is not on this machine or cannot be read.
         """
         state, path = self._store().load(name)
-        return moment_of(path, state, {self._actor.name: self._actor}, Diagnostics(), set())
+        return moment_of(path, state, self._actors, Diagnostics(), set())
 
     def can_jog(self) -> bool:
-        """Tell whether anything subscribes to the commands of the robot's joints."""
-        return self._command_topic() is not None
+        """Tell whether anything subscribes to the commands of a robot's joints."""
+        return any(self._command_topic(name) for name in self._actors)
 
-    def jog(self, positions: Mapping[str, float]) -> None:
-        """Command joints to positions [rad, m], by name; nothing happens where nobody listens."""
-        topic = self._command_topic()
+    def jog(self, robot: str, positions: Mapping[str, float]) -> None:
+        """Command joints of a robot to positions [rad, m], by name; nothing happens where nobody listens."""
+        topic = self._command_topic(robot)
         if topic is None:
             return
         if topic not in self._commands:
@@ -178,8 +179,8 @@ class LiveRobot:
         message = JointState(name=list(positions), position=[float(value) for value in positions.values()])
         self._commands[topic].publish(message)
 
-    def _command_topic(self) -> str | None:
-        names = (f"{self._actor.name}/joint_command", "joint_command")
+    def _command_topic(self, robot: str) -> str | None:
+        names = [f"{robot}/joint_command", *(["joint_command"] if len(self.robots) == 1 else [])]
         return next((name for name in names if self._node.count_subscribers(name)), None)
 
     def _store(self) -> SnapshotStore:
@@ -191,24 +192,55 @@ class LiveRobot:
         folder = answer.values[0].string_value if answer.values else ""
         return SnapshotStore(Path(folder).expanduser())
 
-    def _model(self, diagnostics: Diagnostics) -> RobotModel:
-        for topic in ("robot_description", "robot_description_semantic"):
-            self._node.create_subscription(String, topic, self._taker(topic), qos.fresh(qos.LATCHED))
-        end = time.monotonic() + self._timeout_s
-        while "robot_description" not in self._texts:
+    def _spaces(self) -> list[str]:
+        """Return the namespaces in which robots are described, when as many as come together have come."""
+        end, first = time.monotonic() + self._timeout_s, True
+        while True:
+            for topic, types in self._node.get_topic_names_and_types():
+                space, _, kind = topic.rpartition("/")
+                if kind in (URDF, SRDF) and topic not in self._described and "std_msgs/msg/String" in types:
+                    self._described.add(topic)
+                    self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
+            self._executor.spin_once(timeout_sec=0.05)
+            found = sorted(space for space, texts in self._texts.items() if URDF in texts)
+            if found and first:
+                end, first = time.monotonic() + PATIENCE_S, False
+            whole = found == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
+            if found and (whole or time.monotonic() > end):
+                return found
             if time.monotonic() > end:
                 raise RobotSemanticsError(
                     f"no robot_description came within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )
-            self._executor.spin_once(timeout_sec=0.1)
-        end = time.monotonic() + SEMANTIC_PATIENCE_S
-        while "robot_description_semantic" not in self._texts and time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.1)
-        urdf, srdf = self._texts["robot_description"], self._texts.get("robot_description_semantic")
-        return robot_from_text(urdf, srdf or None, strict=False, diagnostics=diagnostics)
 
-    def _taker(self, topic: str) -> Any:
-        return lambda message: self._texts.update({topic: message.data})
+    def _taker(self, space: str, kind: str) -> Any:
+        return lambda message: self._texts.setdefault(space, {}).update({kind: message.data})
+
+    def _robot(
+        self, space: str, alone: bool, resolver: PackageResolver, diagnostics: Diagnostics, kinds: Sequence[Kind]
+    ) -> FollowedRobot:
+        texts = self._texts[space]
+        model = robot_from_text(texts[URDF], texts.get(SRDF) or None, strict=False, diagnostics=diagnostics)
+        name = space.strip("/")
+        prefix = None if alone or not name else self._frame_prefix(space, name)
+        parts = robot_parts(model, resolver, None, diagnostics, kinds=kinds)
+        parent = model.root_joint.parent_link or "world"
+        return FollowedRobot(Actor(model.name if alone or not name else name, model, parts, parent), prefix)
+
+    def _frame_prefix(self, space: str, name: str) -> str:
+        """Return what the frames of one robot of several begin with: what its node says, else its name."""
+        nodes = {node_name(info) for info in self._node.get_publishers_info_by_topic(f"{space}/{URDF}")}
+        with ServiceCaller(PATIENCE_S) as caller:
+            for node in sorted(nodes):
+                for parameter in (f"{name}.frame_prefix", "frame_prefix"):
+                    try:
+                        answer = caller.call(GetParameters, f"{node}/get_parameters", names=[parameter])
+                    except ServiceError:
+                        break
+                    for value in answer.values:
+                        if value.type == ParameterType.PARAMETER_STRING:
+                            return str(value.string_value)
+        return f"{name}/"
 
     def _heard(self, message: Any) -> None:
         with self._news:
@@ -225,54 +257,18 @@ class LiveRobot:
             self._executor.spin_once(timeout_sec=0.5)
 
     def _moment(self) -> Moment:
-        """Return where everything is by the transforms heard so far; a joint not heard of stays where it was."""
-        model, space = self._actor.model, self._actor.kinematics.space
-        prefix = self._prefix()
-        T = np.array(self._neutral)
-        heard: list[slice] = []
-        for joint in model.joints:
-            parent, found = self._transforms.get(prefix + joint.child_link, (None, None))
-            own = joint.parent_link if joint.virtual else prefix + joint.parent_link
-            if found is not None and parent == own:
-                T[joint.index] = found
-                if joint.position_count:
-                    heard.append(space.positions_of(joint))
-        observed = self._observer.observe(T, self._q).q
-        q = np.array(self._q)
-        for where in heard:
-            q[where] = observed[where]
-        self._q = q
-        self.heard = frozenset(name for where in heard for name in space.names[where])
-        T_world_root = self._in_world(prefix + model.root_link)
-        base = T_world_root @ invert(self._actor.kinematics.T_parent_root(q))
-        links = {prefix + name for name in model.link_names}
-        frames = {name: self._in_world(name) for name in self._transforms if name not in links}
-        parent_frame = model.root_joint.parent_link
-        T_world_parent = self._in_world(parent_frame) if parent_frame else np.eye(4)
-        label = _when(self._stamp_ns)
+        """Return where everything is by the transforms heard so far."""
+        frames = {robot: robot.frames(self._transforms) for robot in self.robots}
+        seen = [robot for robot in self.robots if len(self.robots) == 1 or frames[robot] & self._transforms.keys()]
+        links = set().union(*frames.values())
+        parents = {robot.actor.name: robot.actor.model.root_joint.parent_link for robot in seen}
         return Moment(
-            label, {self._actor.name: Stance(q, base)}, self._stamp_ns, frames, {self._actor.name: T_world_parent}
+            _when(self._stamp_ns),
+            {robot.actor.name: robot.stance(self._transforms) for robot in seen},
+            self._stamp_ns,
+            {name: pose_in_world(name, self._transforms) for name in self._transforms if name not in links},
+            {name: pose_in_world(frame, self._transforms) if frame else np.eye(4) for name, frame in parents.items()},
         )
-
-    def _in_world(self, frame: str) -> FloatArray:
-        """Return the pose of a frame in the top of its tree; a circle ends where it closes."""
-        T = np.eye(4)
-        passed: set[str] = set()
-        while frame in self._transforms and frame not in passed:
-            passed.add(frame)
-            frame, T_parent_frame = self._transforms[frame]
-            T = T_parent_frame @ T
-        return T
-
-    def _prefix(self) -> str:
-        """Return what stands before the robot's link names on TF: what most frames say."""
-        links = set(self._actor.model.link_names[1:])
-        votes = Counter(
-            frame[: len(frame) - len(link)]
-            for frame in self._transforms
-            for link in ((frame,) if frame in links else [name for name in links if frame.endswith(name)])
-        )
-        return votes.most_common(1)[0][0] if votes else ""
 
     def _close(self) -> None:
         self._executor.shutdown()
@@ -300,24 +296,31 @@ def _about(info: Any, store: SnapshotStore) -> str:
     return " · ".join([*parts, *([info.comment] if info.comment else [])])
 
 
-def joint_positions(timeout_s: float) -> dict[str, float]:
-    """Return where the joints of the running robot stand on TF [rad, m], by variable, those that it tells of.
+def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, float]:
+    """Return where the joints of a running robot stand on TF [rad, m], by variable, those that it tells of.
+
+    Args:
+        timeout_s: how long to wait [s].
+        robot: what the description calls it; None where only one runs.
 
     Raises:
-        RobotSemanticsError: no robot tells of any joint within `timeout_s` [s].
+        RobotSemanticsError: no such robot tells of any joint within `timeout_s`, or it is not clear which is meant.
     """
     end = time.monotonic() + timeout_s
-    with LiveRobot("", timeout_s, (), Diagnostics(), kinds=()) as robot:
-        (actor,) = robot.stage.actors
-        space = actor.kinematics.space
+    with LiveRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
+        named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
+        if len(named) > 1:
+            raise RobotSemanticsError(f"several robots run that could be meant: {live.stage.title}")
+        (found,) = named
+        space = found.actor.kinematics.space
         wanted = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}
         seen = -1
         while time.monotonic() < end:
-            found = robot.wait(seen, 0.2)
-            if found is None:
+            news = live.wait(seen, 0.2)
+            if news is None:
                 continue
-            seen, moment = found
-            if robot.heard >= wanted or (robot.heard and time.monotonic() > end - 0.5 * timeout_s):
-                q = moment.stances[actor.name].q
-                return {name: float(q[space.index[name]]) for name in robot.heard}
+            seen, moment = news
+            if found.heard >= wanted or (found.heard and time.monotonic() > end - 0.5 * timeout_s):
+                q = moment.stances[found.actor.name].q
+                return {name: float(q[space.index[name]]) for name in found.heard}
     raise RobotSemanticsError(f"no transform of a joint came within {timeout_s:g} s")

@@ -54,7 +54,7 @@ export class App {
     if (text) this.hiding = setTimeout(() => { box.hidden = true; }, 8000);
   }
 
-  choose(index) { this.robot = this.robots[index]; this.focus = ""; this.panel.build(); this.changed(); }
+  choose(index) { this.robot = this.robots[index]; this.focus = ""; if (this.wanted) this.setJogging(true); else { this.panel.build(); this.changed(); } }
   toggleGroup(name) {
     const on = !this.groups.includes(name);
     this.groups = on ? [...this.groups, name] : this.groups.filter((other) => other !== name);
@@ -178,8 +178,8 @@ export class App {
   compareWith(moment) { this.data.moments = [this.data.moments[0], moment]; this.ghost = 1; this.panel.build(); this.changed(); }
   // Whether the sliders of a running robot command its joints; they then stand where the joints are to go.
   setJogging(on) {
-    const { robot } = this;
-    this.wanted = on ? Object.fromEntries(robot.variables.map((name, k) => [name, this.q(robot)[k]])) : null;
+    const { robot } = this, q = this.q(robot) || robot.neutral;
+    this.wanted = on ? Object.fromEntries(robot.variables.map((name, k) => [name, q[k]])) : null;
     this.panel.build(); this.changed();
   }
   setSemantics(actor, semantics) {
