@@ -101,6 +101,15 @@ class PackageResolver:
                     yield folder
                 if folder != Path(folder.anchor):
                     yield folder / name
+            # In a checkout folders often have other names than the packages in them.
+            above = relative_to.absolute().parents
+            own = next((folder for folder in above if _exists((folder / "package.xml").is_file)), None)
+            if own is not None and own.parent != Path(own.anchor):
+                found = _packages_below(str(own.parent), 1).get(name)
+                if found is not None:
+                    yield Path(found)
+                else:
+                    tried.append(f"a package.xml of '{name}' beside {own}")
 
     def _files(self, uri: str, relative_to: Path | None, tried: list[str]) -> Iterator[Path]:
         try:
@@ -168,8 +177,8 @@ def _relative(path: Path, relative_to: Path | None) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=32)
-def _packages_below(root: str) -> Mapping[str, str]:
-    """Return name → folder of every package below `root`; hidden, build and COLCON_IGNORE'd folders are left out."""
+def _packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
+    """Return name → folder of every package to `depth` below `root`, without hidden, build, COLCON_IGNORE'd folders."""
     found: dict[str, str] = {}
     base = len(Path(root).parts)
     for folder, folders, files in os.walk(root):
@@ -177,7 +186,7 @@ def _packages_below(root: str) -> Mapping[str, str]:
             found.setdefault(name, folder)
             folders.clear()
             continue
-        if "COLCON_IGNORE" in files or len(Path(folder).parts) - base >= CRAWL_DEPTH:
+        if "COLCON_IGNORE" in files or len(Path(folder).parts) - base >= depth:
             folders.clear()
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in ("build", "log"))
     return found

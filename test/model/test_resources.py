@@ -82,6 +82,19 @@ def test_a_neighbour_of_the_description_s_folders_is_found(tmp_path: Path) -> No
     assert PackageResolver((), {}).resolve("package://hand_description/meshes/h.stl", urdf) == mesh
 
 
+def test_the_description_s_own_package_and_its_neighbours_are_found_by_their_manifests(tmp_path: Path) -> None:
+    for folder, name in (("src/arm_checkout", "arm_description"), ("src/hand_checkout", "hand_description")):
+        (tmp_path / folder / "meshes").mkdir(parents=True)
+        (tmp_path / folder / "meshes" / "a.stl").touch()
+        (tmp_path / folder / "package.xml").write_text(f"<package><name>{name}</name></package>")
+    urdf = tmp_path / "src/arm_checkout/urdf/robot.urdf"
+    resolver = PackageResolver(environment={})
+    found = [resolver.resolve(f"package://{name}_description/meshes/a.stl", urdf) for name in ("arm", "hand")]
+    assert found == [tmp_path / "src" / f"{name}_checkout/meshes/a.stl" for name in ("arm", "hand")]
+    with pytest.raises(ResourceNotFoundError, match=r"a package\.xml of 'leg_description' beside"):
+        resolver.resolve("package://leg_description/meshes/a.stl", urdf)
+
+
 def test_the_root_folder_s_neighbours_are_no_packages() -> None:
     candidates = list(PackageResolver([], {}).package_candidates("etc", Path("/one/two/robot.urdf"), []))
     assert candidates == [Path("/one/two/etc"), Path("/one/etc")]
