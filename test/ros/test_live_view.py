@@ -55,7 +55,7 @@ def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> No
     positions = {name: value for name, value in positions.items() if actor.model.joint(name).is_active}
     positions |= {"elbow_joint": 0.7, "left_finger_joint": 0.03}
     expected = actor.kinematics.space.pack(positions)
-    seen, end = -1, time.monotonic() + 20.0
+    seen, end = -1, time.monotonic() + 60.0
     while time.monotonic() < end:
         publisher.publish(joint_state(positions, time.time_ns()))
         found = robot.wait(seen, 0.2)

@@ -58,7 +58,7 @@ def test_default_positions_are_published_before_any_joint_state(
         (actor,) = live.stage.actors
         expected = actor.kinematics.space.pack(REACH)
         at = [actor.kinematics.space.index[name] for name in REACH]
-        seen, end = -1, time.monotonic() + 20.0
+        seen, end = -1, time.monotonic() + 60.0
         q = np.full(len(expected), np.nan)
         while time.monotonic() < end and not np.allclose(q[at], expected[at], atol=1e-9):
             seen, moment = live.wait(seen, 1.0) or (seen, live.stage.moments[0])

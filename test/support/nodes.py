@@ -42,7 +42,7 @@ from robot_semantics.ros.messages.world_messages import items_from_messages  # n
 
 Message = TypeVar("Message")
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 DATA = Path(__file__).parents[1] / "data"
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 SHARE = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "share"
