@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place, Severity
     from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
+    from robot_semantics.base.version import __version__ as __version__
     from robot_semantics.kinematics.forward import ForwardKinematics
     from robot_semantics.kinematics.joint_space import JointSpace
     from robot_semantics.model.loading import load_robot, robot_from_text
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.world_state import WorldState
     from robot_semantics.usdf.writer import save_world, write_world
-
-__version__ = "0.1.0"
 
 __all__ = [
     "DescriptionError",
@@ -63,6 +62,7 @@ _HOMES = {
     "Severity": "base.diagnostics",
     "UnknownNameError": "base.errors",
     "WorldState": "usdf.world_state",
+    "__version__": "base.version",
     "load_robot": "model.loading",
     "read_recording": "recording.notebook",
     "read_world": "usdf.reader",

@@ -24,11 +24,13 @@ class SemanticsCommand:
 
     NAME = "semantics"
     EXTENSION_POINT_VERSION = "0.1"
+    _parser: argparse.ArgumentParser
 
     def add_arguments(
         self, parser: argparse.ArgumentParser, _cli_name: str, *, argv: Sequence[str] | None = None
     ) -> None:
         """Take all words as they are: the command's own parser reads them."""
+        self._parser = parser
         names = "\n".join(f"  {name:14}{summary}" for name, summary in COMMANDS.items())
         parser.epilog = f"commands (each has a --help):\n{names}"
         parser.add_argument(
@@ -38,6 +40,6 @@ class SemanticsCommand:
     def main(self, *, parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
         """Run the command; return its exit code."""
         if not args.words:
-            parser.print_help()
+            self._parser.print_help()
             return 2
         return main(args.words)

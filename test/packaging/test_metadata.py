@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import requires
@@ -76,6 +77,16 @@ def test_all_packages_have_one_version_and_licence() -> None:
     version, licence = result.stdout.split()[-2:]
     assert versions == {version} == {robot_semantics.__version__}
     assert {names(manifest, "license")[0] for manifest in manifests} == {licence} == {"Apache-2.0"}
+
+
+def test_the_sources_take_their_version_from_the_manifest_beside_them(tmp_path: Path) -> None:
+    for name in ("robot_semantics/__init__.py", "robot_semantics/base/__init__.py", "robot_semantics/base/version.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    manifest = re.sub("<version>.*</version>", "<version>9.8.7</version>", (ROOT / "package.xml").read_text())
+    (tmp_path / "package.xml").write_text(manifest)
+    command = [sys.executable, "-c", "import robot_semantics; print(robot_semantics.__version__)"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "9.8.7\n"
 
 
 def test_the_build_file_lists_every_interface_in_order() -> None:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,8 @@ def test_the_command_line_works_without_ros(installed: Path) -> None:
     assert example.is_relative_to(installed.parent)
     result = outside([installed / "robot_semantics", "check", example])
     assert result.returncode == 0, result.stdout + result.stderr
+    (version,) = re.findall("<version>(.*)</version>", (ROOT / "package.xml").read_text())
+    assert outside([installed / "robot_semantics", "--version"]).stdout == f"robot_semantics {version}\n"
 
 
 def test_types_and_data_are_part_of_the_package(installed: Path) -> None:
