@@ -25,6 +25,8 @@ from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
+    from robot_semantics.model.robot_model import RobotModel
+    from robot_semantics.viewer.parts import Part
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     three_js()
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.edit_session import EditSession
+    from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.parts import robot_parts
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
@@ -64,35 +67,50 @@ def run(arguments: argparse.Namespace) -> int:
         from robot_semantics.collision.pieces import pieces_of
 
         found = Diagnostics()
-        shapes = pieces_of(bare, resolver, found)
+        shapes = pieces_of(session.bare, resolver, found)
         found.raise_if_failed()
         return shapes
 
     def running() -> dict[str, float]:
         with inputs.ros_needed("a running robot"):
             from robot_semantics.ros.tools.live_view import joint_positions
-        return joint_positions(arguments.timeout, bare.name)
+        return joint_positions(arguments.timeout, session.bare.name)
 
-    problems = Diagnostics()
-    bare = load_robot(
-        arguments.urdf,
-        None,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=inputs.xacro_of(arguments),
-        diagnostics=problems,
-    )
-    if arguments.strict:
-        problems.raise_if_failed(strict=True)
+    def opened() -> tuple[RobotModel, tuple[Part, ...], Diagnostics]:
+        problems = Diagnostics()
+        robot = load_robot(
+            arguments.urdf,
+            None,
+            strict=False,
+            implicit_links=arguments.implicit_links,
+            xacro=inputs.xacro_of(arguments),
+            diagnostics=problems,
+        )
+        if arguments.strict:
+            problems.raise_if_failed(strict=True)
+        parts = robot_parts(robot, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))
+        return robot, parts, problems
+
+    def newest() -> RobotModel:
+        described.look()
+        if described.problem:
+            raise RobotSemanticsError(described.problem)
+        return described()[0]
+
+    def content() -> bytes:
+        _, parts, problems = described()
+        return scene_bytes(alone(Actor(session.bare.name, session.robot, parts)), problems=problems)
+
+    resolver = PackageResolver(arguments.package_path)
+    described = FreshContent([Path(arguments.urdf)], opened)
+    bare, _, problems = described()
+    inputs.print_diagnostics(problems)
     text = SrdfText.from_file(arguments.srdf) if arguments.srdf else SrdfText.empty(bare.name, output.name)
     session = EditSession(bare, text, output)
-    resolver = PackageResolver(arguments.package_path)
-    parts = robot_parts(bare, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))
-    inputs.print_diagnostics(problems)
     serve_viewer(
         f"{bare.name} · studio",
-        lambda: scene_bytes(alone(Actor(bare.name, session.robot, parts)), problems=problems),
-        beside=lambda viewer: Studio(viewer, session, pieces, running),
+        content,
+        beside=lambda viewer: Studio(viewer, session, pieces, running, newest),
         port=arguments.port,
         open_browser=not arguments.no_browser,
     )

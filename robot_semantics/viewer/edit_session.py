@@ -44,6 +44,8 @@ class EditSession:
         version: a number that changes with every change.
         robot: the robot with the semantics that the text gives it; what has no meaning is left out.
         problems: all that is to be said about the text.
+        written: what another program has written into the file while there were changes not saved, until it is
+            `settled` which of them counts.
     """
 
     def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
@@ -52,6 +54,8 @@ class EditSession:
         self._steps = [Step("as it was read", text)]
         self._at = 0
         self.version = 0
+        self._known = self._saved()
+        self.written: SrdfText | None = None
         self._renew()
 
     @property
@@ -112,8 +116,38 @@ class EditSession:
         """
         target = self.output if output is None else output
         save_bytes(bytes(self.text), target)
-        self.output = target
+        self.output, self._known, self.written = target, bytes(self.text), None
         self.version += 1
+
+    def take_robot(self, bare: RobotModel) -> None:
+        """Go on with a robot that has been described anew; the text stays as it is."""
+        if bare is not self.bare:
+            self.bare = bare
+            self._renew()
+
+    def look(self) -> None:
+        """Take up, as a step, what another program has written into the file since it was read or saved.
+
+        Where there are changes that are not saved nothing is taken up: it is `written` then.
+
+        Raises:
+            DescriptionError: the file is no SRDF now.
+        """
+        content, before = self._saved(), self._known
+        # A file that is missing is about to be replaced.
+        if content in (before, b""):
+            return
+        text = SrdfText(content, str(self.output))
+        self._known = content
+        self.written = text
+        if bytes(self.text) in (before, content):
+            self.settle(take=True)
+
+    def settle(self, *, take: bool) -> None:
+        """Let what is `written` count, as a step, or the changes that are not saved."""
+        text, self.written = self.written, None
+        if take and text is not None:
+            self.change("what another program wrote", lambda _: text)
 
     def about(self, *names: str) -> list[Diagnostic]:
         """Return the problems whose message or place names one of `names`."""

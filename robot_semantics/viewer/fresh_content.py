@@ -5,18 +5,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a page shows of files, made anew when they change."""
+"""What is made of files, made anew when they change."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from robot_semantics.base.errors import RobotSemanticsError
 
+Content = TypeVar("Content")
 
-class FreshContent:
+
+class FreshContent(Generic[Content]):
     """The newest content that could be made of some files.
 
     Attributes:
@@ -24,7 +27,7 @@ class FreshContent:
         problem: why the newest files cannot be shown; empty while they can.
     """
 
-    def __init__(self, paths: Sequence[Path], make: Callable[[], bytes]) -> None:
+    def __init__(self, paths: Sequence[Path], make: Callable[[], Content]) -> None:
         """Make it for the first time; whatever `make` raises is raised."""
         self._paths, self._make = paths, make
         self._lock = threading.Lock()
@@ -32,7 +35,7 @@ class FreshContent:
         self.version, self.problem = 0, ""
         self._content = make()
 
-    def __call__(self) -> bytes:
+    def __call__(self) -> Content:
         """Return the content."""
         return self._content
 

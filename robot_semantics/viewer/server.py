@@ -79,7 +79,7 @@ def serve_viewer(
     _serve(port=port, open_browser=open_browser)
 
 
-def _follow(viewer: ViewerElement, content: FreshContent) -> None:
+def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
     """Let a page show the content anew when it changes, and say when the files cannot be shown."""
     seen, told = content.version, ""
 

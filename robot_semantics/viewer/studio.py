@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from nicegui import events, ui
+from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -32,11 +33,12 @@ from robot_semantics.viewer.studio_states import StatesTab
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
+    from robot_semantics.model.robot_model import RobotModel
 
 WIDTH = 440
 """Of the panel [pixels]."""
 LOOK_S = 0.5
-"""How often a page looks whether another one has made a change [s]."""
+"""How often a page looks whether another one, or another program, has made a change [s]."""
 
 
 class Tab(Protocol):
@@ -57,6 +59,7 @@ class Studio:
         viewer: where the robot is seen.
         pieces: reads the robot's collision geometry.
         running: asks the running robot for its joint positions [rad, m] by variable.
+        newest: gives the robot as its file describes it now, or raises why it does not.
         actor: the robot's name in the viewer.
         q: (size,) the pose that is seen [rad, m].
     """
@@ -67,9 +70,11 @@ class Studio:
         session: EditSession,
         pieces: Callable[[], tuple[Piece, ...]],
         running: Callable[[], Mapping[str, float]],
+        newest: Callable[[], RobotModel],
     ) -> None:
         """Build the panel beside the viewer."""
         self.viewer, self.session, self.pieces, self.running = viewer, session, pieces, running
+        self.newest, self._bare, self._told = newest, session.bare, ""
         self.actor = session.bare.name
         self.kinematics = ForwardKinematics(session.robot)
         self.q: FloatArray = self.kinematics.space.neutral()
@@ -94,6 +99,7 @@ class Studio:
                 with ui.tab_panel("text").style("padding: 12px"):
                     self._text()
             self._problems()
+        self._question = self._ask()
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)
         viewer.on("dark", lambda event: ui.dark_mode().set_value(bool(event.args["on"])))
@@ -131,9 +137,36 @@ class Studio:
         self.q = q
         self.viewer.tell("setPositions", self.actor, q.tolist())
 
-    def _look(self) -> None:
-        if self._seen != self.session.version:
+    async def _look(self) -> None:
+        problem = ""
+        try:
+            self.session.look()
+            # Meshes that have changed are read beside what goes on.
+            robot = await run.io_bound(self.newest)
+            if robot is not None:
+                self.session.take_robot(robot)
+        except RobotSemanticsError as error:
+            problem = str(error)
+        if problem not in ("", self._told):
+            ui.notify(problem, type="negative", position="bottom")
+        self._told = problem
+        if self._bare is not self.session.bare:
+            self._bare = self.session.bare
+            ui.navigate.reload()
+        elif self._seen != self.session.version:
             self.renew()
+        self._question.set_value(self.session.written is not None)
+
+    def _ask(self) -> ui.dialog:
+        """Return the question what is to count: what another program has written, or the changes not saved."""
+        with ui.dialog().props("persistent") as dialog, ui.card():
+            ui.label("Another program has changed the file").style("font-weight: 600")
+            ui.label("There are changes here that are not saved. Taking the file is a step that can be undone.")
+            with ui.row().style("width: 100%; justify-content: flex-end"):
+                for text, take in (("keep my changes", False), ("take the file", True)):
+                    button = ui.button(text, on_click=partial(self.session.settle, take=take))
+                    button.props(f'no-caps {"" if take else "flat"} data-do="{text.replace(" ", "-")}"')
+        return dialog
 
     def _picked(self, event: events.GenericEventArguments) -> None:
         tab = self._tabs.get(str(self._chosen.value))

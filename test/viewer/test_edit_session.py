@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
@@ -69,6 +69,32 @@ def test_the_file_changes_only_when_it_is_saved(session: EditSession, tmp_path: 
     assert session.is_saved
     assert session.diff() == ""
     assert (tmp_path / "rover.srdf").read_bytes() == before
+
+
+def test_a_file_that_another_program_wrote_is_taken_up_or_asked_about(session: EditSession) -> None:
+    before = session.output.read_bytes()
+    session.output.write_bytes(b"<robot")
+    with pytest.raises(DescriptionError, match=r"rover\.srdf"):
+        session.look()
+    other = before.replace(b"</robot>", b'<passive_joint name="elbow_joint"/></robot>')
+    session.output.write_bytes(other)
+    session.look()
+    assert (bytes(session.text), session.written) == (other, None)
+    session.undo()
+    assert bytes(session.text) == before
+    # What is undone is a change that is not saved, too.
+    for name, take in ((b'"stretch"', False), (b'"far"', True)):
+        others = before.replace(b'"reach"', name)
+        session.output.write_bytes(others)
+        session.look()
+        assert bytes(session.text) == before
+        assert session.written is not None
+        session.settle(take=take)
+        assert (bytes(session.text), session.written) == (others if take else before, None)
+    session.undo()
+    session.save()
+    session.look()
+    assert (bytes(session.text), session.written) == (before, None)
 
 
 def test_the_robot_and_the_messages_are_those_of_the_text(session: EditSession) -> None:

@@ -255,7 +255,8 @@ def running():
     return answers.pop()
 
 content = scene_bytes(alone(Actor(bare.name, session.robot, ())))
-serve_viewer("s", lambda: content, beside=lambda v: Studio(v, session, tuple, running), open_browser=False)
+studio = lambda viewer: Studio(viewer, session, tuple, running, lambda: bare)
+serve_viewer("s", lambda: content, beside=studio, open_browser=False)
 """
 
 
@@ -277,6 +278,35 @@ def test_a_state_is_recorded_as_the_running_robot_stands(browser: Browser, tmp_p
         assert browser.complaints == []
     state = load_robot(example("rover_arm.urdf"), out).semantics.state("arm", "as it ran")
     assert state.joints["elbow_joint"] == (0.625,)
+
+
+@pytest.mark.timeout(200)
+def test_what_other_programs_write_is_taken_up_and_no_edit_is_lost(browser: Browser, tmp_path: Path) -> None:
+    urdf, srdf = (tmp_path / f"rover_arm.{kind}" for kind in ("urdf", "srdf"))
+    for path in (urdf, srdf):
+        path.write_text(example(path.name).read_text())
+    with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), str(srdf), "--no-browser") as served:
+        person = Person(browser, served)
+        group = '<group name="late"><link name="palm_link"/></group>'
+        srdf.write_text(srdf.read_text().replace("</robot>", f"{group}</robot>"))
+        person.sees("document.querySelector('[data-group-row=late]') !== null")
+        chain(person, "mine", "base_link", "palm_link")
+        # The robot is described anew: the page shows it, and the edit stays, as a step that can be undone.
+        joint = '<joint name="horn_joint" type="fixed"><parent link="palm_link"/><child link="horn"/></joint>'
+        urdf.write_text(urdf.read_text().replace("</robot>", f'<link name="horn"/>{joint}</robot>'))
+        person.sees("viewer.robots[0].linkIndex.has('horn') && 'mine' in viewer.robots[0].groups")
+        urdf.write_text("<robot")
+        person.sees("document.body.innerText.includes('rover_arm.urdf:1')")
+        # The file has changed, too: a person is asked.
+        theirs = srdf.read_text().replace('name="late"', 'name="later"')
+        srdf.write_text(theirs)
+        person.press("take-the-file")
+        person.sees("document.querySelector('[data-group-row=later]') !== null")
+        assert not browser.run("'mine' in viewer.robots[0].groups")
+        person.press("undo")
+        person.sees("document.querySelector('[data-group-row=mine]') !== null")
+        assert srdf.read_text() == theirs
+        assert browser.complaints == []
 
 
 @pytest.mark.timeout(200)
