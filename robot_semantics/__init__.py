@@ -12,10 +12,11 @@ The names below can be imported from here; each is loaded when it is first asked
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+# Programs take care of Ctrl-C once this is imported: not even `typing` may hold that up.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place, Severity
     from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
     from robot_semantics.base.version import __version__ as __version__
@@ -76,6 +77,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    import importlib
+
     return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

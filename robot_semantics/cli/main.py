@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
-from robot_semantics.base.deferred_interrupt import deferred_interrupt
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXIT_PROBLEMS, EXIT_INTERRUPTED = 1, 130
 
@@ -24,6 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: standard output is closed", file=sys.stderr)
         return EXIT_PROBLEMS
     try:
+        from robot_semantics.base.deferred_interrupt import deferred_interrupt
+
         # Compiled modules make an ImportError of an interrupt in their imports.
         with deferred_interrupt():
             from robot_semantics.cli.running import run

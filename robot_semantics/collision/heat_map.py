@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.collision.matrix import CollisionMatrix, Reason
 from robot_semantics.model.robot_model import RobotModel
 
 _LETTER = {Reason.ADJACENT: "A", Reason.ALWAYS: "!", Reason.DEFAULT: "D", Reason.NEVER: "·"}
+
+LARGEST = 60.0
+"""How wide and high a picture is at most [inches]; with 1,000 links its pixels would take 5 GB."""
 
 
 def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> None:
@@ -37,7 +41,7 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     links = [name for name in robot.link_names if any(name in pair for pair in matrix.pairs)]
     where = {name: at for at, name in enumerate(links)}
     share = np.full((len(links), len(links)), np.nan)
-    side = max(5.0, 0.28 * len(links) + 2.5)
+    side = min(max(5.0, 0.28 * len(links) + 2.5), LARGEST)
     figure: Any = Figure(figsize=(side, side), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -51,9 +55,13 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     # Logarithmic: what matters most is whether a pair collides rarely or not at all.
     scale = LogNorm(1.0 / max(matrix.samples, 2), 1.0)
     image = axes.imshow(np.where(share > 0.0, share, np.nan), cmap="YlOrRd", norm=scale)
-    axes.set_xticks(range(len(links)), links, rotation=90, fontsize=7)
-    axes.set_yticks(range(len(links)), links, fontsize=7)
-    axes.set_title(f"{robot.name}: self-collisions in {matrix.samples:,} configurations", fontsize=10)
+    # A name with dollars is no formula.
+    labels = [shown(link) for link in links]
+    axes.set_xticks(range(len(links)), labels, rotation=90, fontsize=7, parse_math=False)
+    axes.set_yticks(range(len(links)), labels, fontsize=7, parse_math=False)
+    axes.set_title(
+        f"{shown(robot.name)}: self-collisions in {matrix.samples:,} configurations", fontsize=10, parse_math=False
+    )
     axes.set_xlabel("not checked because:  A adjacent   ! always   D default pose   · never", fontsize=8)
     for side_name in ("top", "right"):
         axes.spines[side_name].set_visible(False)

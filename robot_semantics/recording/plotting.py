@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
+from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
@@ -39,6 +40,8 @@ MOST_ROWS = 200
 
 DEFAULT_GAP_NS = 1_000_000_000
 """The age from which a value counts as old in a series that does not say [ns]."""
+
+LONGEST_TITLE = 500
 
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
@@ -123,8 +126,10 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         raise RequestError(f"{len(rows) + len(paths)} rows are too many for a picture: choose with --joint or --model")
     if not rows and not paths:
         raise RequestError("the series has no joints and no base to draw")
-    # Text stays text in an SVG, and the same series gives the same file.
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8}):
+    # Text stays text in an SVG, also a name with dollars, and the same series gives the same file.
+    with rc_context(
+        {"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8, "text.parse_math": False}
+    ):
         panels = [(entry, [row for row in rows if row[0] is entry]) for entry in models]
         panels = [panel for panel in panels if panel[1] or panel[0] in paths]
         # One robot below the other would be a strip that no page holds.
@@ -139,7 +144,7 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
             _draw_paths(top, data, [entry] if entry in paths else [])
             if own:
                 _draw_joints(below, data, own, several=len(panels) > 1)
-        figure.suptitle(title)
+        figure.suptitle(shown(title, LONGEST_TITLE))
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
         figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
     return len(rows)
@@ -162,20 +167,19 @@ def _draw_paths(part: Any, data: PlotData, models: Sequence[ModelSeries]) -> Non
     axes = part.subplots(len(models), 2, squeeze=False)
     seconds = _seconds(data.series)
     for (plane, over_time), model in zip(axes, models, strict=True):
+        name = shown(model.name)
         old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
-        plane.plot(
-            _broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {model.name}"
-        )
+        plane.plot(_broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {name}")
         known = np.flatnonzero(np.isfinite(model.pose[:, 0]))
         plane.plot(*model.pose[known[0], :2], "o", color=COLOR, label="start")
         plane.plot(*model.pose[known[-1], :2], "s", color=COLOR, label="end")
-        plane.set(xlabel="x [m]", ylabel="y [m]", title=f"{model.name}: path of the base in {_parents(data, model)}")
+        plane.set(xlabel="x [m]", ylabel="y [m]", title=f"{name}: path of the base in {_parents(data, model)}")
         plane.set_aspect("equal", adjustable="datalim")
         plane.legend(loc="best")
-        for column, (name, style) in enumerate((("x", "-"), ("y", "--"), ("z", ":"))):
-            over_time.plot(seconds, _broken(model.pose[:, column], old), style, color=COLOR, label=name)
+        for column, (axis, style) in enumerate((("x", "-"), ("y", "--"), ("z", ":"))):
+            over_time.plot(seconds, _broken(model.pose[:, column], old), style, color=COLOR, label=axis)
         _shade(over_time, seconds, old)
-        over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{model.name}: base")
+        over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{name}: base")
         over_time.legend(loc="best")
 
 
@@ -185,18 +189,19 @@ def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, st
     for (left, right), (model, name) in zip(axes, rows, strict=True):
         joint = _joint_of(name)
         old = data.old.get(("joint", f"{model.name}/{joint}"), np.zeros(len(data.series), dtype=bool))
+        label, full = shown(name), f"{shown(model.name)}/{shown(name)}"
         position = model.positions[:, model.variables.index(name)]
-        left.plot(seconds, _broken(position, old), color=COLOR, linewidth=1.0, gid=f"position {model.name}/{name}")
+        left.plot(seconds, _broken(position, old), color=COLOR, linewidth=1.0, gid=f"position {full}")
         for limit in data.limits.get(model.name, {}).get(name, ()):
             if np.isfinite(limit):
-                left.axhline(limit, color=LIMIT_COLOR, linewidth=0.8, linestyle="--", gid=f"limit {model.name}/{name}")
+                left.axhline(limit, color=LIMIT_COLOR, linewidth=0.8, linestyle="--", gid=f"limit {full}")
         if name in model.velocity_variables:
             velocity = model.velocities[:, model.velocity_variables.index(name)]
-            right.plot(seconds, _broken(velocity, old), color=COLOR, linewidth=1.0, gid=f"velocity {model.name}/{name}")
+            right.plot(seconds, _broken(velocity, old), color=COLOR, linewidth=1.0, gid=f"velocity {full}")
         for axis in (left, right):
             _shade(axis, seconds, old)
             axis.grid(visible=True, linewidth=0.3)
-        left.set_ylabel(f"{model.name}/{name}" if several else name, rotation=0, ha="right", va="center")
+        left.set_ylabel(full if several else label, rotation=0, ha="right", va="center")
     axes[0][0].set_title("position [rad, m]; dashed: limits, grey: gaps")
     axes[0][1].set_title("velocity [rad/s, m/s]")
     for axis in axes[-1]:
@@ -222,7 +227,7 @@ def _seconds(series: Series) -> FloatArray:
 
 
 def _parents(data: PlotData, model: ModelSeries) -> str:
-    return ", ".join(data.series.names[i] for i in dict.fromkeys(model.parent.tolist()) if i >= 0) or "?"
+    return ", ".join(shown(data.series.names[i]) for i in dict.fromkeys(model.parent.tolist()) if i >= 0) or "?"
 
 
 def _joint_of(variable: str) -> str:

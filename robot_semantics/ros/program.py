@@ -7,22 +7,23 @@
 
 """Runs a node as a program that ends cleanly when it is told to, at any moment: in its imports, and after them.
 
-Nothing of ROS is imported here before the signals are taken care of: those imports are the larger part of a start.
+Nothing of ROS is imported here before the signals are taken care of, and of Python only what any start has imported:
+imports are the larger part of a start.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager, suppress
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
+    from typing import TypeVar
+
     from rclpy.node import Node
 
     Served = TypeVar("Served", bound=Node)
@@ -47,11 +48,10 @@ class Interrupts:
     def __init__(self) -> None:
         self.come = False
         self._begun = False
-        if _in_main_thread():
-            for number, default in _HANDLED.items():
-                # Not where it is ignored, as SIGINT behind nohup.
-                if signal.getsignal(number) == default:
-                    signal.signal(number, self._note)
+        for number, default in _HANDLED.items():
+            # Not where it is ignored, as SIGINT behind nohup.
+            if signal.getsignal(number) == default:
+                _handle(number, self._note)
 
     def begin(self) -> None:
         """Note a signal from now on, rather than end the process: there is something to take away."""
@@ -60,13 +60,11 @@ class Interrupts:
     @contextmanager
     def ending(self) -> Iterator[None]:
         """Let no signal disturb what is done in here, nor the end of the process after it."""
-        if _in_main_thread():
-            signal.signal(signal.SIGTERM, self._note)
+        _handle(signal.SIGTERM, self._note)
         yield
-        if _in_main_thread():
-            # rclpy's handlers have gone with its context. Python, too, gives up its own when it ends.
-            for number in _HANDLED:
-                signal.signal(number, signal.SIG_IGN)
+        # rclpy's handlers have gone with its context. Python, too, gives up its own when it ends.
+        for number in _HANDLED:
+            _handle(number, signal.SIG_IGN)
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
         self.come = True
@@ -93,6 +91,8 @@ def run(
 
     """
     interrupts = Interrupts()
+    import gc
+
     from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 
     try:
@@ -153,5 +153,7 @@ def run(
     return 0
 
 
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+def _handle(number: int, handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    # Only the main thread has signals; elsewhere, as in a test, somebody else takes care of them.
+    with suppress(ValueError):
+        signal.signal(number, handler)

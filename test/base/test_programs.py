@@ -39,3 +39,18 @@ sys.exit(main())"""
     (line,) = done.stderr.splitlines()
     assert module in line
     assert said in line
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["ros.node.plain_node", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main"],
+)
+def test_a_program_imports_hardly_anything_before_it_takes_care_of_signals(program: str) -> None:
+    # What the script of any installed program imports, and with it the standard library's names of signals.
+    code = f"""import sys, contextlib, os, re, signal
+known = set(sys.modules)
+import robot_semantics.{program}
+print(*sorted(set(sys.modules) - known))"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own = {f"robot_semantics.{program}".rsplit(".", count)[0] for count in range(len(program.split(".")) + 1)}
+    assert set(done.stdout.split()) <= own | {"robot_semantics.ros.program", "__future__"}

@@ -184,3 +184,17 @@ def test_too_many_rows_are_refused_at_once(tools: Any) -> None:
     code, _, stderr = tools.run("plot", *paths, "--force", "-o", tools.folder / "p.svg")
     assert (code, "251 rows are too many for a picture: choose with --joint or --model" in stderr) == (1, True)
     assert tools.run("plot", *paths, "--joint", "j7", "--force", "-o", tools.folder / "p.svg")[0] == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [".svg", ".png", ".pdf"])
+def test_names_that_steer_a_terminal_or_look_like_formulas_are_drawn_as_text(tools: Any, kind: str) -> None:
+    name = "a\u202eb\x9b31m $x_{$ \\frac \u0000".replace("\u0000", "\x7f")
+    model = ModelState(name, joints=(JointState(name, positions=(0.5,)),), pose=Pose((1.0, 2.0, 3.0, 0.0, 0.0, 0.0)))
+    save_world(WorldState(models=(model,)), tools.folder / "w.usdf")
+    out = tools.folder / f"picture{kind}"
+    code, _, stderr = tools.run("plot", tools.folder / "w.usdf", "-o", out, "--title", name)
+    assert (code, stderr) == (0, "")
+    if kind == ".svg":
+        shown = "a\\u202eb\\x9b31m $x_{$ \\frac \\x7f"
+        assert {shown, f"{shown}: base"} <= set(_Picture(out).texts)

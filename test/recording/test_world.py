@@ -250,7 +250,8 @@ def test_a_frame_that_is_called_world_is_the_world(tools: Any) -> None:
     assert state.frame("map").pose is not None
     assert sorted(frame.name for frame in state.frames) == ["camera", "map", "odom"]
     code, _, stderr = tools.run("export", bag, "--world-frame", "odom", "-o", tools.folder / "other.usdf")
-    assert (code, "has a frame 'world', which no other frame can stand for" in stderr) == (1, True)
+    assert code == 1
+    assert "error: the recording has a frame 'world', which no other frame can stand for" in stderr.splitlines()
 
 
 def test_two_robots_in_namespaces_have_their_own_joints_frames_and_descriptions(tools: Any) -> None:
