@@ -67,10 +67,10 @@ class GroupsTab:
                     with ui.column().style("flex: 1; min-width: 0; gap: 0"):
                         ui.label(name).style("font-weight: 600; overflow-wrap: anywhere")
                         parts = [f"{chain.base_link} → {chain.tip_link}" for chain in group.chains]
-                        parts += [f"{len(group.joints)} joints"] * bool(group.joints)
-                        parts += [f"{len(group.links)} links"] * bool(group.links)
+                        parts += [f"joints: {len(group.joints)}"] * bool(group.joints)
+                        parts += [f"links: {len(group.links)}"] * bool(group.links)
                         parts += [item.name for item in group.subgroups]
-                        count = f" · {len(derived.active_joints)} active joints" if derived else " · has no meaning"
+                        count = f" · active joints: {len(derived.active_joints)}" if derived else " · has no meaning"
                         ui.label((", ".join(parts) or "empty") + count).style("font-size: 12px; opacity: 0.8")
                     ui.button(icon="visibility", on_click=partial(self._studio.viewer.tell, "setGroups", [name])).props(
                         f'flat dense round size=sm aria-label="show {name}"'

@@ -119,6 +119,7 @@ class PairsTab:
                 "style": "white-space: normal; overflow-wrap: anywhere; padding: 2px 6px 2px 0",
             }
             for name, label, align in COLUMNS
+            if self._matrix is not None or name != "evidence"
         ]
         table = ui.table(rows=rows, columns=columns, row_key="id", selection="multiple")
         table.props("dense flat virtual-scroll wrap-cells :rows-per-page-options=[0] hide-bottom data-pairs")
@@ -176,7 +177,9 @@ class PairsTab:
     def _rows(self) -> list[dict[str, Any]]:
         """Return one row for each pair, the riskiest first: not checked although it collides, or nearly never."""
         semantic = self._studio.session.text.semantic
-        off = {LinkPair.of(item.link1, item.link2): item.reason or "" for item in semantic.disabled_collisions}
+        off = {
+            LinkPair.of(item.link1, item.link2): item.reason or "not checked" for item in semantic.disabled_collisions
+        }
         on = {LinkPair.of(item.link1, item.link2) for item in semantic.enabled_collisions}
         known = dict.fromkeys((*off, *sorted(on)))
         if self._matrix is not None:

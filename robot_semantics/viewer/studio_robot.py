@@ -47,14 +47,15 @@ class RobotTab:
         heading(f"Passive joints ({len(semantic.passive_joints)})")
         for passive in semantic.passive_joints:
             self._row(passive.name, "", "passive joint", passive.name)
-        heading("Joint properties")
+        heading(f"Joint properties ({len(semantic.joint_properties)})")
         for item in semantic.joint_properties:
             about = f"{item.property_name} = {item.value}"
             self._row(item.joint_name, about, "joint property", item.joint_name, item.property_name)
-        heading("Links none of whose pairs is checked unless it is enabled")
+        count = len(semantic.default_disabled_links)
+        heading(f"Links none of whose pairs is checked unless it is enabled ({count})")
         for link in semantic.default_disabled_links:
             self._row(link.name, "", "link disabled by default", link.name)
-        heading("Links as spheres")
+        heading(f"Links as spheres ({len(semantic.link_spheres)})")
         for spheres in semantic.link_spheres:
             self._row(spheres.link, f"{len(spheres.spheres)} spheres", "link with spheres", spheres.link)
         ui.separator()

@@ -125,6 +125,10 @@ class Browser:
             "new Promise((done) => { viewer.redraw(); requestAnimationFrame(() => requestAnimationFrame(done)); })"
         )
 
+    def resize(self, width: int, height: int) -> None:
+        """Let the page have that many pixels; 0 and 0 is what it had at first."""
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=0, mobile=False)
+
     def picture(self) -> bytes:
         """Return the page as a PNG file."""
         return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])

@@ -140,6 +140,12 @@ def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Bro
     browser.drawn()
     assert browser.run("viewer.robots.map((robot) => robot.name)") == ["rover_arm"]
     assert browser.run("viewer.drawn.length") > 5
+    # A phone shows all of it, one part below the other.
+    browser.resize(390, 844)
+    browser.wait("[...document.querySelectorAll('#panel, #stage')].every((part) => part.offsetWidth === 390)")
+    total = "[...document.querySelectorAll('#panel, #stage')].reduce((sum, part) => sum + part.offsetHeight, 0)"
+    assert browser.run(total) == 844
+    browser.resize(0, 0)
     addresses = browser.run("performance.getEntriesByType('resource').map((entry) => entry.name)")
     assert all(address.startswith((served.address, "blob:", "data:")) for address in addresses)
     assert browser.complaints == []

@@ -9,7 +9,8 @@ export function make(tag, properties = {}, ...children) {
   node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }
-const short = (value) => Number(value.toPrecision(5)).toString();
+// What is smaller than any measure is noise of the arithmetic.
+const short = (value) => Math.abs(value) < 1e-12 ? "0" : Number(value.toPrecision(5)).toString();
 const css = (colour) => `rgb(${colour.slice(0, 3).map((part) => Math.round(255 * part)).join(",")})`;
 const table = (rows, heads = null) => make("table", {},
   ...(heads ? [make("tr", {}, ...heads.map((text) => make("th", {}, text)))] : []),

@@ -152,15 +152,19 @@ export class Scene {
   // Look at a box from a side, near enough that it fills the picture.
   look(low, high, name = null) {
     const { THREE, camera, controls } = this, centre = low.map((part, k) => (part + high[k]) / 2);
-    const radius = Math.max(Math.hypot(...high.map((part, k) => part - low[k])) / 2, 1e-3);
+    const corners = Array.from({ length: 8 }, (_, c) => new THREE.Vector3(...low.map((part, k) => (c >> k & 1 ? high[k] : part) - centre[k])));
+    const radius = Math.max(corners[0].length(), 1e-3), tan = Math.tan(camera.fov * Math.PI / 360);
     this.resize();
-    const half = Math.atan(Math.tan(camera.fov * Math.PI / 360) * Math.min(1, camera.aspect));
     const direction = name ? new THREE.Vector3(...UP_VIEWS[name]) : camera.position.clone().sub(controls.target);
     if (direction.lengthSq() < 1e-12) direction.set(...UP_VIEWS.iso);
     // From straight above the camera needs a hint of which way is up.
     if (name === "top") direction.x -= 1e-4;
+    direction.normalize();
+    const right = camera.up.clone().cross(direction).normalize(), up = direction.clone().cross(right);
+    // Each corner is inside of the picture from where it is this far away, and a bit of space is around it.
+    const far = Math.max(...corners.map((at) => at.dot(direction) + 1.12 * Math.max(Math.abs(at.dot(up)), Math.abs(at.dot(right)) / camera.aspect) / tan));
     controls.target.set(...centre);
-    camera.position.copy(direction.normalize().multiplyScalar(1.08 * radius / Math.sin(half))).add(controls.target);
+    camera.position.copy(direction.multiplyScalar(far)).add(controls.target);
     Object.assign(camera, { near: radius / 100, far: radius * 200 });
     camera.updateProjectionMatrix();
     controls.update();
