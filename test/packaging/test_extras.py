@@ -5,7 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Each extra alone is enough for its commands; a command without its extra says which module it lacks."""
+"""Each extra alone is enough for its commands; a command without its extra says which module it lacks.
+
+Every block of README.md and doc/ marked ``bash`` or ``python`` is run here, with no more than it needs.
+"""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -90,22 +91,28 @@ def takes_care_of_signals(node: NodeProcess) -> bool:
     return False
 
 
-@pytest.mark.parametrize("module", ["node", "node.lifecycle_node", "simulators.mujoco_world"])
-def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(
-    start: Callable[..., NodeProcess], module: str
-) -> None:
-    for number in range(24):
-        node = start(
-            robot_description='<robot name="r"><link name="base"/></robot>', module=f"robot_semantics.ros.{module}"
-        )
-        RUNNING.remove(node)
-        end = time.monotonic() + PATIENCE_S
-        while not takes_care_of_signals(node):
-            assert time.monotonic() < end
-            time.sleep(0.002)
-        time.sleep(0.05 * number)
-        node.process.send_signal(signal.SIGINT if number % 3 else signal.SIGTERM)
-        assert node.process.wait(PATIENCE_S) == 0, node.output
-        assert "Traceback" not in node.output
-        assert "Error" not in node.output
-        assert "KeyboardInterrupt" not in node.output
+def test_a_signal_at_any_moment_of_the_start_ends_it_without_a_word(start: Callable[..., NodeProcess]) -> None:
+    one_by_one = threading.Lock()
+
+    def end_early(module: str) -> None:
+        for number in range(12):
+            with one_by_one:
+                node = start(
+                    robot_description='<robot name="r"><link name="base"/></robot>',
+                    module=f"robot_semantics.ros.{module}",
+                )
+                RUNNING.remove(node)
+            end = time.monotonic() + PATIENCE_S
+            while not takes_care_of_signals(node):
+                assert time.monotonic() < end
+                time.sleep(0.002)
+            time.sleep(0.1 * number)
+            node.process.send_signal(signal.SIGINT if number % 3 else signal.SIGTERM)
+            assert node.process.wait(PATIENCE_S) == 0, node.output
+            assert "Traceback" not in node.output
+            assert "Error" not in node.output
+            assert "KeyboardInterrupt" not in node.output
+
+    # Side by side, so that the moments differ more than the pauses do.
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(end_early, ("node", "node.lifecycle_node", "simulators.mujoco_world")))
