@@ -23,7 +23,7 @@ from robot_semantics.cli.argument_values import UsageError, output_file, real, w
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
 from robot_semantics.cli.lines import say
-from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.outputs import add_output, check_not_there
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
 from robot_semantics.simulation.engines import ENGINES
@@ -200,20 +200,30 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
 
 def _export(arguments: argparse.Namespace) -> int:
     simulator, _, _ = _started(arguments, "mujoco")
+    from robot_semantics.model.mesh_files import obj_of
     from robot_semantics.simulation.drake_directives import directives_of
     from robot_semantics.simulation.mujoco import MujocoSimulator
     from robot_semantics.simulation.mujoco_export import mjcf_of
-    from robot_semantics.simulation.sdf_export import sdf_of
+    from robot_semantics.simulation.sdf_export import ObjMeshes, sdf_of
 
     assert isinstance(simulator, MujocoSimulator)
     kind = format_of(arguments.output, _EXPORTS, "mjcf")
     if kind == "mjcf":
-        text = mjcf_of(simulator)
+        save_bytes(mjcf_of(simulator).encode(), arguments.output)
+        return EXIT_OK
+    output, state = Path(arguments.output), simulator.capture()
+    meshes = ObjMeshes(output.with_name(f"{output.stem}_meshes"))
+    if kind == "sdf":
+        converted = sdf_of(simulator.spec, state, meshes if arguments.output != "-" else None)
     else:
-        converted = (sdf_of if kind == "sdf" else directives_of)(simulator.spec, simulator.capture())
-        print_lost(converted.lost)
-        text = converted.value
-    save_bytes(text.encode(), arguments.output)
+        converted = directives_of(simulator.spec, state)
+    print_lost(converted.lost)
+    for path in meshes.surfaces:
+        check_not_there(path, arguments.force)
+    for path, surface in meshes.surfaces.items():
+        path.parent.mkdir(exist_ok=True)
+        save_bytes(obj_of(surface).encode(), str(path))
+    save_bytes(converted.value.encode(), arguments.output)
     return EXIT_OK
 
 

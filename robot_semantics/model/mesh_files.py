@@ -65,6 +65,13 @@ class Surface:
         return Surface(self.vertices * np.asarray(scale), faces, self.colours)
 
 
+def obj_of(surface: Surface) -> str:
+    """Return a surface as the text of a Wavefront OBJ file, to the last bit."""
+    vertices = [f"v {x!r} {y!r} {z!r}" for x, y, z in surface.vertices.tolist()]
+    faces = [f"f {a} {b} {c}" for a, b, c in (surface.faces + 1).tolist()]
+    return "\n".join((*vertices, *faces, ""))
+
+
 def mesh_surface(path: Path, extra: str = "collision") -> Surface:
     """Return the surface of a mesh file; the same object as long as the file stays the same.
 

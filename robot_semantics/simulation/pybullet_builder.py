@@ -253,6 +253,8 @@ class _Builder:
                 linearDamping=0.0,
                 angularDamping=0.0,
                 jointDamping=0.0,
+                # Without it what is pushed aside by a lasting force, as feet under a weight are, slides slowly for ever.
+                frictionAnchor=1,
             )
             # In one call with the moments it would leave these out.
             self.client.changeDynamics(body.number, at, maxJointVelocity=UNLIMITED)

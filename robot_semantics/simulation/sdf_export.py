@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 from lxml import etree
@@ -19,6 +21,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
@@ -41,14 +44,42 @@ _TYPES = {
 """SDFormat's joint types; a link without a joint floats."""
 
 
-def sdf_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
-    """Return the SDFormat text of a world, models at their joints' zero, with a captured `state` of it as its state."""
+class ObjMeshes:
+    """Collision meshes as OBJ files in a folder beside the document: Drake, for one, reads no STL and no COLLADA."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.surfaces: dict[Path, Surface] = {}
+        """What is to be written, by the files' paths."""
+        self._names: dict[Path, str] = {}
+
+    def uri(self, mesh: Path) -> str:
+        """Return the URI of a mesh's OBJ file, relative to the document.
+
+        Raises:
+            MeshError: the mesh cannot be read.
+            MissingExtraError: reading it needs trimesh.
+            OSError: there is no such file.
+
+        """
+        if mesh not in self._names:
+            name = f"{_unique(mesh.stem, set(self._names.values()), '_')}.obj"
+            self.surfaces[self.folder / name] = mesh_surface(mesh, "mujoco")
+            self._names[mesh] = name.removesuffix(".obj")
+        return f"{quote(self.folder.name)}/{quote(self._names[mesh])}.obj"
+
+
+def sdf_of(spec: WorldSpec, state: WorldState, meshes: ObjMeshes | None = None) -> Converted[str]:
+    """Return the SDFormat text of a world, models at their joints' zero, with a captured `state` of it as its state.
+
+    Collision meshes are named as they go to `meshes`, or else where they are.
+    """
     # "world" is the frame's name, which no world may have.
     named = state if state.name not in (None, WORLD) else replace(state, name="simulation")
     stated = to_sdformat(named)
     document = parse_xml(stated.value, "<sdf>").root
     world = document[0]
-    exporter = _Exporter()
+    exporter = _Exporter(meshes)
     physics = etree.Element("physics", name="default", type="ignored")
     _child(physics, "max_step_size", shortest(spec.timestep))
     gravity = etree.Element("gravity")
@@ -63,8 +94,9 @@ def sdf_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
 
 
 class _Exporter:
-    def __init__(self) -> None:
+    def __init__(self, meshes: ObjMeshes | None) -> None:
         self.lost: list[str] = []
+        self._meshes = meshes
 
     def model(self, spec: ModelSpec, T_world_root: FloatArray) -> etree._Element:
         """Return a robot whose root link stands at a (4, 4) pose in the world."""
@@ -147,7 +179,7 @@ class _Exporter:
         tag = name.partition("_")[0]
         geometry = part.geometry
         try:
-            shape = _shape(geometry, spec)
+            shape = _shape(geometry, spec, self._meshes if isinstance(part, urdf_tree.Collision) else None)
         except (RobotSemanticsError, OSError) as error:
             self.lost.append(f"model '{spec.name}': a {tag} of link '{link.get('name')}': {error}")
             return
@@ -156,10 +188,10 @@ class _Exporter:
         etree.SubElement(made, "geometry").append(shape)
 
 
-def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec) -> etree._Element:
+def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | None) -> etree._Element:
     if isinstance(geometry, urdf_tree.Mesh):
-        element = etree.Element("mesh")
-        _child(element, "uri", spec.find_mesh(geometry.filename).absolute().as_uri())
+        element, path = etree.Element("mesh"), spec.find_mesh(geometry.filename).absolute()
+        _child(element, "uri", path.as_uri() if meshes is None else meshes.uri(path))
         _child(element, "scale", _row(geometry.scale or (1.0, 1.0, 1.0)))
         return element
     element = etree.Element(type(geometry).__name__.lower())
@@ -194,9 +226,9 @@ def _ground() -> etree._Element:
     return model
 
 
-def _unique(name: str, taken: set[str]) -> str:
+def _unique(name: str, taken: set[str], more: str = "_joint") -> str:
     while name in taken:
-        name += "_joint"
+        name += more
     taken.add(name)
     return name
 

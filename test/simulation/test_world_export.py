@@ -10,14 +10,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
 
-from lxml import etree
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
 from pydrake.multibody.tree import ModelInstanceIndex
@@ -27,10 +25,12 @@ from support.worlds import block, model_from_files, model_from_text, rover
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.mesh_files import mesh_surface, obj_of
 from robot_semantics.simulation.drake_directives import directives_of
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.sdf_export import sdf_of
+from robot_semantics.simulation.sdf_export import ObjMeshes, sdf_of
 from robot_semantics.simulation.world_spec import WorldSpec
+from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import read_world
@@ -40,9 +40,13 @@ from robot_semantics.usdf.world_state import WorldState
 class Loaded:
     """A plant of what Drake's parser makes of a text."""
 
-    def __init__(self, text: str, ending: str) -> None:
-        self.plant, _ = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.001)
-        Parser(self.plant).AddModelsFromString(text, ending)
+    def __init__(self, document: str | Path, ending: str = "") -> None:
+        self.plant, self.scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.001)
+        parser = Parser(self.plant)
+        if isinstance(document, Path):
+            parser.AddModels(str(document))
+        else:
+            parser.AddModelsFromString(document, ending)
         self.plant.Finalize()
         self.context = self.plant.CreateDefaultContext()
 
@@ -78,18 +82,31 @@ def test_drake_directives_put_every_link_where_the_simulation_has_it() -> None:
     assert any("velocities" in what for what in written.lost)
 
 
-def test_an_sdf_world_has_every_link_where_our_kinematics_has_it_at_any_positions(robots: Path) -> None:
+def test_an_sdf_world_has_every_link_where_our_kinematics_has_it_at_any_positions(robots: Path, tmp_path: Path) -> None:
     panda = robots / "panda_description"
     arm = model_from_files("panda", panda / "urdf/panda.urdf", panda / "srdf/panda.srdf")
     simulator = MujocoSimulator(WorldSpec((rover(), block("one"), arm)))
     simulator.step(30)
     state = simulator.capture()
-    document = etree.fromstring(sdf_of(simulator.spec, state).value.encode())
-    assert len(list(document.iter("collision"))) > len(arm.robot.links) - 3
-    meshes: Any = document.xpath("//*[geometry/mesh]")
-    for shape in meshes:
-        shape.getparent().remove(shape)  # Drake reads no STL
-    loaded, placed = Loaded(etree.tostring(document, encoding="unicode"), "sdf"), resolve(state)
+    meshes = ObjMeshes(tmp_path / "meshes")
+    (tmp_path / "world.sdf").write_text(sdf_of(simulator.spec, state, meshes).value)
+    meshes.folder.mkdir()
+    for path, surface in meshes.surfaces.items():
+        path.write_text(obj_of(surface))
+    loaded, placed = Loaded(tmp_path / "world.sdf"), resolve(state)
+    # Drake has a hull of each collision mesh, no larger and no smaller than ours.
+    inspector = loaded.scene_graph.model_inspector()
+    for link in arm.robot.links:
+        body = loaded.plant.GetBodyByName(link.name, loaded.plant.GetModelInstanceByName("panda"))
+        shapes = [inspector.GetShape(shape) for shape in loaded.plant.GetCollisionGeometriesForBody(body)]
+        assert len(shapes) == len(link.urdf.collisions), link.name
+        for shape, collision in zip(shapes, link.urdf.collisions, strict=True):
+            if isinstance(collision.geometry, Mesh):
+                hull = mesh_surface(arm.find_mesh(collision.geometry.filename)).vertices
+                corners = np.array(
+                    [shape.GetConvexHull().vertex(at) for at in range(shape.GetConvexHull().num_vertices())]
+                )
+                np.testing.assert_allclose(np.ptp(corners, axis=0), np.ptp(hull, axis=0), rtol=1e-6, err_msg=link.name)
     rng = np.random.default_rng(3)
     for model in simulator.spec.models:
         forward = ForwardKinematics(model.robot)
@@ -146,3 +163,18 @@ def test_an_ending_that_no_export_has_is_refused(tmp_path: Path, capsys: pytest.
 
 def _instances(loaded: Loaded) -> list[ModelInstanceIndex]:
     return [ModelInstanceIndex(at) for at in range(loaded.plant.num_model_instances())]
+
+
+def test_the_command_writes_collision_meshes_beside_an_sdf_as_files_that_drake_reads(
+    robots: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, output = robots / "panda_description/urdf/panda.urdf", tmp_path / "arm.sdf"
+    world = tmp_path / "arm.usdf"
+    world.write_text('<world_state><model_state name="arm"><pose>0 0 0 0 0 0</pose></model_state></world_state>')
+    command = ["sim", "export", str(world), "--model", f"arm={urdf}", "-o", str(output)]
+    assert main(command) == 0, capsys.readouterr().err
+    assert Loaded(output).plant.num_collision_geometries() > len(list((tmp_path / "arm_meshes").glob("*.obj"))) > 5
+    output.unlink()
+    assert main(command) == 1
+    assert ".obj is there already; --force writes over it" in capsys.readouterr().err
+    assert not output.exists()
