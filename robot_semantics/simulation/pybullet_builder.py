@@ -253,7 +253,7 @@ class _Builder:
                 linearDamping=0.0,
                 angularDamping=0.0,
                 jointDamping=0.0,
-                # Without it what is pushed aside by a lasting force, as feet under a weight are, slides slowly for ever.
+                # Without it what a lasting force pushes aside, as feet under a weight, slides slowly for ever.
                 frictionAnchor=1,
             )
             # In one call with the moments it would leave these out.
