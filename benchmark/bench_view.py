@@ -29,7 +29,7 @@ from robot_semantics.model import mesh_files
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.page import page
 from robot_semantics.viewer.picture import render
-from robot_semantics.viewer.stage import Stage, Stance, link_poses
+from robot_semantics.viewer.scene import Scene, Stance, link_poses
 
 ROBOTS = (
     "alex_description", "allegro_hand_description", "baxter_description", "bolt_description", "centauro_description",
@@ -41,9 +41,9 @@ LINKS = 300
 FRAMES = 200
 
 
-def triangles(stage: Stage) -> int:
+def triangles(scene: Scene) -> int:
     """Return how many triangles are shown."""
-    return sum(len(part.surface.faces) for actor in stage.actors for part in actor.parts)
+    return sum(len(part.surface.faces) for actor in scene.actors for part in actor.parts)
 
 
 def real_robots(console: Console) -> None:
@@ -58,13 +58,13 @@ def real_robots(console: Console) -> None:
         path = sorted((share / "example-robot-data" / "robots" / name).glob("**/*.urdf"))[0]
         mesh_files._surface.cache_clear()
         start = time.perf_counter()
-        stage = open_files([path], Opening(package_paths=(str(share),)), Diagnostics())
+        scene = open_files([path], Opening(package_paths=(str(share),)), Diagnostics())
         opened = time.perf_counter() - start
         start = time.perf_counter()
-        page(stage)
+        page(scene)
         paged = time.perf_counter() - start
         start = time.perf_counter()
-        render(stage)
+        render(scene)
         drawn = time.perf_counter() - start
 
         def find(fname: str) -> str:
@@ -79,11 +79,11 @@ def real_robots(console: Console) -> None:
             theirs, count = float("nan"), -1
             console.print(f"{name}: yourdfpy: {type(error).__name__}: {error}")
         # Only what shows the same is compared.
-        same = count == triangles(stage)
+        same = count == triangles(scene)
         if same:
             ratios.append(theirs / opened)
         table.add_row(
-            name, f"{triangles(stage):,}", f"{opened:.2f}", f"{paged:.2f}", f"{drawn:.2f}",
+            name, f"{triangles(scene):,}", f"{opened:.2f}", f"{paged:.2f}", f"{drawn:.2f}",
             f"{theirs:.2f}" if same else f"({count:,} triangles)", f"{theirs / opened:.2f}" if same else "",
         )  # fmt: skip
     console.print(table)
@@ -93,7 +93,7 @@ def real_robots(console: Console) -> None:
         )
 
 
-def chain(folder: Path) -> Stage:
+def chain(folder: Path) -> Scene:
     """Return a robot of 300 links, each a box, in ten chains."""
     links = ['<link name="l0"/>']
     joints = []
@@ -119,10 +119,10 @@ def updates(console: Console) -> None:
         return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        stage = chain(folder)
-        actor = stage.actors[0]
+        scene = chain(folder)
+        actor = scene.actors[0]
         file = folder / "page.html"
-        file.write_text(page(stage))
+        file.write_text(page(scene))
         with Browser(folder / "profile") as browser:
             browser.open(file.as_uri())
             q = actor.kinematics.space.random(np.random.default_rng(1))

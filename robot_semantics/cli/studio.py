@@ -57,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.edit_session import EditSession
     from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.parts import robot_parts
+    from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
-    from robot_semantics.viewer.stage import Actor, alone
     from robot_semantics.viewer.studio import Studio
 
     def pieces() -> tuple[Piece, ...]:

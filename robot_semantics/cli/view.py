@@ -24,7 +24,7 @@ from robot_semantics.cli.outputs import add_output
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.parts import Kind
-    from robot_semantics.viewer.stage import Stage
+    from robot_semantics.viewer.scene import Scene
 
 
 STANDARD_VIEWS = {
@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
     from robot_semantics.viewer.posing import posed
-    from robot_semantics.viewer.stage import check_groups
+    from robot_semantics.viewer.scene import check_groups
     from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.json and not (arguments.png or arguments.html):
@@ -118,18 +118,18 @@ def run(arguments: argparse.Namespace) -> int:
     )
     files = [Path(file) for file in arguments.files]
 
-    def opened(diagnostics: Diagnostics) -> Stage:
+    def opened(diagnostics: Diagnostics) -> Scene:
         return posed(open_files(files, opening, diagnostics), arguments.state, arguments.positions, arguments.model)
 
     diagnostics = Diagnostics()
     try:
-        stage = opened(diagnostics)
+        scene = opened(diagnostics)
     finally:
         inputs.print_diagnostics(diagnostics)
-    check_groups(stage, arguments.group)
-    found = witnesses(stage, Path(arguments.witnesses)) if arguments.witnesses else ()
+    check_groups(scene, arguments.group)
+    found = witnesses(scene, Path(arguments.witnesses)) if arguments.witnesses else ()
     if arguments.png:
-        _picture(stage, only, arguments)
+        _picture(scene, only, arguments)
     if arguments.png and not arguments.html:
         return 0
     shown: dict[str, Any] = {
@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         from robot_semantics.base.files import save_bytes
         from robot_semantics.viewer.page import page
 
-        save_bytes(page(stage, **shown).encode(), Path(arguments.html))
+        save_bytes(page(scene, **shown).encode(), Path(arguments.html))
         say(f"wrote {arguments.html}")
         return 0
     three_js()
@@ -150,7 +150,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
 
-    waiting = [scene_bytes(stage, **shown)]
+    waiting = [scene_bytes(scene, **shown)]
 
     def content() -> bytes:
         if waiting:
@@ -158,11 +158,11 @@ def run(arguments: argparse.Namespace) -> int:
         again = Diagnostics()
         return scene_bytes(opened(again), **{**shown, "problems": again})
 
-    serve_viewer(stage.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
+    serve_viewer(scene.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
     return 0
 
 
-def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
+def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from robot_semantics.base.files import save_bytes
@@ -184,7 +184,7 @@ def _picture(stage: Stage, kind: Kind, arguments: argparse.Namespace) -> None:
         )
         for number, (azimuth, elevation) in enumerate(angles)
     ]
-    image = with_legend(np.concatenate([render(stage, view) for view in views], axis=1), legend)
+    image = with_legend(np.concatenate([render(scene, view) for view in views], axis=1), legend)
     save_bytes(png_bytes(image), Path(arguments.png))
     say(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
@@ -203,9 +203,9 @@ def _live(arguments: argparse.Namespace) -> int:
     title = f"{arguments.node} · domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
     with LiveRobots(arguments.node, arguments.timeout, arguments.package_path, diagnostics) as robots:
         inputs.print_diagnostics(diagnostics)
-        content = scene_bytes(robots.stage, groups=arguments.group, problems=diagnostics, live=True)
+        content = scene_bytes(robots.scene, groups=arguments.group, problems=diagnostics, live=True)
         serve_viewer(
-            robots.stage.title,
+            robots.scene.title,
             lambda: content,
             beside=lambda viewer: LivePanel(viewer, robots, title),
             port=arguments.port,

@@ -18,8 +18,8 @@ from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.scene import Moment
 from robot_semantics.viewer.scene_data import live_moment
-from robot_semantics.viewer.stage import Moment
 
 UPDATE_PERIOD = 1.0 / 30.0
 """Shortest time between two updates of a page [s]."""

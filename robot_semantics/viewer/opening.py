@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files as a stage: descriptions, semantics, world states, series and recordings, told apart by what is in them."""
+"""Files as a scene: descriptions, semantics, world states, series and recordings, told apart by what is in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.parts import Kind, Part, robot_parts
-from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance, alone
+from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
@@ -92,7 +92,7 @@ def kind_of(path: Path) -> FileKind:
     return FileKind[kind.name]
 
 
-def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Stage:
+def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics) -> Scene:
     """Return what the files show together: a robot with its semantics, or worlds, one moment for each state.
 
     A URDF beside world states is the robot of the model with its name, or of the only model.
@@ -127,13 +127,13 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         for kind, path in kinds
         if kind in (FileKind.USDF, FileKind.SERIES, FileKind.BAG)
     ]
-    looks = _Looks(opening, diagnostics)
+    parts = _PartsByRobot(opening, diagnostics)
     if worlds:
-        return _worlds(worlds, robot, urdf, srdf, looks)
+        return _worlds(worlds, robot, urdf, srdf, parts)
     if robot is None or urdf is None:
         raise UnknownFileError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     semantic = None if srdf is None else str(srdf)
-    actor = Actor(robot.name, robot, looks.of(robot, urdf), description=str(urdf), semantic=semantic)
+    actor = Actor(robot.name, robot, parts.of(robot, urdf), description=str(urdf), semantic=semantic)
     return alone(actor)
 
 
@@ -144,7 +144,7 @@ def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None
     return found[0] if found else None
 
 
-class _Looks:
+class _PartsByRobot:
     """The parts of robots, made once for each."""
 
     def __init__(self, opening: Opening, diagnostics: Diagnostics) -> None:
@@ -161,9 +161,9 @@ class _Looks:
 
 
 def _worlds(
-    paths: Sequence[Path], robot: RobotModel | None, urdf: Path | None, srdf: Path | None, looks: _Looks
-) -> Stage:
-    states = _states(paths, looks.diagnostics)
+    paths: Sequence[Path], robot: RobotModel | None, urdf: Path | None, srdf: Path | None, parts: _PartsByRobot
+) -> Scene:
+    states = _states(paths, parts.diagnostics)
     actors: dict[str, Actor] = {}
     moments = []
     said: set[str] = set()
@@ -171,9 +171,9 @@ def _worlds(
         unknown = any(model.name not in actors for model in state.models)
         known: dict[str, RobotModel] = {}
         if unknown:
-            find = partial(looks.resolver.resolve, relative_to=path)
+            find = partial(parts.resolver.resolve, relative_to=path)
             known = robots_of(
-                state, robot=robot, find=find, diagnostics=looks.diagnostics, implicit_links=looks.implicit_links
+                state, robot=robot, find=find, diagnostics=parts.diagnostics, implicit_links=parts.implicit_links
             )
         for model in state.models:
             described = known.get(model.name)
@@ -181,22 +181,22 @@ def _worlds(
                 continue
             source = urdf
             if described is not robot and model.description is not None:
-                source = looks.resolver.resolve(model.description, path)
+                source = parts.resolver.resolve(model.description, path)
             semantic = model.semantic or (None if srdf is None else str(srdf))
             actors[model.name] = Actor(
                 model.name,
                 described,
-                looks.of(described, source),
+                parts.of(described, source),
                 model.parent,
                 model.description or (None if urdf is None else str(urdf)),
                 semantic,
             )
-        moments.append(moment_of(path, state, actors, looks.diagnostics, said))
+        moments.append(moment_of(path, state, actors, parts.diagnostics, said))
     if not actors and not any(moment.frames for moment in moments):
         raise UnknownFileError(
             f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
         )
-    return Stage(states[0][1].name or paths[0].stem, tuple(actors.values()), tuple(moments))
+    return Scene(states[0][1].name or paths[0].stem, tuple(actors.values()), tuple(moments))
 
 
 def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path, WorldState]]:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One page that shows a stage and needs nothing else: no network, no installation, no server."""
+"""One page that shows a scene and needs nothing else: no network, no installation, no server."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.scene_data import scene_bytes
-from robot_semantics.viewer.stage import Stage
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("math.js", "robot.js", "world_text.js", "scene.js", "gizmo.js", "panel.js", "app.js")
@@ -43,7 +43,7 @@ def three_js() -> Path:
 
 
 def page(
-    stage: Stage,
+    scene: Scene,
     *,
     groups: Sequence[str] = (),
     witnesses: Sequence[Mapping[str, Any]] = (),
@@ -55,11 +55,11 @@ def page(
     Raises:
         MissingExtraError: the page framework is not installed.
     """
-    data = scene_bytes(stage, groups=groups, witnesses=witnesses, problems=problems, collision=collision)
+    data = scene_bytes(scene, groups=groups, witnesses=witnesses, problems=problems, collision=collision)
     template = (ASSETS / "page.html").read_text(encoding="utf-8")
     replacements = {
         "@POLICY@": POLICY,
-        "@TITLE@": html.escape(stage.title),
+        "@TITLE@": html.escape(scene.title),
         "@STYLE@": (ASSETS / "style.css").read_text(encoding="utf-8"),
         "@SCRIPTS@": "\n".join(_inlined(name) for name in SCRIPTS),
         "@THREE@": base64.b64encode(zlib.compress(three_js().read_bytes(), 9)).decode(),

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A picture of a stage, made without a display or a graphics card."""
+"""A picture of a scene, made without a display or a graphics card."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from robot_semantics.viewer.camera import Camera, fit_camera
 from robot_semantics.viewer.colours import FADED, group_colour
 from robot_semantics.viewer.parts import PLAIN, Kind
 from robot_semantics.viewer.raster import edge_weights, visible_triangles
+from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
 from robot_semantics.viewer.shading import corner_normals, lit
-from robot_semantics.viewer.stage import Stage, check_groups, groups_of_links, link_poses
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -43,7 +43,7 @@ class View:
         supersampling: how many times more columns and rows are computed than shown.
         left_margin: share of the width kept free for a legend.
         floor: draw a soft shadow on the floor below.
-        kind: visuals or collision geometry; a stage may have both.
+        kind: visuals or collision geometry; a scene may have both.
     """
 
     size: tuple[int, int] = (1200, 900)
@@ -59,20 +59,20 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class _Mesh:
-    """All triangles of a stage: (m, 3, 3) corners in the world, normals at them, (m, 4) colours in 0…1."""
+    """All triangles of a scene: (m, 3, 3) corners in the world, normals at them, (m, 4) colours in 0…1."""
 
     corners: FloatArray
     normals: FloatArray
     rgba: FloatArray
 
 
-def render(stage: Stage, view: View = View()) -> Bytes:
-    """Return the first moment of a stage as a picture, (height, width, 3) bytes.
+def render(scene: Scene, view: View = View()) -> Bytes:
+    """Return the first moment of a scene as a picture, (height, width, 3) bytes.
 
     Raises:
         UnknownNameError: a group to be coloured does not exist in any of the robots.
     """
-    mesh = _triangles(stage, view)
+    mesh = _triangles(scene, view)
     width, height = (side * view.supersampling for side in view.size)
     image = np.linspace(_SKY, _HAZE, height)[:, None, :].repeat(width, axis=1)
     if len(mesh.corners):
@@ -98,14 +98,14 @@ def render(stage: Stage, view: View = View()) -> Bytes:
     return np.asarray((small * 255.0).round(), dtype=np.uint8)
 
 
-def _triangles(stage: Stage, view: View) -> _Mesh:
+def _triangles(scene: Scene, view: View) -> _Mesh:
     groups = view.groups
     corners: list[FloatArray] = [np.empty((0, 3, 3))]
     normals: list[FloatArray] = [np.empty((0, 3, 3))]
     colours: list[FloatArray] = [np.empty((0, 4))]
-    check_groups(stage, groups)
-    moment = stage.moments[0]
-    for actor in stage.actors:
+    check_groups(scene, groups)
+    moment = scene.moments[0]
+    for actor in scene.actors:
         if actor.name not in moment.stances:
             continue
         poses = link_poses(actor, moment.stances[actor.name])

@@ -15,18 +15,18 @@ from dataclasses import replace
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.named_states import with_state
-from robot_semantics.viewer.stage import Actor, Stage, Stance
+from robot_semantics.viewer.scene import Actor, Scene, Stance
 
 
 class PoseError(RobotSemanticsError):
     """A state or position that is asked for cannot be understood."""
 
 
-def posed(stage: Stage, states: Sequence[str], positions: Sequence[str], model: str | None = None) -> Stage:
-    """Return the stage with its first moment changed, and no other moments, where anything is to be changed.
+def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: str | None = None) -> Scene:
+    """Return the scene with its first moment changed, and no other moments, where anything is to be changed.
 
     Args:
-        stage: what is shown.
+        scene: what is shown.
         states: named states, each ``GROUP/STATE``, taken up one after the other.
         positions: each ``NAME=VALUE``, a position variable or joint and its value [rad, m], after the states.
         model: the robot that is meant; needed where there are several.
@@ -37,9 +37,9 @@ def posed(stage: Stage, states: Sequence[str], positions: Sequence[str], model: 
         ArrayError: a value does not fit its joint.
     """
     if not states and not positions:
-        return stage
-    actor = _actor(stage, model)
-    moment = stage.moments[0]
+        return scene
+    actor = _actor(scene, model)
+    moment = scene.moments[0]
     if actor.name not in moment.stances:
         raise PoseError(f"'{actor.name}' is not in the first of the states")
     space = actor.kinematics.space
@@ -66,15 +66,15 @@ def posed(stage: Stage, states: Sequence[str], positions: Sequence[str], model: 
             raise UnknownNameError("joint variable", unknown, space.names)
         q = space.pack(joints, q)
     stances = {**moment.stances, actor.name: Stance(q, stance.T_world_base)}
-    return stage.with_moment(replace(moment, stances=stances))
+    return scene.with_moment(replace(moment, stances=stances))
 
 
-def _actor(stage: Stage, name: str | None) -> Actor:
+def _actor(scene: Scene, name: str | None) -> Actor:
     if name is None:
-        if len(stage.actors) != 1:
-            raise PoseError(f"which of {', '.join(actor.name for actor in stage.actors)} is meant? say --model")
-        return stage.actors[0]
-    for actor in stage.actors:
+        if len(scene.actors) != 1:
+            raise PoseError(f"which of {', '.join(actor.name for actor in scene.actors)} is meant? say --model")
+        return scene.actors[0]
+    for actor in scene.actors:
         if actor.name == name:
             return actor
-    raise UnknownNameError("model", name, [actor.name for actor in stage.actors])
+    raise UnknownNameError("model", name, [actor.name for actor in scene.actors])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A stage as data for the page: what is small as JSON, surfaces and series of numbers as arrays behind it."""
+"""A scene as data for the page: what is small as JSON, surfaces and series of numbers as arrays behind it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
 from robot_semantics.viewer.parts import PLAIN, Part
+from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
 from robot_semantics.viewer.shading import corner_normals
-from robot_semantics.viewer.stage import Actor, Moment, Stage, Stance
 
 MAGIC = b"RSV1"
 
@@ -53,7 +53,7 @@ class _Arrays:
 
 
 def scene_bytes(
-    stage: Stage,
+    scene: Scene,
     *,
     groups: Sequence[str] = (),
     witnesses: Sequence[Mapping[str, Any]] = (),
@@ -61,10 +61,10 @@ def scene_bytes(
     collision: bool = False,
     live: bool = False,
 ) -> bytes:
-    """Return the stage for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
+    """Return the scene for the page, compressed (zlib): a mark, the length of the JSON, the JSON, the arrays.
 
     Args:
-        stage: what is shown.
+        scene: what is shown.
         groups: groups that are coloured at first.
         witnesses: colliding pairs: ``actor``, ``link1``, ``link2``, ``reason`` and ``positions`` by variable.
         problems: what was wrong with the files; each kind is told once, with its remedy.
@@ -74,20 +74,20 @@ def scene_bytes(
     arrays = _Arrays()
     surfaces: dict[int, int] = {}
     shapes: list[dict[str, Any]] = []
-    for actor in stage.actors:
+    for actor in scene.actors:
         for part in actor.parts:
             if id(part.surface) not in surfaces:
                 surfaces[id(part.surface)] = len(shapes)
                 shapes.append(_surface(part.surface, arrays))
     document = {
-        "title": stage.title,
+        "title": scene.title,
         "palette": [list(colour[:3]) for colour in GROUP_COLOURS],
         "groups": list(groups),
         "collision": collision,
         "live": live,
         "surfaces": shapes,
-        "actors": [_actor(actor, surfaces) for actor in stage.actors],
-        "moments": [_moment(moment, stage.actors, arrays) for moment in stage.moments],
+        "actors": [_actor(actor, surfaces) for actor in scene.actors],
+        "moments": [_moment(moment, scene.actors, arrays) for moment in scene.moments],
         "witnesses": list(witnesses),
         "problems": _problems(problems),
     }

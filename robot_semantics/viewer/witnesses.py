@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.stage import Stage
+from robot_semantics.viewer.scene import Scene
 
 
 class ReportError(RobotSemanticsError):
     """A file is no report of a collision matrix, or of another robot's."""
 
 
-def witnesses(stage: Stage, path: Path) -> tuple[dict[str, Any], ...]:
+def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
     """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
 
     Args:
-        stage: what is shown; its first robot that has the links is the one that collides.
+        scene: what is shown; its first robot that has the links is the one that collides.
         path: the report, as ``robot_semantics collisions generate --json`` prints it.
 
     Raises:
@@ -55,7 +55,7 @@ def witnesses(stage: Stage, path: Path) -> tuple[dict[str, Any], ...]:
         raise ReportError(f"{path}: no report of a collision matrix ({type(error).__name__}: {error})") from None
     links = {name for _, item in found for name in (item["link1"], item["link2"])}
     variables = {name for _, item in found for name in item["positions"]}
-    for actor in stage.actors:
+    for actor in scene.actors:
         if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
             found.sort(key=lambda item: item[0])
             return tuple({"actor": actor.name, **item} for _, item in found)

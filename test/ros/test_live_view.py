@@ -23,7 +23,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
 from robot_semantics.ros.tools.live_view import LiveRobots, joint_positions
-from robot_semantics.viewer.stage import link_poses
+from robot_semantics.viewer.scene import link_poses
 
 pytestmark = pytest.mark.ros
 
@@ -50,7 +50,7 @@ def robot(node: NodeProcess, domain: int) -> Iterator[LiveRobots]:
 
 def test_it_stands_where_the_joints_say(client: Client, robot: LiveRobots) -> None:
     publisher = client.publisher(JointState, "joint_states")
-    (actor,) = robot.stage.actors
+    (actor,) = robot.scene.actors
     positions = {name: 0.1 for name in actor.model.joint_names if not actor.model.joint(name).virtual}
     positions = {name: value for name, value in positions.items() if actor.model.joint(name).is_active}
     positions |= {"elbow_joint": 0.7, "left_finger_joint": 0.03}
@@ -96,7 +96,7 @@ def test_snapshots_are_asked_of_the_node(robot: LiveRobots) -> None:
 def see_elbow_at(value: float, client: Client, robot: LiveRobots) -> None:
     """Publish joint states until the robot is seen in them."""
     publisher = client.publisher(JointState, "joint_states")
-    (actor,) = robot.stage.actors
+    (actor,) = robot.scene.actors
     elbow = actor.kinematics.space.index["elbow_joint"]
     seen, at, end = -1, float("nan"), time.monotonic() + 40.0
     while not abs(at - value) < 1e-9:
@@ -113,7 +113,7 @@ def test_a_saved_snapshot_is_listed_read_and_deleted(client: Client, robot: Live
     (about,) = [about for name, about in robot.snapshots() if name == "bent"]
     assert "rover_arm" in about
     assert "kB" in about
-    (actor,) = robot.stage.actors
+    (actor,) = robot.scene.actors
     stance = robot.snapshot("bent").stances[actor.name]
     assert stance.q[actor.kinematics.space.index["elbow_joint"]] == pytest.approx(-0.5, abs=1e-9)
     robot.ask("delete", "bent")
@@ -154,16 +154,16 @@ def test_several_robots_each_stand_where_their_own_joints_say(
     parameters |= {f"{name}__{key}": text for name in ("left", "right") for key, text in described.items()}
     start(models=["left", "right"], **parameters)
     with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
-        assert [actor.name for actor in live.stage.actors] == ["left", "right"]
+        assert [actor.name for actor in live.scene.actors] == ["left", "right"]
         wanted = {"left": 0.25, "right": -0.5}
         publishers = {name: client.publisher(JointState, f"{name}/joint_states") for name in wanted}
-        elbow = live.stage.actors[0].kinematics.space.index["elbow_joint"]
+        elbow = live.scene.actors[0].kinematics.space.index["elbow_joint"]
         seen, at, end = -1, dict.fromkeys(wanted, 0.0), time.monotonic() + 40.0
         while at != pytest.approx(wanted, abs=1e-9):
             assert time.monotonic() < end, at
             for name, value in wanted.items():
                 publishers[name].publish(joint_state({"elbow_joint": value}, time.time_ns()))
-            seen, moment = live.wait(seen, 0.2) or (seen, live.stage.moments[0])
+            seen, moment = live.wait(seen, 0.2) or (seen, live.scene.moments[0])
             at = {name: float(stance.q[elbow]) for name, stance in moment.stances.items()}
         assert not {"l_forearm_link", "right/forearm_link"} & moment.frames.keys()
         heard = client.collect(JointState, "right/joint_command", 10)

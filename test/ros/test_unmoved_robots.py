@@ -55,13 +55,13 @@ def test_default_positions_are_published_before_any_joint_state(
     assert {name: found[name] for name in REACH} == pytest.approx(REACH, abs=1e-12)
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
     with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
-        (actor,) = live.stage.actors
+        (actor,) = live.scene.actors
         expected = actor.kinematics.space.pack(REACH)
         at = [actor.kinematics.space.index[name] for name in REACH]
         seen, end = -1, time.monotonic() + 60.0
         q = np.full(len(expected), np.nan)
         while time.monotonic() < end and not np.allclose(q[at], expected[at], atol=1e-9):
-            seen, moment = live.wait(seen, 1.0) or (seen, live.stage.moments[0])
+            seen, moment = live.wait(seen, 1.0) or (seen, live.scene.moments[0])
             q = moment.stances[actor.name].q
         np.testing.assert_allclose(q[at], expected[at], atol=1e-9)
 

@@ -158,12 +158,12 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
 def view(state: WorldState, robots: Robots, folder: Path) -> Answer:
     """What `robot_semantics view` shows."""
     from robot_semantics.viewer.opening import Opening, open_files
-    from robot_semantics.viewer.stage import link_poses
+    from robot_semantics.viewer.scene import link_poses
 
-    stage = open_files([written(state, robots, folder)], Opening(), Diagnostics())
+    scene = open_files([written(state, robots, folder)], Opening(), Diagnostics())
     answer: Answer = {model.name: {"T_world_link": {}} for model in state.models}
-    for actor in stage.actors:
-        poses = link_poses(actor, stage.moments[0].stances[actor.name])
+    for actor in scene.actors:
+        poses = link_poses(actor, scene.moments[0].stances[actor.name])
         answer[actor.name]["T_world_link"] = dict(zip(actor.model.link_names, poses, strict=True))
     return answer
 

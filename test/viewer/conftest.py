@@ -17,7 +17,7 @@ from support.browser import Browser, executable
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.stage import Stage
+from robot_semantics.viewer.scene import Scene
 
 
 @pytest.fixture(scope="session")
@@ -30,12 +30,12 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def rover() -> Stage:
-    """Return a stage with the example robot."""
+def rover() -> Scene:
+    """Return a scene with the example robot."""
     return open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
 
 
 @pytest.fixture(scope="session")
-def world() -> Stage:
-    """Return a stage with the example world: the robot in a frame, and three blocks."""
+def world() -> Scene:
+    """Return a scene with the example world: the robot in a frame, and three blocks."""
     return open_files([example("rover_arm.usdf")], Opening(), Diagnostics())

@@ -55,10 +55,10 @@ def bag(tmp_path: Path) -> Path:
 
 def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path) -> None:
     path = record(tmp_path / "three", {"/left": 0.1, "/middle": 0.15, "/right": 0.2})
-    stage = open_files([path], Opening(), Diagnostics())
-    assert {actor.name for actor in stage.actors} == {"left", "middle", "right"}
-    last = stage.moments[-1]
-    for actor in stage.actors:
+    scene = open_files([path], Opening(), Diagnostics())
+    assert {actor.name for actor in scene.actors} == {"left", "middle", "right"}
+    last = scene.moments[-1]
+    for actor in scene.actors:
         q = last.stances[actor.name].q
         height = {"left": 0.1, "middle": 0.15, "right": 0.2}[actor.name]
         assert q[actor.kinematics.space.index["lift_joint"]] == pytest.approx(height, abs=1e-3)
@@ -67,20 +67,20 @@ def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path)
 def test_a_recording_is_a_series_of_moments(bag: Path) -> None:
     assert kind_of(bag) is FileKind.BAG
     diagnostics = Diagnostics()
-    stage = open_files([bag], Opening(), diagnostics)
+    scene = open_files([bag], Opening(), diagnostics)
     assert not diagnostics.errors
-    (actor,) = stage.actors
+    (actor,) = scene.actors
     assert actor.name == "rover_arm"
-    assert MOST_MOMENTS - 5 <= len(stage.moments) <= MOST_MOMENTS + 1
+    assert MOST_MOMENTS - 5 <= len(scene.moments) <= MOST_MOMENTS + 1
     lift = actor.kinematics.space.index["lift_joint"]
-    start = stage.moments[0].time_ns
+    start = scene.moments[0].time_ns
     assert start is not None
-    for moment in stage.moments[:: len(stage.moments) // 7]:
+    for moment in scene.moments[:: len(scene.moments) // 7]:
         assert moment.time_ns is not None
         expected = 0.2 * (moment.time_ns - 1_000_000_000) / (SECONDS * 1e9)
         assert moment.stances["rover_arm"].q[lift] == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_recording_without_a_description_takes_the_given_one(bag: Path) -> None:
-    stage = open_files([bag, example("rover_arm.urdf")], Opening(), Diagnostics())
-    assert [actor.name for actor in stage.actors] == ["rover_arm"]
+    scene = open_files([bag, example("rover_arm.urdf")], Opening(), Diagnostics())
+    assert [actor.name for actor in scene.actors] == ["rover_arm"]

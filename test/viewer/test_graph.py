@@ -22,7 +22,7 @@ from lxml import etree
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
 from robot_semantics.viewer.graph import dot_graph, svg_graph
-from robot_semantics.viewer.stage import Stage
+from robot_semantics.viewer.scene import Scene
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
@@ -31,7 +31,7 @@ def found(node: Any, path: str) -> list[str]:
     return [str(text) for text in node.xpath(f"{path}/text()", namespaces=NAMESPACE)]
 
 
-def test_the_picture_has_every_link_and_joint_and_no_two_boxes_overlap(rover: Stage) -> None:
+def test_the_picture_has_every_link_and_joint_and_no_two_boxes_overlap(rover: Scene) -> None:
     model = rover.actors[0].model
     root = etree.fromstring(svg_graph(model).encode())
     texts = found(root, "//s:g/s:text[@class='link']")
@@ -50,7 +50,7 @@ def test_the_picture_has_every_link_and_joint_and_no_two_boxes_overlap(rover: St
     assert len(root.findall(".//{*}path")) == len(model.links) - 1
 
 
-def test_dots_say_which_groups_a_link_is_in(rover: Stage) -> None:
+def test_dots_say_which_groups_a_link_is_in(rover: Scene) -> None:
     model = rover.actors[0].model
     root = etree.fromstring(svg_graph(model).encode())
     for node in root.iterfind(".//{*}g"):
@@ -59,14 +59,14 @@ def test_dots_say_which_groups_a_link_is_in(rover: Stage) -> None:
         assert groups == sorted(group.name for group in model.semantics.groups.values() if name in group.links)
 
 
-def test_names_are_escaped(rover: Stage) -> None:
+def test_names_are_escaped(rover: Scene) -> None:
     name = 'a"<&\\'
     model = replace(rover.actors[0].model, name=name)
     assert etree.fromstring(svg_graph(model).encode()).get("aria-label") == name
     assert dot_graph(model).startswith('digraph "a\\"<&\\\\" {')
 
 
-def test_dot_has_an_edge_for_each_joint(rover: Stage) -> None:
+def test_dot_has_an_edge_for_each_joint(rover: Scene) -> None:
     model = rover.actors[0].model
     text = dot_graph(model)
     edges = re.findall(r'"(\w+)" -> "(\w+)" \[label="(\w+)\\n', text)

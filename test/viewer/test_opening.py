@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files become a stage: what they are is told by their content, and what cannot be shown is said."""
+"""Files become a scene: what they are is told by their content, and what cannot be shown is said."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
 from robot_semantics.viewer.posing import posed
-from robot_semantics.viewer.stage import Stage, link_poses
+from robot_semantics.viewer.scene import Scene, link_poses
 from robot_semantics.viewer.witnesses import witnesses
 
 URDF, SRDF, USDF = (example(f"rover_arm.{kind}") for kind in ("urdf", "srdf", "usdf"))
 
 
-def opened(*paths: Path) -> Stage:
+def opened(*paths: Path) -> Scene:
     return open_files(paths, Opening(), Diagnostics())
 
 
@@ -71,11 +71,11 @@ def test_two_urdfs_are_one_too_many(tmp_path: Path) -> None:
 
 
 def test_a_world_stands_where_its_frames_say() -> None:
-    stage = opened(USDF)
+    scene = opened(USDF)
     world = resolve(read_world(USDF))
-    moment = stage.moments[0]
-    assert [actor.name for actor in stage.actors] == ["rover_arm", "block_1", "block_2", "block_3"]
-    for actor in stage.actors:
+    moment = scene.moments[0]
+    assert [actor.name for actor in scene.actors] == ["rover_arm", "block_1", "block_2", "block_3"]
+    for actor in scene.actors:
         root = link_poses(actor, moment.stances[actor.name])[0]
         np.testing.assert_allclose(root, world.pose(actor.name), atol=1e-12)
     np.testing.assert_allclose(moment.frames["odom"], world.pose("odom"))
@@ -86,9 +86,9 @@ def test_a_pose_that_the_virtual_joint_cannot_make_is_kept_all_the_same(tmp_path
         shutil.copy(path, tmp_path)
     tilted = tmp_path / "tilted.usdf"
     tilted.write_text(USDF.read_text().replace("<pose>0 0 0 0 0 0</pose>", "<pose>1 2 0.5 0.3 -0.2 1.1</pose>", 1))
-    stage = opened(tilted)
-    actor = stage.actors[0]
-    stance = stage.moments[0].stances[actor.name]
+    scene = opened(tilted)
+    actor = scene.actors[0]
+    stance = scene.moments[0].stances[actor.name]
     np.testing.assert_allclose(link_poses(actor, stance)[0], resolve(read_world(tilted)).pose("rover_arm"), atol=1e-12)
     assert stance.q[actor.kinematics.space.index["world_joint/x"]] == pytest.approx(1.0)
 
@@ -106,8 +106,8 @@ def test_a_state_of_links_alone_is_shown_at_the_joints_that_follow_and_says_what
         '<link_state name="b"><pose>0.5 0 2 0 0 0.75</pose></link_state></model_state></world_state>'
     )
     found = Diagnostics()
-    stage = open_files([tmp_path / "w.usdf", tmp_path / "arm.urdf"], Opening(), found)
-    actor, stance = stage.actors[0], stage.moments[0].stances["arm"]
+    scene = open_files([tmp_path / "w.usdf", tmp_path / "arm.urdf"], Opening(), found)
+    actor, stance = scene.actors[0], scene.moments[0].stances["arm"]
     assert stance.q[actor.kinematics.space.index["turn"]] == pytest.approx(0.75)
     assert [(item.severity.value, item.code) for item in found] == [
         ("note", "derived"),
@@ -125,10 +125,10 @@ def test_several_states_are_as_many_moments(tmp_path: Path) -> None:
     for number in range(3):
         text = USDF.read_text().replace('rs:time="0.0', f'rs:time="{number}.5')
         (tmp_path / f"{number}.usdf").write_text(text)
-    stage = opened(*sorted(tmp_path.glob("*.usdf")))
-    assert [moment.label for moment in stage.moments] == ["0.500 s", "1.500 s", "2.500 s"]
+    scene = opened(*sorted(tmp_path.glob("*.usdf")))
+    assert [moment.label for moment in scene.moments] == ["0.500 s", "1.500 s", "2.500 s"]
     assert [moment.label for moment in opened(tmp_path).moments] == ["0.500 s", "1.500 s", "2.500 s"]
-    assert len(stage.actors) == 4
+    assert len(scene.actors) == 4
 
 
 def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_pa
         '</geometry></visual><visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>'
     )
     found = Diagnostics()
-    stage = open_files([path], Opening(), found)
-    assert [part.kind for part in stage.actors[0].parts] == ["missing", "visual"]
+    scene = open_files([path], Opening(), found)
+    assert [part.kind for part in scene.actors[0].parts] == ["missing", "visual"]
     (warning,) = found
     assert (warning.code, warning.place.line, warning.place.column) == ("unshown-mesh", 2, 7)
     assert "package://nowhere/x.stl" in warning.message
@@ -197,9 +197,9 @@ def test_colours_follow_names_wherever_they_are_defined(tmp_path: Path) -> None:
     assert [part.rgba for part in parts] == [(0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 0, 0.5), None]
 
 
-def test_states_and_positions_are_taken_up_in_order(rover: Stage) -> None:
-    stage = posed(rover, ["arm/reach", "gripper/open"], ["elbow_joint=0.25"])
-    q = stage.moments[0].stances["rover_arm"].q
+def test_states_and_positions_are_taken_up_in_order(rover: Scene) -> None:
+    scene = posed(rover, ["arm/reach", "gripper/open"], ["elbow_joint=0.25"])
+    q = scene.moments[0].stances["rover_arm"].q
     index = rover.actors[0].kinematics.space.index
     names = ("lift_joint", "elbow_joint", "left_finger_joint", "right_finger_joint")
     assert [q[index[name]] for name in names] == [0.1, 0.25, 0.04, 0.04]
@@ -216,12 +216,12 @@ def test_states_and_positions_are_taken_up_in_order(rover: Stage) -> None:
         ([], ["elbow_joint=nan"], "with a finite number"),
     ],
 )
-def test_what_is_asked_wrongly_is_said(rover: Stage, states: list[str], positions: list[str], message: str) -> None:
+def test_what_is_asked_wrongly_is_said(rover: Scene, states: list[str], positions: list[str], message: str) -> None:
     with pytest.raises(RobotSemanticsError, match=message):
         posed(rover, states, positions)
 
 
-def test_with_several_robots_the_one_that_is_meant_is_named(world: Stage) -> None:
+def test_with_several_robots_the_one_that_is_meant_is_named(world: Scene) -> None:
     with pytest.raises(RobotSemanticsError, match="which of rover_arm, block_1, block_2, block_3 is meant"):
         posed(world, ["arm/reach"], [])
     with pytest.raises(UnknownNameError, match="unknown model 'rover'"):
@@ -258,7 +258,7 @@ def test_standard_views_stand_beside_each_other(tmp_path: Path) -> None:
     assert centre(top, 1)[0] - centre(top, 2)[0] < -0.2
 
 
-def test_witnesses_come_from_a_generated_matrix(rover: Stage, tmp_path: Path) -> None:
+def test_witnesses_come_from_a_generated_matrix(rover: Scene, tmp_path: Path) -> None:
     report = tmp_path / "why.json"
     generate = ["collisions", "generate", str(URDF), "--srdf", str(SRDF), "-o", str(tmp_path / "new.srdf")]
     assert main([*generate, "--samples", "300", "--json", str(report)]) == 0

@@ -27,7 +27,7 @@ from robot_semantics.srdf.reader import parse_srdf
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.viewer.page import page
-from robot_semantics.viewer.stage import Moment, Stage, Stance, alone, link_poses
+from robot_semantics.viewer.scene import Moment, Scene, Stance, alone, link_poses
 
 IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
 FRONT_OF_BASE = """(() => {
@@ -39,9 +39,9 @@ FRONT_OF_BASE = """(() => {
 """Where on the page the middle of the rover's front is."""
 
 
-def shown(browser: Browser, stage: Stage, folder: Path, **options: Any) -> None:
+def shown(browser: Browser, scene: Scene, folder: Path, **options: Any) -> None:
     file = folder / "page.html"
-    file.write_text(page(stage, **options))
+    file.write_text(page(scene, **options))
     browser.open(file.as_uri())
     browser.drawn()
 
@@ -59,7 +59,7 @@ def positions(browser: Browser, robot: int = 0) -> dict[str, float]:
     return dict(zip(*told, strict=True))
 
 
-def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     picture = seen(browser)
     orange = (picture[..., 0] > 150) & (picture[..., 2] < 90)
@@ -68,7 +68,7 @@ def test_it_opens_offline_without_complaint_and_draws_the_robot(browser: Browser
     assert "http" not in (tmp_path / "page.html").read_text().replace("http-equiv", "")
 
 
-def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     before = seen(browser)
     browser.run("document.querySelector('[data-group=arm]').click()")
@@ -85,7 +85,7 @@ def test_choosing_a_group_colours_it_and_fades_the_rest(browser: Browser, rover:
     assert (np.abs(before - seen(browser)).max(axis=-1) > 30).sum() < 50
 
 
-def test_a_slider_moves_the_tool_where_forward_kinematics_says(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_a_slider_moves_the_tool_where_forward_kinematics_says(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     actor = rover.actors[0]
     browser.run(
@@ -116,7 +116,7 @@ def test_its_forward_kinematics_is_the_library_s_for_every_kind_of_joint(browser
     srdf.write_text(
         '<robot name="kinds"><virtual_joint name="v" type="floating" parent_frame="w" child_link="l0"/></robot>'
     )
-    from robot_semantics.viewer.stage import Actor
+    from robot_semantics.viewer.scene import Actor
 
     actor = Actor("kinds", load_robot(urdf, srdf), ())
     shown(browser, alone(actor), tmp_path)
@@ -130,7 +130,7 @@ def test_its_forward_kinematics_is_the_library_s_for_every_kind_of_joint(browser
     assert positions(browser)["follower"] == pytest.approx(-0.5)
 
 
-def test_a_named_state_is_taken_up(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_a_named_state_is_taken_up(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     browser.run("document.querySelector('[data-state=\"arm/reach\"]').click()")
     found = positions(browser)
@@ -139,7 +139,7 @@ def test_a_named_state_is_taken_up(browser: Browser, rover: Stage, tmp_path: Pat
     assert positions(browser)["right_finger_joint"] == 0.04  # a mimic joint
 
 
-def test_a_click_on_a_link_tells_of_its_unchecked_pairs(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_a_click_on_a_link_tells_of_its_unchecked_pairs(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     x, y = browser.run(FRONT_OF_BASE)
     browser.click(x, y)
@@ -153,7 +153,7 @@ def test_a_click_on_a_link_tells_of_its_unchecked_pairs(browser: Browser, rover:
     assert "null" not in text
 
 
-def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser, world: Stage, tmp_path: Path) -> None:
+def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser, world: Scene, tmp_path: Path) -> None:
     shown(browser, world, tmp_path)
     browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', -0.123456789012345)")
     browser.run("viewer.setPosition(viewer.robots[0], 'world_joint/theta', 2.5)")
@@ -169,7 +169,7 @@ def test_what_it_saves_is_a_world_state_that_says_what_is_seen(browser: Browser,
     assert len(state.models) == 4
 
 
-def test_a_group_state_is_text_for_an_srdf(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_a_group_state_is_text_for_an_srdf(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     shown(browser, rover, tmp_path)
     browser.run("viewer.setPosition(viewer.robots[0], 'elbow_joint', 0.7)")
     browser.run(
@@ -185,11 +185,11 @@ def test_a_group_state_is_text_for_an_srdf(browser: Browser, rover: Stage, tmp_p
     assert len(values) == 5
 
 
-def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     actor = rover.actors[0]
     q = actor.kinematics.space.pack({"elbow_joint": 1.0, "lift_joint": 0.05})
     moments = (*rover.moments, Moment("later", {actor.name: Stance(q, np.eye(4))}, 10**9))
-    shown(browser, Stage("two", rover.actors, moments), tmp_path)
+    shown(browser, Scene("two", rover.actors, moments), tmp_path)
     browser.run(
         "(() => { const choice = document.getElementById('ghost');"
         " choice.value = '1'; choice.dispatchEvent(new Event('change')); })()"
@@ -214,7 +214,7 @@ def test_two_moments_are_compared_ghost_and_solid(browser: Browser, rover: Stage
 
 
 def test_a_force_points_from_its_link_where_it_pushes_and_says_how_hard(
-    browser: Browser, rover: Stage, tmp_path: Path
+    browser: Browser, rover: Scene, tmp_path: Path
 ) -> None:
     (actor,) = rover.actors
     stance = Stance(actor.kinematics.space.pack({"elbow_joint": 0.9}), np.eye(4))
@@ -228,7 +228,7 @@ def test_a_force_points_from_its_link_where_it_pushes_and_says_how_hard(
     np.testing.assert_allclose(along / np.linalg.norm(along), T[:3, :3] @ force / 5.0, atol=1e-9)
 
 
-def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     witness = {"actor": "rover_arm", "link1": "palm_link", "link2": "base_link", "positions": {"elbow_joint": 2.0}}
     shown(browser, rover, tmp_path, witnesses=[witness])
     browser.run("document.querySelector('[data-witness=\"0\"]').click()")
@@ -240,10 +240,10 @@ def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rov
     assert positions(browser)["elbow_joint"] == 2.0
 
 
-def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     (actor,) = rover.actors
     parts = tuple(replace(part, y_up=number == 0) for number, part in enumerate(actor.parts))
-    shown(browser, Stage("turned", (replace(actor, parts=parts),), rover.moments), tmp_path)
+    shown(browser, Scene("turned", (replace(actor, parts=parts),), rover.moments), tmp_path)
     matrices = "viewer.shown.get(viewer.robot).meshes.map((mesh) => mesh.matrix.clone().transpose().elements)"
     before = np.array(browser.run(matrices)).reshape(-1, 4, 4)
     browser.run("document.getElementById('yUp').click()")
@@ -269,10 +269,10 @@ def test_a_page_has_the_witnesses_of_a_report_and_is_small(browser: Browser, tmp
     assert "1 of 4 samples" in browser.run("document.querySelector('[data-witness=\"0\"]').title")
 
 
-def test_names_that_look_like_markup_are_only_text(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_names_that_look_like_markup_are_only_text(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     evil = "</script><img src=x onerror=alert(1)>"
     actor = replace(rover.actors[0], name=evil)
-    shown(browser, Stage(evil, (actor,), (Moment(evil, {evil: rover.moments[0].stances["rover_arm"]}),)), tmp_path)
+    shown(browser, Scene(evil, (actor,), (Moment(evil, {evil: rover.moments[0].stances["rover_arm"]}),)), tmp_path)
     assert browser.run("document.querySelector('h1').textContent") == evil
     assert browser.run("document.querySelectorAll('img').length") == 0
     assert browser.complaints == []

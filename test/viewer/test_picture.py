@@ -26,8 +26,8 @@ from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.picture import View, render, with_legend
 from robot_semantics.viewer.png import png_bytes
 from robot_semantics.viewer.raster import visible_triangles
+from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.shading import corner_normals
-from robot_semantics.viewer.stage import Stage
 from robot_semantics.viewer.triangles import primitive
 
 trimesh = pytest.importorskip("trimesh")
@@ -116,8 +116,8 @@ def test_a_red_box_is_seen_where_it_is(tmp_path: Path) -> None:
         '<robot name="b"><material name="red"><color rgba="1 0 0 1"/></material><link name="l"><visual>'
         '<geometry><box size="1 1 1"/></geometry><material name="red"/></visual></link></robot>'
     )
-    stage = open_files([urdf], Opening(), Diagnostics())
-    image = render(stage, View(size=(200, 200), azimuth=0.0, elevation=0.0)).astype(int)
+    scene = open_files([urdf], Opening(), Diagnostics())
+    image = render(scene, View(size=(200, 200), azimuth=0.0, elevation=0.0)).astype(int)
     red = (image[..., 0] > 120) & (image[..., 1] < 100)
     rows, columns = np.flatnonzero(red.any(axis=1)), np.flatnonzero(red.any(axis=0))
     # A square in the middle: from ahead, a unit cube fills 0.94 of the picture.
@@ -130,7 +130,7 @@ def orange(image: npt.NDArray[np.int64]) -> int:
     return int(((image[..., 0] > 1.5 * image[..., 2]) & (image[..., 0] > 60)).sum())
 
 
-def test_groups_are_coloured_and_the_rest_is_faded(rover: Stage) -> None:
+def test_groups_are_coloured_and_the_rest_is_faded(rover: Scene) -> None:
     view = View(size=(240, 180))
     plain, arm = render(rover, view).astype(int), render(rover, replace(view, groups=("wheels",))).astype(int)
     assert orange(plain) > 2000  # base and joints
@@ -139,7 +139,7 @@ def test_groups_are_coloured_and_the_rest_is_faded(rover: Stage) -> None:
         render(rover, replace(view, groups=("wheel",)))
 
 
-def test_a_legend_names_the_groups(rover: Stage) -> None:
+def test_a_legend_names_the_groups(rover: Scene) -> None:
     image = render(rover, View(size=(240, 180), groups=("arm",), left_margin=0.2))
     changed = (with_legend(image, ("arm",)) != image).any(axis=-1)
     assert changed[:60, :100].sum() > 100

@@ -17,7 +17,7 @@ import pytest
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.stage import link_poses
+from robot_semantics.viewer.scene import link_poses
 
 pin = pytest.importorskip("pinocchio")
 pytest.importorskip("trimesh")
@@ -62,9 +62,9 @@ def description(name: str) -> Path:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_mesh_is_shown(name: str) -> None:
     problems = Diagnostics()
-    stage = open_files([description(name)], Opening(package_paths=(str(SHARE),)), problems)
+    scene = open_files([description(name)], Opening(package_paths=(str(SHARE),)), problems)
     assert [str(item) for item in problems if item.code == "unshown-mesh"] == []
-    parts = stage.actors[0].parts
+    parts = scene.actors[0].parts
     assert sum(len(part.surface.faces) for part in parts) > 300
     # Metres: a robot is between a hand and a few men tall.
     extents = np.array([np.ptp(part.surface.vertices, axis=0).max() for part in parts])
@@ -74,8 +74,8 @@ def test_every_mesh_is_shown(name: str) -> None:
 @pytest.mark.parametrize("name", ["panda_description", "tiago_description", "ur_description"])
 def test_meshes_stand_where_pinocchio_puts_them(name: str) -> None:
     path = description(name)
-    stage = open_files([path], Opening(package_paths=(str(SHARE),)), Diagnostics())
-    actor, stance = stage.actors[0], next(iter(stage.moments[0].stances.values()))
+    scene = open_files([path], Opening(package_paths=(str(SHARE),)), Diagnostics())
+    actor, stance = scene.actors[0], next(iter(scene.moments[0].stances.values()))
     model = pin.buildModelFromUrdf(str(path))
     visuals = pin.buildGeomFromUrdf(model, str(path), pin.GeometryType.VISUAL, [str(SHARE)])
     data, placed = model.createData(), visuals.createData()

@@ -24,7 +24,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from robot_semantics.examples import example
-from robot_semantics.viewer.stage import Stage, Stance, link_poses
+from robot_semantics.viewer.scene import Scene, Stance, link_poses
 
 LIVE = """
 import json, sys, threading
@@ -38,9 +38,9 @@ from robot_semantics.viewer.live_page import LivePanel
 from robot_semantics.viewer.opening import Opening, open_files
 from robot_semantics.viewer.scene_data import scene_bytes
 from robot_semantics.viewer.server import serve_viewer
-from robot_semantics.viewer.stage import Stance
+from robot_semantics.viewer.scene import Stance
 
-stage = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
+scene = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
 folder = Path(sys.argv[1])
 
 class Puppet:
@@ -51,9 +51,9 @@ class Puppet:
         moved = (folder / "moved").exists()
         if seen >= moved + 1:
             return None
-        q = stage.actors[0].kinematics.space.pack(json.loads((folder / "moved").read_text()) if moved else {})
+        q = scene.actors[0].kinematics.space.pack(json.loads((folder / "moved").read_text()) if moved else {})
         stances = {"rover_arm": Stance(q, np.eye(4))}
-        return moved + 1, replace(stage.moments[0], label=f"{12.5 * moved:.3f} s", stances=stances)
+        return moved + 1, replace(scene.moments[0], label=f"{12.5 * moved:.3f} s", stances=stances)
     def ask(self, what, name):
         if name == "bad":
             raise RobotSemanticsError("no such snapshot")
@@ -65,15 +65,15 @@ class Puppet:
     def snapshots(self):
         return self.saved
     def snapshot(self, name):
-        q = stage.actors[0].kinematics.space.pack({"elbow_joint": -0.25})
-        return replace(stage.moments[0], stances={"rover_arm": Stance(q, np.eye(4))})
+        q = scene.actors[0].kinematics.space.pack({"elbow_joint": -0.25})
+        return replace(scene.moments[0], stances={"rover_arm": Stance(q, np.eye(4))})
     def can_jog(self):
         return (folder / "simulator").exists()
     def jog(self, robot, positions):
         (folder / "commanded").write_text(json.dumps(positions))
 
 puppet = Puppet()
-content = scene_bytes(stage, live=True)
+content = scene_bytes(scene, live=True)
 panel = lambda viewer: LivePanel(viewer, puppet, "/node, domain 7")
 serve_viewer("live", lambda: content, beside=panel, open_browser=False)
 """
@@ -171,7 +171,7 @@ def test_a_changed_file_is_shown_anew_and_what_was_chosen_stays(browser: Browser
         assert browser.complaints == []
 
 
-def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Stage, tmp_path: Path) -> None:
+def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     live = Served("-c", LIVE, str(tmp_path))
     try:
         browser.open(live.address)

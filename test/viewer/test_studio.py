@@ -242,7 +242,7 @@ from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
 from robot_semantics.viewer.scene_data import scene_bytes
 from robot_semantics.viewer.server import serve_viewer
-from robot_semantics.viewer.stage import Actor, alone
+from robot_semantics.viewer.scene import Actor, alone
 from robot_semantics.viewer.studio import Studio
 
 bare = load_robot(example("rover_arm.urdf"))

@@ -18,7 +18,7 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.stage import Actor, Stance
+from robot_semantics.viewer.scene import Actor, Stance
 
 Transforms = Mapping[str, tuple[str, FloatArray]]
 """The newest T_parent_child [m] of each frame, behind the parent's name."""

@@ -43,7 +43,7 @@ from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.parts import VISUALS, Kind, robot_parts
-from robot_semantics.viewer.stage import Actor, Moment, Stage
+from robot_semantics.viewer.scene import Actor, Moment, Scene
 
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
@@ -61,7 +61,7 @@ class LiveRobots:
 
     Attributes:
         robots: the robots, in the order of their namespaces.
-        stage: the robots as they stood at first.
+        scene: the robots as they stood at first.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class LiveRobots:
                 for space in spaces
             )
             self._actors = {robot.actor.name: robot.actor for robot in self.robots}
-            self.stage = Stage(", ".join(self._actors), tuple(self._actors.values()), (self._moment(),))
+            self.scene = Scene(", ".join(self._actors), tuple(self._actors.values()), (self._moment(),))
         except BaseException:
             self._close()
             raise
@@ -310,7 +310,7 @@ def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, flo
     with LiveRobots("", timeout_s, (), Diagnostics(), kinds=()) as live:
         named = [item for item in live.robots if item.actor.model.name == robot] or live.robots
         if len(named) > 1:
-            raise RobotSemanticsError(f"several robots run that could be meant: {live.stage.title}")
+            raise RobotSemanticsError(f"several robots run that could be meant: {live.scene.title}")
         (found,) = named
         space = found.actor.kinematics.space
         wanted = {name for joint in space.joints if not joint.virtual for name in joint.variable_names}

@@ -81,16 +81,16 @@ class Moment:
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Scene:
     """All that a picture or a page shows; there is at least one moment."""
 
     title: str
     actors: tuple[Actor, ...]
     moments: tuple[Moment, ...]
 
-    def with_moment(self, moment: Moment) -> Stage:
-        """Return the stage with this one moment."""
-        return Stage(self.title, self.actors, (moment,))
+    def with_moment(self, moment: Moment) -> Scene:
+        """Return the scene with this one moment."""
+        return Scene(self.title, self.actors, (moment,))
 
 
 def link_poses(actor: Actor, stance: Stance) -> FloatArray:
@@ -113,19 +113,19 @@ def groups_of_links(model: RobotModel, groups: Sequence[str]) -> list[int]:
     return found
 
 
-def check_groups(stage: Stage, groups: Sequence[str]) -> None:
-    """See that each of the groups is one of a robot on the stage.
+def check_groups(scene: Scene, groups: Sequence[str]) -> None:
+    """See that each of the groups is one of a robot on the scene.
 
     Raises:
         UnknownNameError: none has a group of such a name.
     """
-    known = {name for actor in stage.actors for name in actor.model.semantics.groups}
+    known = {name for actor in scene.actors for name in actor.model.semantics.groups}
     for name in groups:
         if name not in known:
             raise UnknownNameError("group", name, known)
 
 
-def alone(actor: Actor, q: FloatArray | None = None) -> Stage:
-    """Return a stage with one robot at the world's origin, by default in its default positions."""
+def alone(actor: Actor, q: FloatArray | None = None) -> Scene:
+    """Return a scene with one robot at the world's origin, by default in its default positions."""
     stance = Stance(actor.kinematics.space.neutral() if q is None else q, np.eye(4))
-    return Stage(actor.name, (actor,), (Moment("", {actor.name: stance}),))
+    return Scene(actor.name, (actor,), (Moment("", {actor.name: stance}),))
