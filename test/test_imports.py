@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,11 @@ def is_ros(module: str) -> bool:
     return top in ROS_NAMES or top.endswith(("_msgs", "_srvs", "_interfaces"))
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def modules(package: Path) -> list[Path]:
     return sorted(package.rglob("*.py"))
 
@@ -101,7 +107,7 @@ def faults(package: Path) -> list[str]:
         if here is not None and here not in ROOMS:
             found.append(f"{name}: the room '{here}' has no line in the table")
             continue
-        tree = ast.parse(path.read_text())
+        tree = parsed(path.read_text())
         for module in imported(tree, path, set(names)):
             there = room_of(module) if module.split(".")[0] == "robot_semantics" else None
             if is_ros(module) and here != "ros":

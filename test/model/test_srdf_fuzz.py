@@ -23,7 +23,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf
 
-DOCUMENTS = 20_000
+DOCUMENTS = 6_000
 # Words that take a document to the edges of the format.
 WORDS = (
     "", " ", "nope", "é☃", "0", "-1", "1e999", "nan", "0x10", "1 2 3", "a b", "fixed", "planar", "world", "base",
@@ -123,7 +123,7 @@ def test_mutated_documents_are_read_or_refused_and_nothing_else() -> None:
             edited = SrdfText(text).rename("link", "base", "naQQQme").rename("joint", "j1", "naQQQme")
             assert not {"base"}.intersection(edited.mentioned("link"))
     assert not unplaced
-    assert outcomes["with problems"] >= 8_000
-    assert outcomes["refused"] >= 1_000
-    assert outcomes["clean"] >= 100
+    assert outcomes["with problems"] >= 2_400
+    assert outcomes["refused"] >= 300
+    assert outcomes["clean"] >= 30
     assert len(codes) >= 30, sorted(codes)

@@ -22,8 +22,8 @@ from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.tree import Robot
 from robot_semantics.urdf.writer import write_urdf
 
-DOCUMENTS = 20_000
-WORKERS = 8
+DOCUMENTS = 8_000
+WORKERS = 4
 
 ARM = """<?xml version="1.0"?>
 <robot name="arm" version="1.2">
@@ -104,7 +104,7 @@ def test_a_mutated_robot_raises_nothing_but_the_package_s_own_error(worker: int)
         outcomes[outcome(text, again=number % 4 == 0)] += 1
     assert sum(outcomes.values()) == DOCUMENTS // WORKERS
     # Enough of them must get far, or this would test the XML parser alone.
-    floors = {"no XML": 250, "no tree": 350, "read with errors": 150, "read": 200}
+    floors = {"no XML": 200, "no tree": 280, "read with errors": 120, "read": 160}
     assert all(outcomes[kind] > floor for kind, floor in floors.items()), outcomes
 
 

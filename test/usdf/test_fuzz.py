@@ -24,7 +24,7 @@ from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 
-DOCUMENTS = 20_000
+DOCUMENTS = 6_000
 WORDS = (
     *("<", ">", "/>", "</pose>", "<pose>", '"', "'", "&", "&#0;", "&amp;", "-", "1e999", "nan", "0", " ", "\n", "\0"),
     *(
@@ -108,8 +108,8 @@ def test_damaged_documents_raise_the_packages_own_error_with_a_place(chance: Cal
             read += 1
             assert parse_world(write_world(state)) == state
     assert refused + read == DOCUMENTS
-    assert refused > 10_000
-    assert read > 500
+    assert refused > 3_000
+    assert read > 150
 
 
 def test_damaged_json_and_sdformat_raise_the_packages_own_error(chance: Callable[[int], Chance]) -> None:

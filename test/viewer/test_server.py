@@ -182,6 +182,8 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         values = {"elbow_joint": 0.625, "world_joint/x": 1.5}
         (tmp_path / "moved").write_text(json.dumps(values))
         browser.wait("document.getElementById('live-state').textContent === '12.500 s'")
+        # What a page says and where its links are comes in two messages.
+        browser.wait("viewer.poses(viewer.robots[0])[0][3] === 1.5")
         told = browser.run("viewer.poses(viewer.robots[0])")
         stance = Stance(actor.kinematics.space.pack(values), np.eye(4))
         np.testing.assert_allclose(np.array(told).reshape(-1, 4, 4), link_poses(actor, stance), atol=1e-12)
