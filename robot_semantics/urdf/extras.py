@@ -26,15 +26,17 @@ class Extras:
             they move to the root. The default one's prefix is "".
     """
 
+    ordered = True
+
     def __init__(self, document: XmlDocument) -> None:
         """Take the document whose parts are kept."""
-        self._document = document
+        self._places = document.places
         self.namespaces: dict[str, str] = {
             prefix: uri for prefix, uri in _scope(document.root).items() if not uri.startswith(UNDECLARED_NAMESPACE)
         }
         self._declared_below = document.places.text.count(b"xmlns") > len(self.namespaces)
 
-    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Extra]:
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Extra]:
         """Return a node as it stands."""
         tag: object = node.tag
         if not isinstance(tag, str):
@@ -48,7 +50,7 @@ class Extras:
                     xml = etree.tostring(node, encoding="unicode", with_tail=False)
         local = etree.QName(tag).localname
         name = f"{node.prefix}:{local}" if tag.startswith("{") and node.prefix else local
-        return (Extra(position, xml, name, within, self._document.at(node), self._document.places),)
+        return (Extra(position, xml, name, within, at, self._places),)
 
     def attributes(self, node: etree._Element, within: str, values: Mapping[str, str]) -> Iterable[Extra]:
         """Return attributes, with the prefixes that they have."""

@@ -144,9 +144,9 @@ def _says_something(reader: Any, values: dict[str, Any], at: int) -> bool:
 
 def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
     """Look at what a limit must have: version 1.2 is the first to do without effort and velocity, as magnitudes."""
-    node = reader.node(at)
     required: tuple[str, ...] = ("effort", "velocity")
     if reader.version >= "1.2":
+        node = reader.node(at)
         for name in required:
             try:
                 not_negative(node.get(name, "0"))
@@ -156,7 +156,7 @@ def _limit(reader: Any, values: dict[str, Any], at: int) -> bool:
         bounded = node.getparent().get("type") in ("revolute", "prismatic")
         required = ("lower", "upper") if bounded else ()
     for name in required:
-        if node.get(name) is None:
+        if name not in values and reader.node(at).get(name) is None:
             reader.missing("limit", name, at)
     return True
 

@@ -40,42 +40,30 @@ class BadNumber(NamedTuple):
     reason: str
 
 
-def parse_rows(texts: Sequence[str], count: int | None = None) -> list[Row] | None:
-    """Return the numbers of each text, or None when any text is faulty (`parse_row` tells which and why).
+def parse_rows(texts: Sequence[str], count: int | None = None) -> list[Row | None]:
+    """Return the numbers of each text, with a `count` that many; None of a faulty one, and of what is parsed with it.
 
-    With a `count` every row must have that many.
+    Texts are read as JSON, in pieces that stay in the processor's cache; without msgspec all are None.
     """
-    if msgspec is not None:
-        rows = _parse_rows_in_c(texts, count)
-        if rows is not None:
-            return rows
-    found: list[Row] = []
-    for text in texts:
-        if not _ROW.fullmatch(text):
-            return None
-        row = tuple(map(float, text.split()))
-        if not all(map(isfinite, row)) or count not in (None, len(row)):
-            return None
-        found.append(row)
-    return found
-
-
-def _parse_rows_in_c(texts: Sequence[str], count: int | None) -> list[Row] | None:
-    """Return the rows by reading them as JSON texts, or None where that cannot be done."""
-    decode = _DECODERS[count].decode
-    rows: list[Row] = []
-    # In pieces that stay in the processor's cache, and in memory that need not be asked for anew.
+    rows: list[Row | None] = []
     for start in range(0, len(texts), _PIECE):
         piece = texts[start : start + _PIECE]
-        joined = "],[".join(piece)
-        # A number has no comma: more of them than our own would make other rows than the texts. And JSON reads -0 as an
-        # integer, which has no sign to keep.
-        if joined.count(",") >= len(piece) or _MINUS_ZERO.search(joined):
-            return None
-        try:
-            rows += decode(f"[[{joined.replace(' ', ',')}]]")
-        except msgspec.DecodeError:
-            return None
+        known = _parse_piece(piece, count)
+        rows += [None] * len(piece) if known is None else known
+    return rows
+
+
+def _parse_piece(texts: Sequence[str], count: int | None) -> list[Row] | None:
+    joined = "],[".join(texts)
+    decoder = _DECODERS.get(count)
+    # A number has no comma: more of them than our own would make other rows than the texts. And JSON reads -0 as an
+    # integer, which has no sign to keep.
+    if decoder is None or joined.count(",") >= len(texts) or _MINUS_ZERO.search(joined):
+        return None
+    try:
+        rows: list[Row] = decoder.decode(f"[[{joined.replace(' ', ',')}]]")
+    except msgspec.DecodeError:
+        return None
     return rows
 
 
@@ -134,8 +122,9 @@ def shortest(value: float) -> str:
     return f"{sign}0.0000{digits.replace('.', '')}"
 
 
+_DECODERS: dict[int | None, Any] = {}
 if msgspec is not None:
-    _DECODERS: dict[int | None, Any] = {
+    _DECODERS = {
         None: msgspec.json.Decoder(list[Row]),
         4: msgspec.json.Decoder(list[tuple[float, float, float, float]]),
         6: msgspec.json.Decoder(list[tuple[float, float, float, float, float, float]]),

@@ -30,10 +30,15 @@ class Keeper(Protocol):
     """Keeps what a format's table does not have, with the values of the elements that it stands in.
 
     `within` are the tags from the element whose value keeps it to the one that it stands in; empty: that element.
+
+    Attributes:
+        ordered: whether the order of the known children is kept, too.
     """
 
-    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
-        """Return what is kept of an element, a comment or an instruction that has `position` known ones before it.
+    ordered: bool
+
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
+        """Return what is kept of element number `at`, a comment or an instruction, with `position` known ones before.
 
         Raises:
             etree.C14NError: it cannot be kept.
@@ -49,7 +54,9 @@ class Keeper(Protocol):
 class NoKeeper:
     """Keeps nothing: the text itself is what is edited."""
 
-    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
+    ordered = False
+
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
         """Return nothing."""
         return ()
 
@@ -64,11 +71,13 @@ class NoKeeper:
 class ForeignTexts:
     """Keeps texts that stand on their own, in the field ``foreign``; the order of the known children is the table's."""
 
+    ordered = False
+
     def __init__(self, namespace: str, prefix: str) -> None:
         """Take the namespace of the format, and its prefix, which need no declaration."""
         self._namespace, self._prefix = namespace, prefix
 
-    def child(self, node: etree._Element, within: str, position: int) -> Iterable[Any]:
+    def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Any]:
         """Return the node's text.
 
         Raises:

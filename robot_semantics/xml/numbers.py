@@ -48,6 +48,15 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
     Raises:
         BadValueError: as `number`; ``wrong-count`` where all are numbers.
     """
+    # Python's own conversion takes underscores, infinities and digits of every script; the rest it takes as C does.
+    if text.isascii() and "_" not in text:
+        try:
+            row = tuple(map(float, text.split()))
+        except ValueError:
+            row = (math.nan,)
+        # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
+        if math.isfinite(sum(row)) and count in (None, len(row)):
+            return row
     pieces = words(text)
     what = "numbers" if count is None else f"{count} numbers"
     values = []
@@ -75,24 +84,12 @@ def vec3(text: str) -> tuple[float, ...]:
     Raises:
         BadValueError: as `numbers`.
     """
-    return _repeated_vec3(text) if len(text) <= _SHORT else _vec3(text)
+    return _repeated_vec3(text) if len(text) <= _SHORT else numbers(text, 3)
 
 
-def _vec3(text: str) -> tuple[float, ...]:
-    # Python's own conversion takes underscores, infinities and digits of every script; the rest it takes as C does.
-    if text.isascii() and "_" not in text:
-        try:
-            x, y, z = text.split()
-            value = (float(x), float(y), float(z))
-        except ValueError:
-            return numbers(text, 3)
-        # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
-        if math.isfinite(value[0] + value[1] + value[2]):
-            return value
+@lru_cache(1024)
+def _repeated_vec3(text: str) -> tuple[float, ...]:
     return numbers(text, 3)
-
-
-_repeated_vec3 = lru_cache(1024)(_vec3)
 
 
 def quaternion(text: str) -> tuple[float, ...]:

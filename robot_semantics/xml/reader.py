@@ -56,6 +56,7 @@ class XmlDocument:
     """A well-formed text: its lxml tree (comments kept, entities refused) and its `places`.
 
     Attributes:
+        changed: whether the tree may be another than the text's; its elements keep their numbers.
         undeclared_prefixes: prefixes that the text uses without a declaration, each with the number of the first
             element that does; only where `parse_xml` was forgiving. In the tree they stand for namespaces that begin
             with `UNDECLARED_NAMESPACE`.
@@ -75,6 +76,7 @@ class XmlDocument:
         odd_comments: tuple[Place, ...] = (),
     ) -> None:
         self.root = root
+        self.changed = False
         self.places = places
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
@@ -111,6 +113,7 @@ class XmlDocument:
         """Return the same with a tree of its own, to be changed; `ordinals` stay those of the text."""
         root = copy.deepcopy(self.root.getroottree()).getroot()
         made = XmlDocument(root, self.places, self.undeclared_prefixes, self.odd_declaration, self.odd_comments)
+        made.changed = True
         assert len(made.ordinals) == len(made.elements)
         return made
 

@@ -67,7 +67,7 @@ class Kind:
         grammar: that definition, as the inside of a RELAX NG ``<define>``.
         parse: makes a value of a text. Raises `BadValueError` with what follows the text's name in a message.
         write: makes the text of a value; its second argument says what the value is called. Raises `BadValueError`.
-        parse_all: makes the values of many texts in one go, None where one of them is faulty.
+        parse_all: makes the values of many texts in one go, None of each that is faulty, or beside a faulty one.
         to_json, from_json: between a value and what JSON can hold; the second raises `BadValueError`.
     """
 
@@ -75,7 +75,7 @@ class Kind:
     grammar: str
     parse: Callable[[str], Any]
     write: Callable[[Any, str], str]
-    parse_all: Callable[[Sequence[str]], Sequence[Any] | None] | None = None
+    parse_all: Callable[[Sequence[str]], Sequence[Any]] | None = None
     to_json: Callable[[Any], Any] = _same
     from_json: Callable[[Any], Any] = _text_from_json
 

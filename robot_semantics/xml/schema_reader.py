@@ -17,9 +17,9 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Kind, Table
-from robot_semantics.xml.schema_plan import ElementPlan, Known, lasting_plans, plans_of
-from robot_semantics.xml.schema_unknown import Reporter
+from robot_semantics.xml.schema import LEFT_OUT, TEXT, BadValueError, Table
+from robot_semantics.xml.schema_plan import ElementPlan, kinds_of_rows, root_plan
+from robot_semantics.xml.schema_unknown import Reporter, is_element
 
 _SPACE = " \t\r\n"
 
@@ -45,7 +45,11 @@ class TableReader(Reporter):
         super().__init__(document, table, found)
         self.version = version
         self.faulty: set[str] = set()
-        self._ordinals = document.ordinals
+        # A tree that is as its text numbers itself, in the order of the walk: to keep all elements costs more.
+        self._ordinals = document.ordinals if document.changed else None
+        self._last = -1
+        self._rows = self._parse_rows()
+        self._ordered = self.keeper.ordered
 
     def read_root(self) -> Any:
         """Return the value of the root.
@@ -59,63 +63,67 @@ class TableReader(Reporter):
             message = f"the root element should be <{table.root.tag}>, not <{self.name_of(root)}>"
             own.error("wrong-root", message, self.document.places.place(0))
             raise DescriptionError(own)
-        value = self.read(root, self.plan(), [])
+        value = self.read(root, self.plan(), [], self._number(root))
         if value is None or value is LEFT_OUT:
             raise DescriptionError(self.found)
         return value
 
     def plan(self) -> ElementPlan:
-        """Return the plan of the table's root; texts that can be parsed in one go are."""
-        table = self.table
-        kinds = {kind for element in table.root.all() for kind in (element.text,) if kind is not None}
-        if any(kind.parse_all is not None for kind in kinds):
-            return plans_of(table, self.version, self._parse_all())
-        return lasting_plans(table, self.version)
+        """Return the plan of the table's root."""
+        return root_plan(self.table, self.version)
 
-    def _parse_all(self) -> Known:
-        """Parse all texts of a kind in one go where the kind can; what is faulty is looked at one by one."""
-        root, key = self.document.root, self.table.key
-        texts: dict[Kind, list[str]] = {}
-        tags: dict[Kind, list[str]] = {}
-        extended = self.table.namespace.encode() in self.document.places.text
-        for element in self.table.root.all():
-            if element.text is not None and element.text.parse_all is not None:
-                tags.setdefault(element.text, []).append(key(element.tag))
-            for name, attribute in element.attributes.items():
-                if attribute.kind.parse_all is not None and (extended or ":" not in name):
-                    values = (node.get(key(name)) for node in root.iter(key(element.tag)))
-                    texts.setdefault(attribute.kind, []).extend(value for value in values if value is not None)
-        for kind, its_tags in tags.items():
-            texts.setdefault(kind, []).extend(node.text or "" for node in root.iter(*its_tags))
-        known: dict[Kind, dict[str, Any]] = {}
-        for kind, of_it in texts.items():
-            parsed = kind.parse_all(of_it) if kind.parse_all is not None and of_it else None
-            known[kind] = {} if parsed is None else dict(zip(of_it, parsed, strict=True))
-        return known
+    def _parse_rows(self) -> dict[Any, Any]:
+        """Parse the texts of each kind that can be parsed in one go; those of faulty ones are None.
+
+        A row's key is its element, that of an attribute the element with the attribute's key.
+        """
+        rows: dict[Any, Any] = {}
+        for kind, tags, attributes in kinds_of_rows(self.table):
+            keys: list[Any] = list(self.document.root.iter(*tags)) if tags else []
+            texts = [node.text or "" for node in keys]
+            for tag, key in attributes:
+                for node in self.document.root.iter(tag):
+                    if (text := node.get(key)) is not None:
+                        keys.append((node, key))
+                        texts.append(text)
+            assert kind.parse_all is not None
+            rows.update(zip(keys, kind.parse_all(texts), strict=True))
+        return rows
+
+    def _number(self, node: etree._Element) -> int:
+        """Return the number of the element that the walk comes to."""
+        if self._ordinals is not None:
+            return self._ordinals[node]
+        self._last += 1
+        return self._last
+
+    def _pass_over(self, node: etree._Element) -> None:
+        """Count the elements in one that is not read."""
+        self._last += sum(1 for _ in node.iterdescendants("*"))
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
-    def read(self, node: etree._Element, plan: ElementPlan, above: list[Any]) -> Any:
-        """Return the value of an element: None where it says nothing, `LEFT_OUT` where it is in error.
+    def read(self, node: etree._Element, plan: ElementPlan, above: list[Any], at: int) -> Any:
+        """Return the value of element number `at`: None where it says nothing, `LEFT_OUT` where it is in error.
 
         What is not known in it is added to `above`, if it cannot keep that itself.
         """
-        at = self._ordinals[node]
+        if plan.since:
+            self._pass_over(node)
+            self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
+            return LEFT_OUT
         values: dict[str, Any] = {}
         kept: list[Any] = [] if plan.keeps else above
         order: list[str] = []
-        if plan.since:
-            self.error("newer-version", f"<{plan.tag}> needs version {plan.since} of <{self.table.root.tag}>", at)
-            return LEFT_OUT
         good = self._attributes(node, plan, at, values, kept)
-        there = not plan.required or self._required(node, plan, at, values)
+        there = plan.required <= values.keys() or self._required(node, plan, at, values)
         if plan.text is not None:
             good = self._text(node, plan, at, values, kept) and good
         elif plan.children or len(node) or node.text:
             good = self._children(node, plan, at, values, kept, order) and good
         if plan.check is not None and good and there and not plan.check(self, values, at):
             good = False
-        if plan.keeps and (kept or order):
+        if plan.keeps and (kept or (order and self._ordered)):
             self.keeper.put(values, kept, order)
         if not (good and there):
             self.faulty.add(plan.tag)
@@ -131,20 +139,22 @@ class TableReader(Reporter):
         self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
     ) -> bool:
         """Read the attributes; tell whether nothing in them takes the element with it."""
-        attributes = plan.attributes
         unknown: dict[str, str] = {}
         good = True
         for key, text in attribute_items(node):
-            known = attributes.get(key)
+            known = plan.attributes.get(key)
             if known is None:
                 unknown[key] = text
                 continue
-            field, parse = known
-            if parse is None:
+            field, kind = known
+            if kind is TEXT:
                 values[field] = text
                 continue
+            if kind.parse_all is not None and (row := self._rows[node, key]) is not None:
+                values[field] = row
+                continue
             try:
-                values[field] = parse(text)
+                values[field] = kind.parse(text)
             except BadValueError as error:
                 name = self.table.name(key)
                 if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", at, name):
@@ -156,7 +166,8 @@ class TableReader(Reporter):
     def _required(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
         """Tell whether no attribute is missing that is required."""
         there = True
-        for name, field, default in plan.required:
+        for name in plan.element.required:
+            field, default = plan.element.attributes[name].field, plan.element.attributes[name].default
             if field not in values:
                 # An attribute that is there but in error has been reported already.
                 if self.table.key(name) not in node.attrib:
@@ -179,15 +190,15 @@ class TableReader(Reporter):
 
     def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
         """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
-        pieces = [node.text or ""]
-        good = True
-        for child in node:
-            good = self.unknown_child(child, plan, kept, 0) and good
-            pieces.append(child.tail or "")
-        text = "".join(pieces)
         field = plan.element.text_field
-        if good and text in plan.known_texts:
-            values[field] = plan.known_texts[text]
+        text = node.text or ""
+        good = True
+        if len(node):
+            for child in node:
+                good = self._unknown(child, plan, kept, 0) and good
+                text += child.tail or ""
+        elif (row := self._rows.get(node)) is not None:
+            values[field] = row
             return True
         assert plan.text is not None
         try:
@@ -206,31 +217,32 @@ class TableReader(Reporter):
         order: list[str],
     ) -> bool:
         """Read the children; `order` gets the tags of those that are used. Tell whether none takes the parent along."""
-        children, leaves = plan.children, plan.leaves
+        children, rows = plan.children, plan.rows
         good = True
         if (text := node.text) and text.strip(_SPACE):
             self.stray(plan, text, at)
         for child in node:
             tag = child.tag
-            if tag in leaves and not len(child) and not child.keys():
+            if tag in rows and not len(child) and not child.keys() and rows[tag] not in values:
                 # The common case: a row of numbers, which is known.
-                field, known = leaves[tag]
-                value = known.get(child.text or "")
-                if value is not None and field not in values:
-                    values[field] = value
-                else:
+                row = self._rows[child]
+                if row is None:
                     good = self._child(child, plan, values, kept, order) and good
+                else:
+                    self._last += 1
+                    values[rows[tag]] = row
             elif tag in children:
                 good = self._child(child, plan, values, kept, order) and good
             elif plan.choice and "" not in values and type(tag) is str:
                 # Peers take the first element for it, whatever it is.
                 values[""] = None
-                self.unknown_choice(self.name_of(child), plan, self.document.at(child))
+                self.unknown_choice(self.name_of(child), plan, self._number(child))
+                self._pass_over(child)
             else:
-                self.unknown_child(child, plan, kept, len(order))
+                self._unknown(child, plan, kept, len(order))
             if (tail := child.tail) and tail.strip(_SPACE):
                 self.stray(plan, tail, at)
-        return self._complete(plan, at, values) and good
+        return (not plan.incomplete or self._complete(plan, at, values)) and good
 
     def _child(
         self, child: etree._Element, plan: ElementPlan, values: dict[str, Any], kept: list[Any], order: list[str]
@@ -238,8 +250,9 @@ class TableReader(Reporter):
         """Read a child that is known; tell whether it does not take the parent along."""
         known, below = plan.children[child.tag]
         field = known.field
+        at = self._number(child)
         if known.many:
-            value = self.read(child, below, kept)
+            value = self.read(child, below, kept, at)
             if value is None or value is LEFT_OUT:
                 return True
             if not known.keyed:
@@ -247,22 +260,29 @@ class TableReader(Reporter):
                 order.append(below.tag)
             elif value.name in (entries := values.setdefault(field, {})):
                 message = f"a second <{below.tag}> is called '{value.name}'"
-                self.error("duplicate-name", message, self.document.at(child), "name")
+                self.error("duplicate-name", message, at, "name")
             else:
                 entries[value.name] = value.value
             return True
         if field in values:
-            self.duplicate(child, plan, kept, len(order))
+            self.duplicate(child, at, plan, kept, len(order))
+            self._pass_over(child)
             return True
-        value = self.read(child, below, kept)
+        value = self.read(child, below, kept, at)
         if value is None or value is LEFT_OUT:
             values[field] = known.default
             return value is None or not known.vital
         values[field] = value
         if known.at:
-            values[known.at] = self.document.at(child)
+            values[known.at] = at
         order.append(below.tag)
         return True
+
+    def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
+        """Keep and report what is not known in an element; tell whether it may stand there."""
+        at = self._number(child) if is_element(child) else -1
+        self._pass_over(child)
+        return self.unknown_child(child, at, plan, kept, position)
 
     def _complete(self, plan: ElementPlan, at: int, values: dict[str, Any]) -> bool:
         """Put what stood several times in tuples; tell whether all children are there that are required."""

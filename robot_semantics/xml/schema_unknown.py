@@ -72,22 +72,22 @@ class Reporter:
                 message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
                 self.warning("foreign-content", message, at)
 
-    def unknown_child(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
+    def unknown_child(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> bool:
         """Keep what can be kept; tell whether it may stand here."""
         try:
-            entries = self.keeper.child(child, "" if plan.keeps else plan.within, position)
+            entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
         except etree.C14NError:
             message = "this cannot be kept: it has a namespace that is a relative URI"
-            self.error("relative-namespace", message, self.document.at(child))
+            self.error("relative-namespace", message, at)
             return False
-        if is_element(child) and child not in self.silenced and not self._may_stand(child, child.tag, plan):
+        if is_element(child) and child not in self.silenced and not self._may_stand(child, child.tag, at, plan):
             return False
         kept += entries
         return True
 
-    def _may_stand(self, child: etree._Element, tag: str, plan: ElementPlan) -> bool:
+    def _may_stand(self, child: etree._Element, tag: str, at: int, plan: ElementPlan) -> bool:
         """Report an element that is not known where it stands; tell whether that is no error."""
-        table, at, inside = self.table, self.document.at(child), plan.tag
+        table, inside = self.table, plan.tag
         name = self.name_of(child)
         valid = (*plan.element.children, *table.suggested_tags)
         namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
@@ -121,15 +121,15 @@ class Reporter:
         message = f"<{tag}> is no {plan.choice}; known are {', '.join(valid)}"
         self.error(f"unknown-{plan.choice}", message, at, name=tag, valid=valid)
 
-    def duplicate(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> None:
+    def duplicate(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> None:
         """Report an element that may stand only once."""
-        at, thing = self.document.at(child), plan.choice or f"<{self.name_of(child)}>"
+        thing = plan.choice or f"<{self.name_of(child)}>"
         message = f"<{plan.tag}> has more than one {thing}"
         if self.table.unknown is Severity.ERROR:
             self.error("duplicate-element", message, at)
             return
         self.warning("duplicate-element", f"{message}; the first counts, this one is kept but not used", at)
-        kept += self.keeper.child(child, "" if plan.keeps else plan.within, position)
+        kept += self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
 
     def stray(self, plan: ElementPlan, text: str, at: int) -> None:
         """Report a text between tags."""
