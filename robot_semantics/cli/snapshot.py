@@ -16,6 +16,7 @@ from typing import Any
 
 from robot_semantics.cli.argument_values import UsageError, wait
 from robot_semantics.cli.command import Command, no_arguments
+from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.inputs import ros_needed
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
@@ -107,8 +108,11 @@ def _list(arguments: argparse.Namespace) -> int:
     ]
     if arguments.json:
         print_result(arguments, {"snapshots": rows}, alone="snapshots")
-    for row in () if arguments.json else rows:
-        say(f"{row['name']}\t{row['time_ns'] * 1e-9:.3f} s\t{row['comment']}".rstrip())
+    elif rows:
+        shown = table("snapshot", "time", "comment")
+        for row in rows:
+            shown.add_row(str(row["name"]), f"{row['time_ns'] * 1e-9:.3f} s", str(row["comment"]))
+        console_for_output().print(shown)
     return EXIT_OK
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -263,6 +264,10 @@ def test_the_command_line_saves_restores_and_lists(
     assert main(["snapshot", "list", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["typed"]["comment"] == "by hand"
+    assert main(["snapshot", "list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed[0].split() == ["snapshot", "time", "comment"]
+    assert any(re.fullmatch(r"typed +\d+\.\d{3} s  by hand", line.rstrip()) for line in listed)
     assert main(["snapshot", "restore", "typed", "--dry-run"]) == 0
     assert "model 'rover_arm'" in capsys.readouterr().out
     assert main(["snapshot", "restore", "--file", str(world.folder / "typed.usdf")]) == 0
