@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, output_file, port, real, wait
 from robot_semantics.cli.command import Command
@@ -129,6 +130,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_groups(scene, arguments.group)
     found = witnesses(scene, Path(arguments.witnesses)) if arguments.witnesses else ()
     if arguments.png:
+        if not scene.actors:
+            raise RobotSemanticsError("a picture shows robots: give the URDF, or name it in rs:description")
         _picture(scene, only, arguments)
     if arguments.png and not arguments.html:
         return 0

@@ -177,7 +177,13 @@ def _worlds(
             )
         for model in state.models:
             described = known.get(model.name)
-            if model.name in actors or described is None:
+            if model.name in actors:
+                continue
+            if described is None:
+                if model.name not in said:
+                    said.add(model.name)
+                    message = f"model '{model.name}' is only a frame here: its description is not known"
+                    parts.diagnostics.warning("not-shown", message, Place(str(path), path=path_of(model)))
                 continue
             source = urdf
             if described is not robot and model.description is not None:

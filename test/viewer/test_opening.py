@@ -131,6 +131,19 @@ def test_several_states_are_as_many_moments(tmp_path: Path) -> None:
     assert len(scene.actors) == 4
 
 
+def test_a_model_without_a_description_is_said_to_be_a_frame_and_is_no_picture(tmp_path: Path) -> None:
+    states = [tmp_path / f"{number}.usdf" for number in range(2)]
+    for state in states:
+        state.write_text('<world_state><model_state name="crate"><pose>1 0 0 0 0 0</pose></model_state></world_state>')
+    problems = Diagnostics()
+    scene = open_files(states, Opening(), problems)
+    np.testing.assert_array_equal(scene.moments[0].frames["crate"][:3, 3], [1.0, 0.0, 0.0])
+    (problem,) = [problem for problem in problems if problem.code == "not-shown"]
+    assert "'crate'" in problem.message
+    assert main(["view", str(states[0]), "--png", str(tmp_path / "x.png")]) == 1
+    assert not (tmp_path / "x.png").exists()
+
+
 def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
     path.write_text(
