@@ -9,12 +9,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import enum
+from collections.abc import Callable, Collection, Mapping
 
+import numpy as np
+
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.world_state import WorldState
+
+
+class ControlMode(enum.IntEnum):
+    """What a motor's command means."""
+
+    POSITION = 0
+    VELOCITY = 1
+    EFFORT = 2
+
 
 GiveCommand = Callable[[str, str, str, float], str | None]
 """Gives a motor its target: model, variable, mode and value; returns why it cannot, None where it did."""
@@ -35,6 +48,24 @@ def why_not_driven(robot: RobotModel, variable: str) -> str | None:
     if joint.passive:
         return "it is passive: no motor drives it"
     return f"a {joint.type.value} joint has no motor"
+
+
+def check_targets(robot: RobotModel, model: str, targets: Mapping[str, float], driven: Collection[str]) -> None:
+    """Look whether a model's motors, which drive these variables, can be given targets.
+
+    Raises:
+        UnknownNameError: there is no such variable.
+        ArrayError: a target is not finite, or nothing drives it; the error says why.
+
+    """
+    for variable, target in targets.items():
+        if variable not in driven:
+            reason = why_not_driven(robot, variable)
+            if reason is not None:
+                raise ArrayError(variable, reason)
+            raise UnknownNameError("actuated variable", variable, driven, f"model '{model}'")
+        if not np.isfinite(target):
+            raise ArrayError("targets", f"must be finite, not {dict(targets)}")
 
 
 def restore_commands(

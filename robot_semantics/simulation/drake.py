@@ -27,7 +27,7 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("drake", "drake", "simulating with Drake") from error
 
-from robot_semantics.simulation.drake_builder import DrakeModel, build_world, rigid
+from robot_semantics.simulation.drake_builder import build_world, rigid
 from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, unit
@@ -107,10 +107,9 @@ class DrakeSimulator(JointStateSimulator):
                 v[_at(joint, "velocity")] = motion.velocities[space.joint_velocities[joint_name]]
         plant.SetPositions(self._inner, q)
         plant.SetVelocities(self._inner, v)
-        for name, model in self._world.models.items():
-            self._hold(model, motions[name])
 
-    def _hold(self, model: DrakeModel, motion: RobotMotion) -> None:
+    def _hold(self, name: str, motion: RobotMotion) -> None:
+        model = self._world.models[name]
         if model.base is not None:
             model.base.SetPoseInParentFrame(self._inner, rigid(motion.base))
         if model.driven:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.convert.commands import COMMANDS, Command, commands_state
-from robot_semantics.simulation.commanding import NO_MOTOR, restore_commands, why_not_driven
+from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
 from robot_semantics.simulation.link_states import pose_of
 from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
 from robot_semantics.simulation.robot_motion import (
@@ -65,7 +66,7 @@ class JointStateSimulator(ABC):
         self._frames: dict[str, Frame] = {}
         self._motions: dict[str, RobotMotion] = {}
         self._time = 0.0
-        self._reset()
+        self.reset()
 
     # --- what an engine does
 
@@ -81,6 +82,10 @@ class JointStateSimulator(ABC):
     @abstractmethod
     def _write(self, motions: Motions) -> None:
         """Put all robots where they are to be."""
+
+    @abstractmethod
+    def _hold(self, name: str, motion: RobotMotion) -> None:
+        """Have the servos of a robot hold their targets."""
 
     @abstractmethod
     def _links(self, name: str) -> LinkMotion:
@@ -123,6 +128,25 @@ class JointStateSimulator(ABC):
         """Simulation time in integer nanoseconds."""
         return round(self._time * 1e9)
 
+    def reset(self) -> None:
+        """Put the world into its neutral state: time 0, every joint at its default position, nothing moving."""
+        self._time, self._frames = 0.0, {}
+        self._put({name: neutral_motion(spec, self._robots[name]) for name, spec in self._models.items()})
+
+    def command(self, model: str, mode: ControlMode, targets: Mapping[str, float]) -> None:
+        """Set the targets of a model's servos; see `Simulator.command`."""
+        if model not in self._models:
+            raise UnknownNameError("model", model, self._models)
+        driven = self._driven[model]
+        check_targets(self._models[model].robot, model, targets, driven)
+        if mode is not ControlMode.POSITION:
+            raise ArrayError("targets", _positions_only(mode.name.lower()))
+        motion = self._motions[model]
+        wanted = motion.targets.copy()
+        wanted[[driven.index(variable) for variable in targets]] = list(targets.values())
+        self._motions[model] = replace(motion, targets=wanted)
+        self._hold(model, self._motions[model])
+
     def step(self, count: int = 1) -> None:
         """Advance by `count` time steps.
 
@@ -137,7 +161,7 @@ class JointStateSimulator(ABC):
                 raise SimulationError(f"{error} after {now:g} s") from error
             self._time += self.spec.timestep
 
-    def capture(self, models: Collection[str] | None = None) -> WorldState:
+    def capture(self, models: Collection[str] | None = None, *, motion_only: bool = False) -> WorldState:
         """Return the present state; see `Simulator.capture`. Forces are not stated.
 
         Raises:
@@ -156,7 +180,7 @@ class JointStateSimulator(ABC):
             for name in (self.model_names if models is None else models)
         )
         whole = (*self._engine_states(motions), commands_state(self._commands(motions)))
-        engines = whole if models is None else ()
+        engines = whole if models is None and not motion_only else ()
         return WorldState(models=states, frames=frames, time_ns=self.time_ns, engines=engines)
 
     def restore(
@@ -200,13 +224,10 @@ class JointStateSimulator(ABC):
 
     # --- parts
 
-    def _reset(self) -> None:
-        """Put the world into its neutral state: time 0, every joint at its default position, nothing moving."""
-        self._time, self._frames = 0.0, {}
-        self._put({name: neutral_motion(spec, self._robots[name]) for name, spec in self._models.items()})
-
     def _put(self, motions: dict[str, RobotMotion]) -> None:
         self._write(motions)
+        for name, motion in motions.items():
+            self._hold(name, motion)
         self._motions = motions
 
     def _present(self) -> dict[str, RobotMotion]:
@@ -235,8 +256,12 @@ class JointStateSimulator(ABC):
             if variable not in self._driven[name]:
                 return why_not_driven(self._models[name].robot, variable) or NO_MOTOR
             if mode != "position":
-                return f"the motors of this engine take positions, no {mode}"
+                return _positions_only(mode)
             motions[name].targets[self._driven[name].index(variable)] = value
             return None
 
         restore_commands(state, names, self._robots, give, log)
+
+
+def _positions_only(mode: str) -> str:
+    return f"the motors of this engine take positions, no {mode}"

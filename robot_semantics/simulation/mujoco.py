@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import ArrayError, MissingExtraError, UnknownNameError
+from robot_semantics.base.errors import MissingExtraError
 
 try:
     import mujoco
@@ -25,7 +25,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 
 from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
-from robot_semantics.simulation.commanding import NO_MOTOR, restore_commands, why_not_driven
+from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
 from robot_semantics.simulation.link_states import pose_of
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model
@@ -38,7 +38,6 @@ from robot_semantics.simulation.mujoco_engine import (
 )
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import carry_planes, write_state
-from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.simulation.mujoco_stepping import DivergedError, advance, send_warnings_to
 from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
@@ -153,16 +152,9 @@ class MujocoSimulator:
 
         """
         known = self._actuators[self.built.layout(model).name]
-        for variable in targets:
-            if variable not in known:
-                reason = why_not_driven(self._robots[model].kinematics.model, variable)
-                if reason is not None:
-                    raise ArrayError(variable, reason)
-                raise UnknownNameError("actuated variable", variable, known, f"model '{model}'")
+        check_targets(self._robots[model].kinematics.model, model, targets, known)
         actuators = [known[variable] for variable in targets]
         values = np.fromiter(targets.values(), dtype=np.float64)
-        if not np.isfinite(values).all():
-            raise ArrayError("targets", f"must be finite, not {dict(targets)}")
         if (self.modes[actuators] != mode).any():
             modes = self.modes.copy()
             modes[actuators] = mode

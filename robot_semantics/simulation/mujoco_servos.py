@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,20 +17,14 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.simulation.commanding import ControlMode
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
 REACH = 5e-4
 """How far from its target a position servo may be stopped by dry friction [rad, m]."""
-
-
-class ControlMode(enum.IntEnum):
-    """What an actuator's command means."""
-
-    POSITION = 0
-    VELOCITY = 1
-    EFFORT = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -77,7 +77,7 @@ class PybulletSimulator(JointStateSimulator):
             if not np.abs(numbers).max() < UNLIMITED:
                 # From such numbers Bullet cannot be put back.
                 self._world = BulletWorld(self.spec)
-                self._reset()
+                self.reset()
                 raise SimulationError("the simulation diverged")
 
     def _continued(
@@ -107,7 +107,6 @@ class PybulletSimulator(JointStateSimulator):
         for name, body in self._world.bodies.items():
             self._put_base(body, motions[name])
             self._put_joints(body, motions[name])
-            self._hold(body, self._driven[name], motions[name])
 
     def _put_base(self, body: BulletBody, motion: RobotMotion) -> None:
         client, T_world_base, twist = self._world.client, motion.base, np.zeros(6)
@@ -135,8 +134,9 @@ class PybulletSimulator(JointStateSimulator):
             turn = quat_from_matrix(R.T @ S @ R)
             client.resetJointStateMultiDof(body.number, link, turn, (S @ R).T @ v[moving : moving + 3])
 
-    def _hold(self, body: BulletBody, driven: Sequence[str], motion: RobotMotion) -> None:
-        for joint, target in zip(driven, motion.targets, strict=True):
+    def _hold(self, name: str, motion: RobotMotion) -> None:
+        body = self._world.bodies[name]
+        for joint, target in zip(self._driven[name], motion.targets, strict=True):
             link, effort = body.motors[joint]
             self._world.client.setJointMotorControl2(
                 body.number,

@@ -318,3 +318,38 @@ def test_numbers_that_no_simulator_can_take_are_refused_and_it_goes_on(client: C
     assert step(client, 10) > 0
     assert client.call(Trigger, f"{NODE}/reset").success
     assert state(client).text == before
+
+
+def test_another_engine_simulates_the_same_world_under_the_same_services(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    pytest.importorskip("pydrake", reason="Drake is not installed (pip install 'robot_semantics[drake]')")
+    named = ["-r", "__node:=drake_world", "-r", "joint_command:=drake_command"]
+    start(module=MODULE, world=WORLD, start_paused=True, engine="drake", ros_args=named)
+
+    def text() -> str:
+        request = GetWorldState.Request(with_text=True)
+        return str(client.call(GetWorldState, "/drake_world/get_world_state", request).text)
+
+    def stepped(count: int) -> bool:
+        return bool(client.call(Step, "/drake_world/step", Step.Request(steps=count)).success)
+
+    half = text()
+    assert parse_world(half).engines[0].name == "drake"
+    assert stepped(50)
+    whole = text()
+    answer = client.call(SetWorldState, "/drake_world/set_world_state", SetWorldState.Request(text=half))
+    assert answer.exact, answer.message
+    assert stepped(50)
+    assert text() == whole
+    # Commands are positions here.
+    publisher = client.publisher(JointState, "drake_command")
+    wanted = JointState(name=["wrist_joint"], position=[0.1])
+
+    def reached() -> bool:
+        publisher.publish(wanted)
+        stepped(200)
+        there = parse_world(text()).model("rover_arm").joint("wrist_joint").positions
+        return there == pytest.approx((0.1,), abs=1e-3)
+
+    client.until(reached, "the wrist where it was commanded")

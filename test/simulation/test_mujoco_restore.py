@@ -20,8 +20,8 @@ from support.worlds import block, close, example_world, model_from_text, pose_at
 
 from robot_semantics.convert.commands import Command, commands_state
 from robot_semantics.examples import example
+from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.mujoco_servos import ControlMode
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world

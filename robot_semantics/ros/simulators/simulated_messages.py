@@ -13,18 +13,18 @@ from geometry_msgs.msg import Transform
 from sensor_msgs.msg import JointState, MultiDOFJointState
 
 from robot_semantics.ros.messages.maker import MAKER, pose_message
-from robot_semantics.simulation.mujoco_layout import ModelLayout
+from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.usdf.world_state import ModelState
 
 
-def joint_state_message(layout: ModelLayout, model: ModelState) -> JointState:
+def joint_state_message(spec: ModelSpec, model: ModelState) -> JointState:
     """Return the joint states of one model; a planar or floating joint's values stand under MoveIt's variable names."""
     names: list[str] = []
     positions: list[float] = []
     velocities: list[float] = []
     efforts: list[float] = []
-    for place, joint in zip(layout.joints, model.joints, strict=True):
-        names += place.joint.variable_names
+    for joint in model.joints:
+        names += spec.robot.joint(joint.name).variable_names
         positions += joint.positions or ()
         velocities += joint.velocities or ()
         efforts += joint.torques or ()
@@ -34,9 +34,9 @@ def joint_state_message(layout: ModelLayout, model: ModelState) -> JointState:
     return JointState(name=names, position=positions, velocity=velocities, effort=efforts)
 
 
-def base_state_message(layout: ModelLayout, model: ModelState) -> MultiDOFJointState:
+def base_state_message(spec: ModelSpec, model: ModelState) -> MultiDOFJointState:
     """Return the root joint's state of one model: pose in, and twist relative to, the parent, in the parent's axes."""
-    message = MultiDOFJointState(joint_names=[layout.spec.root_joint.name])
+    message = MultiDOFJointState(joint_names=[spec.root_joint.name])
     message.header.frame_id = model.parent
     if model.pose is not None:
         pose = pose_message(model.pose)

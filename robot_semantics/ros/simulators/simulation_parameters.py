@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from robot_semantics.ros.node import parameter_table as checks
 from robot_semantics.ros.node.checked_node import CheckedNode, declare
 from robot_semantics.ros.node.parameter_table import Parameter
+from robot_semantics.simulation.engines import ENGINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class SimulationSettings:
         strict: whether a robot with errors is refused.
         implicit_links: whether joints may name links that no ``<link>`` declares.
         main_model: the model whose topics have no prefix; empty: the only one with joints.
+        engine: what simulates.
         max_text_bytes: largest USDF text that ~/set_world_state takes.
 
     """
@@ -47,6 +49,7 @@ class SimulationSettings:
     strict: bool
     implicit_links: bool
     main_model: str
+    engine: str
     max_text_bytes: int
 
 
@@ -72,6 +75,7 @@ TABLE: tuple[Parameter, ...] = (
     Parameter(
         "main_model", "", "Model whose topics have no prefix; empty: the only one with joints.", checks.text, True
     ),
+    Parameter("engine", "mujoco", f"What simulates: {', '.join(ENGINES)}.", checks.one_of(*ENGINES), True),
     Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.Numbers(least=1), True),
 )
 

@@ -24,8 +24,9 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_srvs.srv import SetBool, Trigger
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import (
@@ -38,13 +39,12 @@ from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import QuietExecutor
 from robot_semantics.ros.simulators.simulated_messages import base_state_message, joint_state_message
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
+from robot_semantics.simulation.commanding import ControlMode
+from robot_semantics.simulation.engines import start
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
-from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_servos import ControlMode
-from robot_semantics.simulation.mujoco_stepping import send_warnings_to
-from robot_semantics.simulation.simulator import SimulationError
+from robot_semantics.simulation.simulator import SimulationError, Simulator
+from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.world_state import WorldState
@@ -64,7 +64,7 @@ IDLE_PERIOD_S = 0.2
 class _Outlet(NamedTuple):
     """Where one model's state goes."""
 
-    layout: ModelLayout
+    spec: ModelSpec
     joint_states: Any
     base_state: Any
 
@@ -96,7 +96,7 @@ class MujocoWorld(GuardedNode):
         self._report_notes()
         self.paused = self.settings.start_paused
         self._time_publisher = self.create_publisher(Clock, "/clock", QUEUE)
-        self._outlets = [self._outlet(layout) for layout in self.simulator.built.layouts.values()]
+        self._outlets = [self._outlet(spec) for spec in self.simulator.spec.models]
         self.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
         self.create_service(SetWorldState, "~/set_world_state", self._set_world_state)
         self.create_service(SetBool, "~/pause", self._pause)
@@ -111,7 +111,7 @@ class MujocoWorld(GuardedNode):
         MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
         return state
 
-    def _simulator(self) -> MujocoSimulator:
+    def _simulator(self) -> Simulator:
         settings, diagnostics = self.settings, Diagnostics()
         spec = world_from_state(
             self._initial,
@@ -127,8 +127,7 @@ class MujocoWorld(GuardedNode):
         )
         for problem in diagnostics:
             self.get_logger().warning(str(problem))
-        send_warnings_to(lambda text: self.get_logger().warning(f"MuJoCo: {text}"))
-        simulator = MujocoSimulator(spec)
+        simulator = start(settings.engine, spec, lambda text: self.get_logger().warning(text))
         report = simulator.restore(self._initial, partial=True)
         self._log_report("initial state", report)
         return simulator
@@ -139,28 +138,31 @@ class MujocoWorld(GuardedNode):
         names = ", ".join(self.simulator.model_names) or "nothing"
         self.get_logger().info(f"simulating {names}, time step {self.settings.timestep} s")
 
-    def _outlet(self, layout: ModelLayout) -> _Outlet:
-        prefix = "" if layout.name == self._plain_model() else f"{layout.name}/"
+    def _outlet(self, spec: ModelSpec) -> _Outlet:
+        prefix = "" if spec.name == self._plain_model() else f"{spec.name}/"
         joint_states = base_state = None
-        if layout.joints:
+        if _jointed(spec):
             joint_states = self.create_publisher(JointState, f"{prefix}joint_states", QUEUE)
-        if layout.root is not None:
+        if spec.root_type is not JointType.FIXED:
             topic = f"{prefix}multi_dof_joint_states"
             base_state = self.create_publisher(MultiDOFJointState, topic, QUEUE)
-        if any(len(place.actuators) for place in layout.places):
+        if _jointed(spec) or spec.root_type is JointType.PLANAR:
             self.create_subscription(
                 JointState,
                 f"{prefix}joint_command",
-                lambda message, name=layout.name: self._command(name, message),
+                lambda message, name=spec.name: self._command(name, message),
                 QUEUE,
             )
-        return _Outlet(layout, joint_states, base_state)
+        return _Outlet(spec, joint_states, base_state)
 
     def _plain_model(self) -> str:
         """Return the model whose topics carry no prefix: the only one with joints, or the one that is asked for."""
         if self.settings.main_model:
-            return self.simulator.built.layout(self.settings.main_model).name
-        jointed = [layout.name for layout in self.simulator.built.layouts.values() if layout.joints]
+            name = self.settings.main_model
+            if name not in self.simulator.model_names:
+                raise UnknownNameError("model", name, self.simulator.model_names)
+            return name
+        jointed = [spec.name for spec in self.simulator.spec.models if _jointed(spec)]
         return jointed[0] if len(jointed) == 1 else ""
 
     # --- the loop
@@ -193,7 +195,7 @@ class MujocoWorld(GuardedNode):
         while True:
             now = time.monotonic()
             target = self._synced_sim + (now - self._synced_wall) * factor
-            ahead = float(simulator.data.time) + step_s - target
+            ahead = simulator.time_ns * 1e-9 + step_s - target
             if ahead > 0.0:
                 return min(ahead / factor, 1.0 / self.settings.publish_frequency)
             if self._due():
@@ -221,7 +223,7 @@ class MujocoWorld(GuardedNode):
         self._publish(force=True)
 
     def _resync(self) -> None:
-        self._synced_wall, self._synced_sim = time.monotonic(), float(self.simulator.data.time)
+        self._synced_wall, self._synced_sim = time.monotonic(), self.simulator.time_ns * 1e-9
 
     # --- publishing
 
@@ -239,11 +241,11 @@ class MujocoWorld(GuardedNode):
         self._time_publisher.publish(Clock(clock=stamp))
         for outlet, model in zip(self._outlets, state.models, strict=True):
             if outlet.joint_states is not None:
-                message = joint_state_message(outlet.layout, model)
+                message = joint_state_message(outlet.spec, model)
                 message.header.stamp = stamp
                 outlet.joint_states.publish(message)
             if outlet.base_state is not None:
-                base = base_state_message(outlet.layout, model)
+                base = base_state_message(outlet.spec, model)
                 base.header.stamp = stamp
                 outlet.base_state.publish(base)
 
@@ -339,3 +341,7 @@ class MujocoWorld(GuardedNode):
             self.get_logger().warning(shown(f"{what}: not restored: {item}", 1000))
         for note in report.notes:
             self.get_logger().info(shown(f"{what}: {note}", 1000))
+
+
+def _jointed(spec: ModelSpec) -> bool:
+    return any(joint.position_count for joint in spec.robot.joints[1:])
