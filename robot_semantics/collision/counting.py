@@ -96,10 +96,6 @@ class ContactsLostError(RobotSemanticsError):
     """The simulator dropped contacts for want of memory; counts made from the rest would call safe what is not."""
 
 
-class InterruptedCountError(RobotSemanticsError):
-    """Counting was told to stop; nothing has been written."""
-
-
 def count_blocks(
     scene: CollisionScene,
     sampler: BlockSampler,
@@ -113,7 +109,7 @@ def count_blocks(
     """Count the collisions of the given blocks of samples, up to sample number `last`, on `jobs` threads.
 
     Raises:
-        InterruptedCountError: `stop` was set.
+        RobotSemanticsError: `stop` was set.
 
     """
     stop = stop or threading.Event()
@@ -122,7 +118,7 @@ def count_blocks(
 
     def work(block: int) -> Tally:
         if stop.is_set():
-            raise InterruptedCountError("counting was told to stop")
+            raise RobotSemanticsError("counting was told to stop")
         if not hasattr(local, "counter"):
             local.counter = Counter(scene)
         q = sampler(block)

@@ -31,7 +31,7 @@ def convex_parts(path: Path, scale: Vec3 | None) -> list[Shape]:
 
     Raises:
         GeometryError: the mesh cannot be decomposed.
-        MeshError: it cannot be read.
+        RobotSemanticsError: it cannot be read.
         MissingExtraError: the `coacd` package is not installed.
     """
     try:
@@ -53,7 +53,7 @@ def bounding_primitive(path: Path, scale: Vec3 | None) -> tuple[Shape, FloatArra
     """Return the smallest box round the mesh, and its pose in the mesh's frame (4, 4) [m].
 
     Raises:
-        MeshError: the mesh cannot be read.
+        RobotSemanticsError: the mesh cannot be read.
         MissingExtraError: trimesh is not installed.
     """
     box = _scaled_mesh(path, scale).bounding_box_oriented

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
-from robot_semantics.model.mesh_files import MeshError, Surface, mesh_surface
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.model.mesh_files import Surface, mesh_surface
 
 CONVEX = 1e-6
 """A hull that adds less than this share of a closed mesh's volume is the mesh."""
@@ -54,7 +55,7 @@ def mesh_hull(path: Path) -> MeshHull:
     """Return a mesh file and its hull; the same object as long as the file stays the same.
 
     Raises:
-        MeshError: it cannot be read as a mesh, or is flat.
+        RobotSemanticsError: it cannot be read as a mesh, or is flat.
         MissingExtraError: trimesh is not installed.
         OSError: there is no such file.
     """
@@ -66,7 +67,7 @@ def mesh_hull(path: Path) -> MeshHull:
 def _mesh_hull(surface: Surface) -> MeshHull:
     points = surface.vertices
     if np.linalg.matrix_rank(points - points.mean(axis=0), tol=1e-9 * float(np.ptp(points) or 1.0)) < 3:
-        raise MeshError("is flat: it has no volume")
+        raise RobotSemanticsError("is flat: it has no volume")
     mesh = trimesh_of(surface)
     try:
         hull: Any = mesh.convex_hull
@@ -75,5 +76,5 @@ def _mesh_hull(surface: Surface) -> MeshHull:
         excess = float(hull.volume / volume - 1.0) if volume else None
         convex = bool(mesh.is_volume) and excess is not None and abs(excess) < CONVEX
     except Exception as error:  # whatever qhull and numpy raise
-        raise MeshError(f"has no convex hull: {type(error).__name__}: {error}") from error
+        raise RobotSemanticsError(f"has no convex hull: {type(error).__name__}: {error}") from error
     return MeshHull(surface, surface_of(hull), excess, convex)

@@ -31,7 +31,7 @@ from robot_semantics.transforms import quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 
 IndexArray = npt.NDArray[np.intp]
-Stage = Callable[[IndexArray], FloatArray]
+StagingArray = Callable[[IndexArray], FloatArray]
 
 
 class Given(NamedTuple):
@@ -63,14 +63,14 @@ class InPlaceTransforms:
         joints: Sequence[int],
         values: FloatArray | None = None,
         places: IndexArray | None = None,
-        stage: Stage | None = None,
+        staging_array: StagingArray | None = None,
         given: Given | None = None,
     ) -> None:
         """Prepare for the joints with these indices in the model.
 
         A flat array `values` is written to instead of an own one; `places` (n, 7) says where each joint's numbers go.
-        With `stage` the numbers that turn are not written there but to the array that it returns for their places: it
-        is for whoever takes them on from there together with others.
+        With `staging_array` the numbers that turn are not written there but to the array that it returns for their
+        places: it is for whoever takes them on from there together with others.
         """
         space = JointSpace.of(model)
         given = Given.straight(space) if given is None else given
@@ -100,9 +100,9 @@ class InPlaceTransforms:
         self._phase = phase[moves] + 0.5 * given.offset[variables]
         self._amplitude = amplitude[moves]
         to = at[turning, 3:][moves]
-        self._scatter_to = None if stage is not None else to
+        self._scatter_to = None if staging_array is not None else to
         self._angles = np.zeros(len(to))
-        self._turned = self._angles if stage is None else stage(to)
+        self._turned = self._angles if staging_array is None else staging_array(to)
 
         sliding = [row for row, joint in enumerate(chosen) if joint.type is JointType.PRISMATIC]
         variables = np.array([starts[row] for row in sliding], np.intp)

@@ -36,10 +36,6 @@ _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute
 """One facet of a binary STL file."""
 
 
-class MeshError(RobotSemanticsError):
-    """A mesh file cannot be used; the message says why."""
-
-
 @dataclass(frozen=True, eq=False)
 class Surface:
     """A surface: (n, 3) vertices [m], (m, 3) faces seen from where they turn left.
@@ -76,7 +72,7 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
     """Return the surface of a mesh file; the same object as long as the file stays the same.
 
     Raises:
-        MeshError: the file cannot be read as a mesh.
+        RobotSemanticsError: the file cannot be read as a mesh.
         MissingExtraError: it is no binary STL and trimesh is not installed; `extra` is what the caller needs it for.
         OSError: there is no such file.
     """
@@ -102,9 +98,9 @@ def _surface(path: str, modified_ns: int) -> Surface:
             pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(Path(path))), file_type="dae"))
         surface = _joined(pieces)
     except Exception as error:  # trimesh raises whatever its readers and numpy raise
-        raise MeshError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
+        raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
-        raise MeshError(f"{path} has no triangles with finite vertices")
+        raise RobotSemanticsError(f"{path} has no triangles with finite vertices")
     unit = unit_of(Path(path))
     return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
 

@@ -57,7 +57,7 @@ class ObjMeshes:
         """Return the URI of a mesh's OBJ file, relative to the document.
 
         Raises:
-            MeshError: the mesh cannot be read.
+            RobotSemanticsError: the mesh cannot be read.
             MissingExtraError: reading it needs trimesh.
             OSError: there is no such file.
 

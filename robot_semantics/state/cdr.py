@@ -242,12 +242,12 @@ class TransformMessage:
         self.slots: FloatArray = np.frombuffer(text, _DOUBLE, (len(text) - BODY) // 8, BODY)
         self._stamps_at = (np.array(stamps, np.intp) - BODY) // 4
         self.places: npt.NDArray[np.intp] = (np.array(values, np.intp) - BODY)[:, None] // 8 + np.arange(7)
-        self.stage(np.zeros(0, np.intp))
+        self.staging_array(np.zeros(0, np.intp))
 
-    def stage(self, places: npt.NDArray[np.intp]) -> FloatArray:
+    def staging_array(self, places: npt.NDArray[np.intp]) -> FloatArray:
         """Return (k,) an array whose numbers `write` puts at these k places of `slots`, all together with the stamps.
 
-        That takes one call of numpy less than writing them to `slots`; a later stage replaces this one.
+        That takes one call of numpy less than writing them to `slots`; a later staging array replaces this one.
         """
         count = len(self.frames)
         staged = np.zeros(count + len(places))
@@ -262,7 +262,7 @@ class TransformMessage:
         """Return the message with every transform stamped so.
 
         `transforms` is (n, 7): x y z [m] and quaternion x y z w of each child in its frame; without it they are what
-        has been written to `slots` at `places`, and to the stage.
+        has been written to `slots` at `places`, and to the staging array.
         """
         if transforms is not None:
             self.slots[self.places] = transforms

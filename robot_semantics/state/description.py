@@ -34,10 +34,6 @@ class Description(NamedTuple):
     problems: tuple[Diagnostic, ...]
 
 
-class DescriptionRefusedError(RobotSemanticsError):
-    """The texts give no robot; the message has every error with its place, one a line."""
-
-
 def one_line_a_kind(problems: Iterable[Diagnostic]) -> list[str]:
     """Return problems in words, those of one kind as the first of them and how many more there are."""
     kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
@@ -54,12 +50,12 @@ def read_description(
     `prefix` is that of the parameters that hold the texts; it is part of the problems' places.
 
     Raises:
-        DescriptionRefusedError: the URDF gives no tree, a text is not XML, or with `strict` there is any error.
+        RobotSemanticsError: the URDF gives no tree, a text is not XML, or with `strict` there is any error.
 
     """
     before = f"{prefix}." if prefix else ""
     if not urdf.strip():
-        raise DescriptionRefusedError(f"parameter '{before}robot_description' is empty: it must hold the robot's URDF")
+        raise RobotSemanticsError(f"parameter '{before}robot_description' is empty: it must hold the robot's URDF")
     diagnostics = Diagnostics()
     try:
         model = robot_from_text(
@@ -73,5 +69,5 @@ def read_description(
         )
     except DescriptionError as error:
         errors = [problem for problem in error.diagnostics if problem.severity is Severity.ERROR]
-        raise DescriptionRefusedError("\n".join(str(problem) for problem in errors or error.diagnostics)) from None
+        raise RobotSemanticsError("\n".join(str(problem) for problem in errors or error.diagnostics)) from None
     return Description(urdf, srdf, implicit_links, model, tuple(problem for problem in diagnostics))

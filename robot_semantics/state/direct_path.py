@@ -85,7 +85,7 @@ class DirectPath:
         self._message = TransformMessage(frames)
         given = _given(model, plan)
         raw = self._message
-        self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.stage, given)
+        self._transforms = InPlaceTransforms(model, joints, raw.slots, raw.places, raw.staging_array, given)
 
     def take(self, data: bytes, now: Callable[[], int]) -> bytes | bytearray | None:
         """Take over a message and return the transforms to send, empty if none are due, None if it is not for us.

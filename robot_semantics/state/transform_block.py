@@ -43,7 +43,9 @@ class TransformBlock:
         if self._raw is None:
             self._transforms = InPlaceTransforms(model, joints)
         else:
-            self._transforms = InPlaceTransforms(model, joints, self._raw.slots, self._raw.places, self._raw.stage)
+            self._transforms = InPlaceTransforms(
+                model, joints, self._raw.slots, self._raw.places, self._raw.staging_array
+            )
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -45,13 +45,13 @@ def model_digest(robot: RobotModel) -> str | None:
 
 
 @remembered
-def looks_digest(robot: RobotModel) -> str:
+def appearance_digest(robot: RobotModel) -> str:
     """Return a digest of how a robot looks: its visuals and materials."""
-    looks = [
+    appearance = [
         {link.name: [_values(visual) for visual in link.urdf.visuals] for link in robot.links},
         [_values(item) for item in robot.urdf.content if isinstance(item, tree.Material)],
     ]
-    return hashlib.sha256(json.dumps(looks, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(json.dumps(appearance, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def describes_another_robot(state: ModelState, robot: RobotModel) -> str | None:

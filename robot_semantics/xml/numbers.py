@@ -57,7 +57,7 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
         # An infinity or NaN makes the sum one. So may a sum that is too large: then one more look does no harm.
         if math.isfinite(sum(row)) and count in (None, len(row)):
             return row
-    pieces = words(text)
+    pieces = split_at_space(text)
     what = "numbers" if count is None else f"{count} numbers"
     values = []
     for piece in pieces:
@@ -135,11 +135,11 @@ def number_text(value: float) -> str:
 
 def shown(text: str, limit: int = 60) -> str:
     """Return `text` on one line and cut to a length that fits a message."""
-    line = " ".join(words(text))
+    line = " ".join(split_at_space(text))
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def words(text: str) -> list[str]:
+def split_at_space(text: str) -> list[str]:
     """Return what XML's white space parts; other kinds of space, as a no-break one, part nothing for any peer."""
     # In ASCII, Python's split knows the same white space and others that no XML can hold.
     return text.split() if text.isascii() else [word for word in _SPACE.split(text) if word]

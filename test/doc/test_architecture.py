@@ -34,3 +34,10 @@ def test_every_file_that_the_page_names_is_there() -> None:
     assert len(named) > 15
     places = [ROOT, ROOT / "robot_semantics"]
     assert [name for name in named if not any((place / name).exists() for place in places)] == []
+
+
+def test_every_error_type_is_on_the_page() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "robot_semantics").rglob("*.py"))
+    types = set(re.findall(r"^class ([A-Z]\w+Error)\b", sources, flags=re.MULTILINE))
+    assert len(types) > 10
+    assert types == set(re.findall(r"`(\w+Error)`", PAGE)) - {"KeyError", "ValueError", "ImportError"}

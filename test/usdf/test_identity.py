@@ -17,7 +17,7 @@ from lxml import etree
 
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.usdf.identity import describes_another_robot, is_of, looks_digest, model_digest
+from robot_semantics.usdf.identity import appearance_digest, describes_another_robot, is_of, model_digest
 from robot_semantics.usdf.world_state import ModelState
 
 PLAIN = """<robot name="r">
@@ -83,8 +83,8 @@ def test_what_changes_one_of_them_does(before: str, after: str) -> None:
 
 def test_a_change_of_colour_is_seen_as_one_of_looks() -> None:
     changed = robot_from_text(PLAIN.replace("1 0 0 1", "0 1 0 1"))
-    assert looks_digest(changed) != looks_digest(robot_from_text(PLAIN))
-    assert looks_digest(robot_from_text(PLAIN.replace("12", "13"))) == looks_digest(robot_from_text(PLAIN))
+    assert appearance_digest(changed) != appearance_digest(robot_from_text(PLAIN))
+    assert appearance_digest(robot_from_text(PLAIN.replace("12", "13"))) == appearance_digest(robot_from_text(PLAIN))
 
 
 def test_the_hash_of_older_files_the_canonical_xmls_is_still_known() -> None:

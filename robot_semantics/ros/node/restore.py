@@ -33,7 +33,7 @@ from robot_semantics.state.samples import RobotSample
 from robot_semantics.transforms import quat_angle, quat_from_matrix
 from robot_semantics.usdf.descriptions import FileFinder
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.identity import is_of, looks_digest
+from robot_semantics.usdf.identity import appearance_digest, is_of
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
@@ -132,7 +132,7 @@ class Restore:
             saved = load_robot(self.find(model.description), strict=False)
         except (RobotSemanticsError, OSError):
             return
-        if looks_digest(saved) != looks_digest(robot):
+        if appearance_digest(saved) != appearance_digest(robot):
             self.log.note(f"model '{model.name}': it looked otherwise when this was saved; nothing else differs")
 
     # --- the simulators

@@ -125,7 +125,7 @@ class ServedRobot:
         """Return what the texts mean with some parameter values changed; nothing is taken over yet.
 
         Raises:
-            DescriptionRefusedError: they give no robot.
+            RobotSemanticsError: they give no robot.
 
         """
         values = {**self.values, **changed}
