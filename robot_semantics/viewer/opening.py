@@ -180,7 +180,8 @@ def _worlds(
             if model.name in actors:
                 continue
             if described is None:
-                if model.name not in said:
+                # Where a description is stated and cannot be used, that has been said.
+                if model.description is None and model.name not in said:
                     said.add(model.name)
                     message = f"model '{model.name}' is only a frame here: its description is not known"
                     parts.diagnostics.warning("not-shown", message, Place(str(path), path=path_of(model)))
