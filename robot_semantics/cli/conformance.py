@@ -16,29 +16,28 @@ import argparse
 import json
 import re
 import shlex
-import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from math import copysign
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.conformance_reader import Reader
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
+from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.shared_files import shared
 
 FORMATS = ("urdf", "srdf", "usdf")
-PATIENCE_S = 60.0
 TOLERANCE = 1e-9
-_SHOWN = 5
+_SHOWN, _KEPT = 5, 100
 
 
 class Case(NamedTuple):
@@ -69,72 +68,31 @@ class Outcome(NamedTuple):
 
 
 def cases(folder: Path, formats: Sequence[str] = FORMATS) -> Iterator[Case]:
-    """Yield the cases of a folder in the order of the rules."""
+    """Yield the cases of a folder in the order of the rules.
+
+    Raises:
+        RobotSemanticsError: a file is no case.
+    """
     for name in formats:
         for path in sorted((folder / name).glob("*.json"), key=lambda path: _in_order(path.name)):
-            said = json.loads(path.read_text(encoding="utf-8"))
-            file = path.with_name(said["file"]) if "file" in said else path.with_suffix(f".{name}")
-            robot = str(path.with_name(said["robot"])) if "robot" in said else ""
-            positions = json.dumps(said["positions"]) if "positions" in said else ""
-            fields = (said.get("question", name), str(file), robot, positions)
-            yield Case(path.stem, said["rule"], name, fields, said["answer"])
+            try:
+                case = _case(path, name, json.loads(path.read_text(encoding="utf-8")))
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                raise RobotSemanticsError(f"{path}: it is no case ({error})") from None
+            yield case
+
+
+def _case(path: Path, name: str, said: Mapping[str, Any]) -> Case:
+    file = path.with_name(said["file"]) if "file" in said else path.with_suffix(f".{name}")
+    robot = str(path.with_name(said["robot"])) if "robot" in said else ""
+    positions = json.dumps(said["positions"]) if "positions" in said else ""
+    fields = (said.get("question", name), str(file), robot, positions)
+    return Case(path.stem, said["rule"], name, fields, said["answer"])
 
 
 def _in_order(name: str) -> tuple[list[int], str]:
     number = name[1:].partition("-")[0]
     return [int(part) for part in number.split(".") if part.isdigit()], name
-
-
-class Reader:
-    """A reader's process; one that ends is started again for the next case."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
-        self._process: subprocess.Popen[str] | None = None
-
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-
-    def answer(self, fields: Sequence[str]) -> dict[str, Any] | str:
-        """Return the answer to one case, or in words why there is none.
-
-        Raises:
-            RobotSemanticsError: the reader cannot be started.
-        """
-        if self._process is None or self._process.poll() is not None:
-            try:
-                self._process = subprocess.Popen(
-                    self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-                )
-            except OSError as error:
-                raise RobotSemanticsError(f"{self._words[0]}: {error.strerror}") from None
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        timer = threading.Timer(PATIENCE_S, process.kill)
-        timer.start()
-        try:
-            process.stdin.write("\t".join(fields) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        finally:
-            timer.cancel()
-        if not line:
-            return f"the reader ended with exit code {process.wait()}"
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        return answer if isinstance(answer, dict) else f"this is no JSON object: {shown(line, 80)}"
 
 
 def differences(expected: Mapping[str, Any], given: Mapping[str, Any] | str) -> tuple[str, ...]:
@@ -265,7 +223,13 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = list(cases(arguments.cases or shared("conformance"), arguments.format or FORMATS))
     if not chosen:
         raise RobotSemanticsError("there are no cases")
-    with Reader(shlex.split(arguments.reader)) as reader:
+    try:
+        words = shlex.split(arguments.reader)
+    except ValueError as error:
+        raise UsageError(f"--reader: {error}") from None
+    if not words:
+        raise UsageError("--reader: there is no command")
+    with Reader(words) as reader:
         outcomes = [_outcome(case, reader.answer(case.fields)) for case in chosen]
     if arguments.report:
         arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
@@ -308,7 +272,11 @@ def _print(outcomes: Sequence[Outcome]) -> None:
 def _outcome(case: Case, given: Mapping[str, Any] | str) -> Outcome:
     if isinstance(given, dict) and given.get("unsupported"):
         return Outcome(case, None)
-    return Outcome(case, differences(case.answer, given))
+    try:
+        found = differences(case.answer, given)
+        return Outcome(case, tuple(shown(difference, LONGEST_LINE) for difference in found[:_KEPT]))
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        return Outcome(case, (f"the answer has not the shape of one ({shown(str(error))})",))
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:

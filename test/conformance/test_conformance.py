@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from robot_semantics.cli import conformance_reader
 from robot_semantics.cli.conformance import cases, differences
 from robot_semantics.cli.explanations import explanations
 from robot_semantics.cli.main import main
@@ -68,6 +69,12 @@ for line in sys.stdin:
     [
         ("sys.exit(3)", "the reader ended with exit code 3"),
         ("print('hello')", "this is no JSON object: hello"),
+        ("import os, time; os.close(1); time.sleep(600)", "the reader ended with exit code -9"),
+        ("sys.stdout.buffer.write(bytes([0xff, 27, 10]))", "this is no JSON object: \ufffd\\x1b"),
+        ("print('[' * 100_000)", "this is no JSON object: [[["),
+        ("print('{' + ' ' * 2 ** 25 + '}')", "the answer is longer than 16 MB"),
+        ("print('{\"problems\": 5}')", "the answer has not the shape of one"),
+        ('print(\'{"problems": [{"code": "a\\\\u001b"}]}\')', "not expected: None a\\x1b"),
         ('print(\'{"refused": false, "problems": []}\')', "missing: warning newer-version at 1:61"),
         ("print('{\"refused\": true}')", "it is refused"),
     ],
@@ -124,6 +131,34 @@ def test_what_a_reader_does_not_do_is_counted_apart_and_doing_nothing_is_no_succ
 def test_documents_are_compared_by_what_they_say(expected: str, written: str, equal: bool) -> None:
     answer = {"problems": [], "written": expected}
     assert (differences(answer, {"problems": [], "written": written}) == ()) is equal
+
+
+def test_a_reader_that_is_silent_is_ended_with_all_that_it_started_and_soon_not_asked_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(conformance_reader, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(conformance_reader, "MOST_SILENT", 1)
+    # Its own child keeps the output open, too.
+    command = ["conformance", "--reader", "sh -c 'sleep 600 & sleep 600'", "--format", "srdf"]
+    assert main(command) == 1
+    out = capsys.readouterr().out
+    assert "the reader was silent for 0.5 s" in out
+    assert out.count("not asked: the reader was silent for 0.5 s, 1 times") == len(list(cases(CASES, ("srdf",)))) - 1
+
+
+@pytest.mark.parametrize(("words", "said"), [("a 'b", "--reader: No closing quotation"), (" ", "there is no command")])
+def test_a_command_of_a_reader_that_is_none_is_wrong_usage(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conformance", "--reader", words, "--format", "usdf"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_case_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "usdf").mkdir()
+    (tmp_path / "usdf" / "U1.1-a.json").write_text('{"rule": "U1.1"}')
+    assert main(["conformance", "--reader", OURS, "--cases", str(tmp_path)]) == 1
+    assert "U1.1-a.json: it is no case ('answer')" in capsys.readouterr().err
 
 
 def test_a_reader_that_cannot_be_started_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
