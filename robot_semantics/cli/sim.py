@@ -105,10 +105,12 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.simulation.engines import start
     from robot_semantics.simulation.loading import ModelFiles, world_from_state
+    from robot_semantics.simulation.magnitudes import check_sizes
     from robot_semantics.usdf.reader import read_world
 
     path = Path(arguments.world)
     state = read_world(path)
+    check_sizes(state)
     diagnostics = Diagnostics()
     spec = world_from_state(
         state,

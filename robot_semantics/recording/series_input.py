@@ -13,6 +13,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
-from robot_semantics.xml.decoding import read_text
+from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
 
 ARRAYS = (".npz", ".parquet")
 """Endings of files that hold a series as arrays."""
@@ -95,7 +96,9 @@ def _documents(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], 
         yield from _folder(path)
     elif path.suffix == ".jsonl":
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), start=1):
+                if len(line) > MAX_BYTES:
+                    raise SeriesError(path, f"line {number} is longer than {MAX_BYTES // 2**20} MB")
                 if line.strip():
                     yield _json_line(path, number, line)
     elif path.suffix in (".usdf", ".xml"):
@@ -114,7 +117,7 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...
             yield read_world(file), ()
         return
     try:
-        content = json.loads(index.read_text(encoding="utf-8"))
+        content = json.loads(utf8_of(read_text(index), str(index)))
         if content.get("format") != INDEX_FORMAT:
             raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
         entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
 from robot_semantics.recording.series import SeriesError
 from robot_semantics.recording.series_input import load_arrays, load_states
 
@@ -122,4 +123,26 @@ def test_lines_that_are_no_text_are_an_error_with_their_file(tmp_path: Path) -> 
     path = tmp_path / "odd.jsonl"
     path.write_bytes(b'{"time": "0.000000000"}\n\xff\xfe\n')
     with pytest.raises(SeriesError, match="line 2 is no state"):
+        load_states([path], Diagnostics())
+
+
+@pytest.mark.parametrize("name", ["series.jsonl", "index.json"])
+def test_a_line_or_an_index_without_end_is_refused_before_it_fills_the_memory(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with path.open("wb") as file:
+        file.write(b'{"a": ["')
+        # A hole in the file: it takes no room on the disk.
+        file.truncate(2**40)
+    with pytest.raises((SeriesError, DescriptionError), match=r"longer than (64 MB|67,108,864 bytes)"):
+        load_states([path if name == "series.jsonl" else tmp_path], Diagnostics())
+
+
+def test_a_line_that_is_only_half_there_yet_is_named(tools: Any, drive: Path) -> None:
+    path = tools.folder / "series.jsonl"
+    assert tools.run("export", drive, "--every", "1", "-o", path)[0] == 0
+    whole = path.read_bytes()
+    lines = whole.count(b"\n")
+    assert len(load_states([path], Diagnostics()).states) == lines > 2
+    path.write_bytes(whole[:-9])
+    with pytest.raises(SeriesError, match=f"line {lines} is no state"):
         load_states([path], Diagnostics())

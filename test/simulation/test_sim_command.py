@@ -176,3 +176,16 @@ def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_sto
     mujoco.mj_step(model, data, 5)
     for joint in read_world(tmp_path / "on.usdf").model("rover_arm").joints:
         np.testing.assert_allclose(data.joint(f"rover_arm/{joint.name}").qpos, joint.positions or (), atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+def test_numbers_that_no_simulator_can_take_are_refused_whichever_it_is(
+    engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = tmp_path / "w.usdf"
+    joint = '<joint_state name="elbow_joint"><velocities>1e308</velocities></joint_state>'
+    world.write_text(f'<world_state><model_state name="r">{joint}</model_state></world_state>')
+    out = tmp_path / "out.usdf"
+    assert main(["sim", "run", str(world), "--engine", engine, "--steps", "3", "-o", str(out)]) == 1
+    assert "1e+308 is beyond 1e+10, more than a simulator can take" in capsys.readouterr().err
+    assert not out.exists()
