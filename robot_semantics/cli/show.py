@@ -30,6 +30,9 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
+DEEPEST = 32
+"""So many levels a tree has; indented further, nobody could read it, and a chain's text would grow with its square."""
+
 _STYLE = {
     JointType.FIXED: "dim",
     JointType.REVOLUTE: "cyan",
@@ -66,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
         _draw(model, arguments.svg, arguments.dot)
         return 0
     console = console_for_output()
-    console.print(_tree(model))
+    for tree in _trees(model):
+        console.print(tree)
     for part in _tables(model):
         if part.row_count:
             console.print()
@@ -125,20 +129,22 @@ def _joint_json(joint: JointModel) -> dict[str, Any]:
     }
 
 
-def _tree(model: RobotModel) -> Tree:
+def _trees(model: RobotModel) -> list[Tree]:
+    """Return the robot as a tree, and what hangs deeper in it than `DEEPEST` as trees of their own, in order."""
     moving = sum(joint.is_active for joint in model.joints if joint.urdf is not None)
-    tree = Tree(
-        Text.assemble(
-            (shown(model.name), "bold"),
-            f"  {len(model.links)} links, {len(model.joints) - 1} joints, {moving} of them active",
-        )
-    )
-    nodes: dict[int, Tree] = {}
+    counts = f"  {len(model.links)} links, {len(model.joints) - 1} joints, {moving} of them active"
+    trees = [Tree(Text.assemble((shown(model.name), "bold"), counts))]
+    nodes: dict[int, Tree] = {-1: trees[0]}
+    depths = {-1: -1}
     # Links come depth first, so a parent's node exists before its children's.
     for link, joint in zip(model.links, model.joints, strict=True):
-        above = nodes[link.parent] if link.parent >= 0 else tree
-        nodes[link.index] = above.add(_joint_text(joint, link.name))
-    return tree
+        depths[link.index] = depths[link.parent] + 1
+        if depths[link.index] % DEEPEST == 0 and link.parent >= 0:
+            trees.append(Tree(Text.assemble((shown(model.links[link.parent].name), "bold"), " goes on")))
+            nodes[link.index] = trees[-1].add(_joint_text(joint, link.name))
+        else:
+            nodes[link.index] = nodes[link.parent].add(_joint_text(joint, link.name))
+    return trees
 
 
 def _joint_text(joint: JointModel, link: str) -> Text:
