@@ -43,7 +43,8 @@ class OwnPageOnly:
         """Answer or refuse one request."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
-        elif self._own(scope):
+        elif self._own(scope) and "\0" not in scope["path"]:
+            # No file has such a name; the framework would look for it, and fall.
             await self._application(scope, receive, self._guarded(send) if scope["type"] == "http" else send)
         elif scope["type"] == "websocket":
             await receive()

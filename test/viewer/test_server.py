@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -121,6 +122,20 @@ def test_the_page_s_own_requests_are_answered(served: Served) -> None:
     assert served.ask("/", Host=f"localhost:{served.port}")[0] == 200
     assert served.ask("/scene", **own)[0] == 200
     assert served.ask("/../setup.py")[0] == 404
+
+
+ABOVE = ("../" * 8, "%2e%2e/" * 8, "..%2f" * 8, "%252e%252e%252f" * 8, "..\\" * 8, "%5c.." * 8 + "%5c", "/", "%00")
+
+
+def test_no_route_of_files_leads_out_of_its_folder(served: Served) -> None:
+    page = served.ask("/")[1].decode()
+    folders = {path.rpartition("/")[0] for path in re.findall(r"""["'](/_nicegui/[^"'<> ]+)["']""", page)}
+    assert len(folders) > 3
+    for folder in sorted(folders):
+        for above in ABOVE:
+            status, content = served.ask(f"{folder}/{above}etc/passwd")
+            assert status in (403, 404), (folder, above)
+            assert b"root:" not in content
 
 
 @pytest.mark.parametrize(
