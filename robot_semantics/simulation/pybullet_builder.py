@@ -253,8 +253,9 @@ class _Builder:
                 linearDamping=0.0,
                 angularDamping=0.0,
                 jointDamping=0.0,
-                # Without it what a lasting force pushes aside, as feet under a weight, slides slowly for ever.
-                frictionAnchor=1,
+                # Without it what a lasting force pushes aside, as feet under a weight, slides slowly for ever; wheels
+                # under a base that is driven are not to stick.
+                frictionAnchor=int(body.spec.root_type is JointType.FLOATING),
             )
             # In one call with the moments it would leave these out.
             self.client.changeDynamics(body.number, at, maxJointVelocity=UNLIMITED)
