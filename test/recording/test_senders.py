@@ -71,7 +71,8 @@ def test_joint_states_of_two_senders_are_not_mixed(tools: Any) -> None:
     alone = read(tools, tools.rover(), "alone")
     np.testing.assert_array_equal(found["rover_arm/positions"], alone["rover_arm/positions"])
     assert (
-        "topic '/joint_states', 'left_wheel_joint', 'right_wheel_joint', 'lift_joint', ...: two senders" in found["err"]
+        "topic '/joint_states', 'left_wheel_joint', 'right_wheel_joint', 'lift_joint' and 7 more: two senders"
+        in found["err"]
     )
     assert "that of 200 of 300 messages is taken" in found["err"]
 
