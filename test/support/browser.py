@@ -79,6 +79,7 @@ class Browser:
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self._call(f"{domain}.enable")
+        self._size: list[int] = self.run("[innerWidth, innerHeight]")
 
     def __enter__(self) -> Browser:
         return self
@@ -95,7 +96,8 @@ class Browser:
             self._process.wait(10)
 
     def open(self, address: str) -> None:
-        """Show a page and wait until it is ready."""
+        """Show a page as large as at first and wait until it is ready."""
+        self.resize(*self._size)
         # The page before may still ask for a server that has gone; what it says of that is not this page's.
         self._call("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
@@ -126,7 +128,7 @@ class Browser:
         )
 
     def resize(self, width: int, height: int) -> None:
-        """Let the page have that many pixels; 0 and 0 is what it had at first."""
+        """Let the page have that many pixels, until another is opened."""
         self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=0, mobile=False)
 
     def picture(self) -> bytes:

@@ -160,7 +160,6 @@ def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Bro
     browser.wait("[...document.querySelectorAll('#panel, #stage')].every((part) => part.offsetWidth === 390)")
     total = "[...document.querySelectorAll('#panel, #stage')].reduce((sum, part) => sum + part.offsetHeight, 0)"
     assert browser.run(total) == 844
-    browser.resize(0, 0)
     addresses = browser.run("performance.getEntriesByType('resource').map((entry) => entry.name)")
     assert all(address.startswith((served.address, "blob:", "data:")) for address in addresses)
     assert browser.complaints == []
