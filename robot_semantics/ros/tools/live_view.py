@@ -48,7 +48,8 @@ from robot_semantics.viewer.scene import Actor, Moment, Scene
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
 PATIENCE_S = 1.0
-"""How long SRDFs and other robots may come after the first URDF, and a node may take to tell a prefix [s]."""
+"""How long SRDFs and other robots may come after the first URDF, and a node may take to answer before it is asked again
+[s]."""
 
 URDF, SRDF = "robot_description", "robot_description_semantic"
 
@@ -233,14 +234,22 @@ class LiveRobots:
         with ServiceCaller(PATIENCE_S) as caller:
             for node in sorted(nodes):
                 for parameter in (f"{name}.frame_prefix", "frame_prefix"):
-                    try:
-                        answer = caller.call(GetParameters, f"{node}/get_parameters", names=[parameter])
-                    except ServiceError:
-                        break
-                    for value in answer.values:
+                    for value in self._parameter(caller, node, parameter):
                         if value.type == ParameterType.PARAMETER_STRING:
                             return str(value.string_value)
         return f"{name}/"
+
+    def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[Any]:
+        """Return the values of a node's parameter, asked again and again: an answer may be lost, or come late."""
+        end = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                values: Sequence[Any] = caller.call(GetParameters, f"{node}/get_parameters", names=[name]).values
+            except ServiceError:
+                if time.monotonic() > end:
+                    return ()
+            else:
+                return values
 
     def _heard(self, message: Any) -> None:
         with self._news:
