@@ -221,3 +221,34 @@ def test_a_reset_that_is_refused_leaves_everything_and_the_controllers_on(
     assert simulation.at_reset is None
     assert CONTROLLER in simulation.active
     assert simulation.running
+
+
+def test_controllers_that_were_switched_off_are_on_again_where_it_does_not_even_come_to_a_reset(
+    client: Client, simulation: ControlledMujoco
+) -> None:
+    saved(client)
+    simulation.calls.clear()
+    simulation.pause_refused = "the window is being dragged"
+    answer = restored(client, name="s")
+    assert not answer.success
+    assert any("joint 'turn': " in line and "the window is being dragged" in line for line in said(answer.not_restored))
+    assert simulation.calls == ["pause", "go on", f"off {CONTROLLER}", f"on {CONTROLLER}"]
+    assert simulation.active.count(CONTROLLER) == 1
+    assert simulation.running
+
+
+@pytest.mark.parametrize("refused", ["", "the world is nailed down"])
+def test_controllers_that_cannot_be_switched_on_again_are_named_beside_what_became_of_the_rest(
+    refused: str, client: Client, simulation: ControlledMujoco
+) -> None:
+    saved(client)
+    simulation.breaks_at_reset, simulation.refused = True, refused
+    answer = restored(client, name="s")
+    assert not answer.success
+    lines = said(answer.not_restored)
+    torn = f"controllers: could not be switched on again: {CONTROLLER}: the gripper's cable is torn"
+    assert any(torn in line for line in lines)
+    assert any("joint 'turn'" in line for line in lines) == bool(refused)
+    assert (simulation.at_reset is None) == bool(refused)
+    assert answer.message.startswith("nothing restored" if refused else "restored in part")
+    assert simulation.running

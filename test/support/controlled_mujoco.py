@@ -71,7 +71,8 @@ class ControlledMujoco:
             self.active = [CONTROLLER, BROADCASTER]
             self.setpoint = np.zeros(self.model.nu)
             self.switch: tuple[list[str], list[str]] | None = None
-            self.refused = ""
+            self.refused = self.pause_refused = ""
+            self.breaks_at_reset = self.broken = False
             self.calls: list[str] = []
             self.at_reset: tuple[Any, Any] | None = None
 
@@ -140,6 +141,9 @@ class ControlledMujoco:
 
     def _set_pause(self, request: Any, response: Any) -> Any:
         with self.lock:
+            if request.paused and CONTROLLER not in self.active and self.pause_refused:
+                response.message = self.pause_refused
+                return response
             response.success = True
             if request.paused == (not self.running):
                 response.message = f"Simulation is already {'paused' if request.paused else 'running'}."
@@ -159,6 +163,7 @@ class ControlledMujoco:
     def _reset_world(self, request: Any, response: Any) -> Any:
         with self.lock:
             self.calls.append("reset")
+            self.broken = self.breaks_at_reset
             model, data = self.model, self.data
             joints, bodies = request.state_overrides.joint_states, request.state_overrides.free_joints
             response.success = not (self.refused or self._wrong(joints, bodies))
@@ -221,6 +226,9 @@ class ControlledMujoco:
         on, off = list(request.activate_controllers), list(request.deactivate_controllers)
         with self.lock:
             self.calls.append(" ".join(["on", *on] if on else ["off", *off]))
+            if on and self.broken:
+                response.ok, response.message = False, "the gripper's cable is torn"
+                return response
             self.switch = (on, off)
             response.ok = self._switched.wait_for(lambda: self.switch is None, request.timeout.sec or None)
         return response

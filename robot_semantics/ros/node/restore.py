@@ -82,7 +82,7 @@ class Restore:
         reports = await self._push(clients, dry_run=False)
         report = self._report(applied, reports, live)
         if not (report.complete or self.partial):
-            return report
+            return replace(report, applied=any(told is not None and told.success for told in reports.values()))
         stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.robots.now_ns()
         for robot, (_, state) in applied.items():
             self.states.restore(robot, state, stamp_ns)

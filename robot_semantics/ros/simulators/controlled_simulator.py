@@ -95,7 +95,7 @@ class ControlledSimulator(RemoteSimulator):
         """Set joints and bodies, all at once; what the state does not state is put to where it was last told to be.
 
         Raises:
-            SimulatorError: it is not there, says nothing, or its controllers cannot be switched.
+            SimulatorError: it is not there or says nothing.
             DescriptionError: the state's frames do not lead to the world.
 
         """
@@ -159,30 +159,44 @@ class ControlledSimulator(RemoteSimulator):
                 self._keep(await self._heard(), orders)
             return refused
         ran = await self._pause(True)
+        off: list[str] = []
         try:
             active = await self._commanding()
             if active and not ran:
                 log.note(f"it is paused, so that its controllers stay on, and may take it back: {', '.join(active)}")
-                active = []
-            if active:
+            elif active:
+                off = active
                 # The control loop switches them, and it waits for the clock.
                 await self._pause(False)
-                answer = await self._switched(off=active)
+                answer = await self._switched(off=off)
                 if not answer.ok:
                     raise SimulatorError(f"simulator '{self.name}' does not switch its controllers off{_said(answer)}")
                 await self._pause(True)
-            refused = await self._reset(orders)
-        except BaseException:
+            return await self._reset(orders)
+        except SimulatorError as error:
+            return str(error)
+        finally:
             if ran:
+                await self._go_on(off, log)
+
+    async def _go_on(self, off: Sequence[str], log: RestoreLog) -> None:
+        """Let it go on, with the controllers that were to be off meanwhile; log what of that failed."""
+        missing, reason = list(off), ""
+        try:
+            if off:
+                reason = _said(await self._switched(on=off))
+                active = await self._commanding()
+                missing = [name for name in off if name not in active]
+            else:
                 await self._pause(False)
-            raise
-        if active:
-            answer = await self._switched(on=active, resume=True)
-            if not answer.ok:
-                log.failed("controllers", "", f"{', '.join(active)} could not be switched on again{_said(answer)}")
-        elif ran:
-            await self._pause(False)
-        return refused
+        except SimulatorError as error:
+            reason = f": {error}"
+            if off:
+                await self._go_on((), log)
+            else:
+                log.failed("simulator", "", f"is paused{reason}")
+        if missing:
+            log.failed("controllers", "", f"could not be switched on again: {', '.join(missing)}{reason}")
 
     async def _reset(self, orders: Orders) -> str:
         """Reset the world to what is ordered and, for the rest, to what was last heard; return why it was refused."""
@@ -210,13 +224,14 @@ class ControlledSimulator(RemoteSimulator):
         if present.bodies:
             self._bodies.append(serialize_message(bodies))
 
-    async def _switched(self, *, on: Sequence[str] = (), off: Sequence[str] = (), resume: bool = False) -> Any:
-        """Switch controllers; with `resume` the simulation goes on meanwhile: its first control cycle has them."""
+    async def _switched(self, *, on: Sequence[str] = (), off: Sequence[str] = ()) -> Any:
+        """Switch controllers; what is switched on may be on, and goes on with the simulation's first control cycle."""
         request = SwitchController.Request(activate_controllers=on, deactivate_controllers=off)
-        request.strictness, request.timeout = SwitchController.Request.STRICT, Duration(sec=SWITCH_S)
+        request.strictness = SwitchController.Request.BEST_EFFORT if on else SwitchController.Request.STRICT
+        request.timeout = Duration(sec=SWITCH_S)
         await self._until(self._switch.service_is_ready, f"'{self._switch.srv_name}' is not there")
         with self._sent(self._switch, request, once=True) as switched:
-            if resume:
+            if on:
                 await self._pause(False)
             return await switched
 
