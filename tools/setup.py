@@ -40,7 +40,9 @@ INTERFACE_FILES = (".msg", ".srv", ".action", ".txt", ".xml")
 # Steps that the demo does without.
 SIMULATORS = ("simulation_interfaces", "controller_manager_msgs", "mujoco_ros2_control_msgs")
 """What the tests' servers of simulators need, of packages that there may be in real."""
-FOR_TESTS = (*SIMULATORS, "test")
+EARLIER = "simulation_interfaces_1"
+"""Where, below the environment, version 1.5 of simulation_interfaces is: one package cannot be there twice."""
+FOR_TESTS = (*SIMULATORS, EARLIER, "test")
 
 # A sourced ROS 2 installation would be found before the environment's own packages and mixed with them. The last one is
 # the wheels' sign that LD_LIBRARY_PATH is set.
@@ -191,9 +193,10 @@ class Environment:
                 if mended != text:
                     path.write_text(mended, errors="surrogateescape")
 
-    def build(self, source: Path) -> None:
-        """Build an interface package and install it into the environment, beside those of the wheels."""
-        build = ROOT / "build" / self.prefix.name / source.name
+    def build(self, source: Path, below: str = "", *options: str) -> None:
+        """Build an interface package and install it beside those of the wheels, or `below` the environment."""
+        name = below or source.name
+        build = ROOT / "build" / self.prefix.name / name
         shutil.rmtree(build, ignore_errors=True)
         # The locked CMake of the environment comes before any other.
         variables = {
@@ -202,14 +205,14 @@ class Environment:
         }
         configure: list[str | Path] = [
             "cmake", "-S", source, "-B", build,
-            f"-DCMAKE_INSTALL_PREFIX={self.prefix}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DPython3_EXECUTABLE={self.python}", "-DBUILD_TESTING=OFF", "-DPYTHON_ONLY=ON",
+            f"-DCMAKE_INSTALL_PREFIX={self.prefix / below}", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DPython3_EXECUTABLE={self.python}", "-DBUILD_TESTING=OFF", "-DPYTHON_ONLY=ON", *options,
         ]  # fmt: skip
-        run(configure, self.logs / f"{source.name}_configure.log", **variables)
+        run(configure, self.logs / f"{name}_configure.log", **variables)
         jobs = str(len(os.sched_getaffinity(0)))
         run(
             ["cmake", "--build", build, "--target", "install", "--parallel", jobs],
-            self.logs / f"{source.name}.log",
+            self.logs / f"{name}.log",
             **variables,
         )
 
@@ -252,7 +255,8 @@ class Environment:
         """The steps in their order; each is done again when its files changed or a step before it was done again."""
         build, demo, test = (REQUIREMENTS / f"{name}.lock" for name in ("build", "demo", "test"))
         ros = (demo,) if self.distro == "jazzy" else (demo, REQUIREMENTS / f"{self.distro}.lock")
-        tf2_msgs, tf2_ros = (ROOT / "underlay" / name for name in ("tf2_msgs", "tf2_ros"))
+        names = ("tf2_msgs", "tf2_ros", "simulation_interfaces")
+        tf2_msgs, tf2_ros, entities = (ROOT / "underlay" / name for name in names)
         interfaces, name = ROOT / "interfaces", "robot_semantics"
         own = tuple(file for file in files_below(interfaces) if file.suffix in INTERFACE_FILES)
         project = tuple(ROOT / file for file in ("setup.py", "setup.cfg", "package.xml"))
@@ -280,6 +284,13 @@ class Environment:
                     partial(self.build_unless_there, name),
                 )
                 for name in SIMULATORS
+            ),
+            Step(
+                EARLIER,
+                "building simulation_interfaces 1.5",
+                ("paths",),
+                files_below(entities),
+                lambda: self.build(entities, EARLIER, "-DVERSION_1=ON"),
             ),
             Step("test", "installing checkers and oracles", ("demo",), (test,), lambda: self.install(test)),
         ]
