@@ -22,6 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.urdf.extras import element_of
 from robot_semantics.xml.numbers import number
 
 INTERFACES = ("position", "velocity", "effort", "acceleration")
@@ -60,8 +61,7 @@ def check_foreign(model: RobotModel, diagnostics: Diagnostics) -> None:
         rules = RULES.get(extra.tag, ())
         if not rules:
             continue
-        # A prefix may be declared outside of it, so the text need not be well-formed alone.
-        root = etree.fromstring(extra.xml, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
+        root = element_of(extra)
         elements = list(root.iter("*"))
         for finding in (finding for rule in rules for finding in rule(root, names)):
             place = model.urdf.places.place(extra.at + elements.index(finding.element), finding.attribute)

@@ -15,6 +15,7 @@ from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.tree import Collision
 
 
 class LinkShape(NamedTuple):
@@ -24,6 +25,7 @@ class LinkShape(NamedTuple):
     name: str
     shape: Shape
     T_link_shape: FloatArray
+    collision: Collision
 
 
 def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]:
@@ -37,7 +39,8 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
                 message = f"collides without its geometry {number}: {error}"
                 notes.append(BuildNote(spec.name, f"link '{link.name}'", message))
                 continue
-            found.append(LinkShape(link.index, f"{link.name}/{number}", shape, matrix_of(collision.origin)))
+            T_link_shape = matrix_of(collision.origin)
+            found.append(LinkShape(link.index, f"{link.name}/{number}", shape, T_link_shape, collision))
     if len({each.link for each in found}) > 1 and spec.robot.semantics.srdf is None:
         notes.append(BuildNote(spec.name, "self-collision", "is off: no SRDF states which links may touch"))
     return found

@@ -15,6 +15,8 @@ from typing import Any
 import mujoco
 import numpy as np
 from pydrake.geometry import (
+    AddContactMaterial,
+    AddRigidHydroelasticProperties,
     Box,
     Capsule,
     CollisionFilterDeclaration,
@@ -22,10 +24,12 @@ from pydrake.geometry import (
     Cylinder,
     GeometrySet,
     HalfSpace,
+    ProximityProperties,
     Sphere,
 )
 from pydrake.math import RigidTransform, RotationMatrix
-from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, ContactModel, CoulombFriction
 from pydrake.multibody.tree import (
     FixedOffsetFrame,
     PdControllerGains,
@@ -44,13 +48,18 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.collision_shapes import collision_shapes
 from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.drake_surfaces import passed_over, stated_surface
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.tree import Extra
 
 FRICTION = CoulombFriction(1.0, 1.0)
-"""Of all surfaces, as in MuJoCo: URDF states none."""
+"""Of surfaces of which nothing is said, as in MuJoCo: URDF has no word for it."""
+
+_SURFACE = """<robot name="r" xmlns:drake="http://drake.mit.edu"><link name="l"><collision>
+<geometry><box size="1 1 1"/></geometry>{}</collision></link></robot>"""
 
 SERVO_FREQUENCY = 25.0
 """Natural frequency [rad/s] of the position servos, critically damped at the default pose, as in MuJoCo."""
@@ -83,12 +92,16 @@ class DrakeModel:
 
 @dataclass(eq=False)
 class DrakeWorld:
-    """A finalized plant in its diagram, with its robots by name, and what could not be taken as it is."""
+    """A finalized plant in its diagram, with its robots by name, and what could not be taken as it is.
+
+    `surfaces` has what the descriptions state of surfaces, which is no part of a robot's digest.
+    """
 
     diagram: Any
     plant: Any
     models: dict[str, DrakeModel]
     notes: tuple[BuildNote, ...]
+    surfaces: tuple[str, ...]
 
 
 def build_world(spec: WorldSpec) -> DrakeWorld:
@@ -101,23 +114,48 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
     plant, scene_graph = AddMultibodyPlantSceneGraph(builder, spec.timestep)
     # Without them the positions and velocities are the whole state.
     plant.SetUseSampledOutputPorts(False)
+    plant.set_contact_model(ContactModel.kHydroelasticWithFallback)
     plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, spec.gravity])
     adder = _Adder(plant, scene_graph)
     try:
         models = {model.name: adder.add(model) for model in spec.models}
         if spec.ground:
-            plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", FRICTION)
+            floor = surface(None)
+            if adder.hydroelastic:
+                AddRigidHydroelasticProperties(properties=floor)
+            plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", floor)
         plant.Finalize()
         _tune(plant, models)
         diagram = builder.Build()
     except RuntimeError as error:
         raise WorldSpecError(f"Drake cannot build the world: {error}") from error
-    return DrakeWorld(diagram, plant, models, tuple(adder.notes))
+    return DrakeWorld(diagram, plant, models, tuple(adder.notes), tuple(adder.surfaces))
 
 
 def rigid(T: FloatArray) -> Any:
     """Return a (4, 4) transform as Drake's, its rotation as near to orthonormal as Drake demands."""
     return RigidTransform(RotationMatrix.ProjectToRotationMatrix(T[:3, :3]), T[:3, 3])
+
+
+def surface(stated: Extra | None) -> Any:
+    """Return the ProximityProperties that are stated, as Drake's parser takes them, or those of all other surfaces.
+
+    Raises:
+        RuntimeError: Drake refuses them; the message carries Drake's reason.
+    """
+    if stated is None:
+        properties = ProximityProperties()
+        AddContactMaterial(friction=FRICTION, properties=properties)
+        return properties
+    plant, scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.001)
+    try:
+        Parser(plant).AddModelsFromString(_SURFACE.format(stated.xml), "urdf")
+    except RuntimeError as error:
+        # Its place is one in the text that was made for it.
+        raise RuntimeError(str(error).partition("error: ")[2] or str(error)) from None
+    inspector = scene_graph.model_inspector()
+    (geometry,) = inspector.GetAllGeometryIds()
+    return ProximityProperties(inspector.GetProximityProperties(geometry))
 
 
 def _tune(plant: Any, models: dict[str, DrakeModel]) -> None:
@@ -134,6 +172,8 @@ class _Adder:
     def __init__(self, plant: Any, scene_graph: Any) -> None:
         self.plant, self.scene_graph = plant, scene_graph
         self.notes: list[BuildNote] = []
+        self.surfaces: list[str] = []
+        self.hydroelastic = False
 
     def add(self, spec: ModelSpec) -> DrakeModel:
         robot = spec.robot
@@ -210,10 +250,21 @@ class _Adder:
 
     def _add_geometry(self, model: DrakeModel) -> None:
         spec, of_link = model.spec, dict[str, list[Any]]()
-        for link, name, shape, T_link_shape in collision_shapes(spec, self.notes):
+        for link, name, shape, T_link_shape, collision in collision_shapes(spec, self.notes):
             body, made = model.bodies[link], _drake_shape(shape, name)
-            geometry = self.plant.RegisterCollisionGeometry(body, rigid(T_link_shape), made, name, FRICTION)
+            stated, part = stated_surface(collision), f"collision '{name}'"
+            try:
+                properties = surface(stated)
+                geometry = self.plant.RegisterCollisionGeometry(body, rigid(T_link_shape), made, name, properties)
+            except RuntimeError as error:
+                place = spec.robot.urdf.places.place(stated.at if stated is not None else collision.at)
+                raise WorldSpecError(f"{place}: model '{spec.name}': {part}: {error} [{place.path}]") from error
             of_link.setdefault(spec.robot.link_names[link], []).append(geometry)
+            self.hydroelastic |= properties.HasProperty("hydroelastic", "compliance_type")
+            if stated is not None:
+                self.surfaces.append(f"{spec.name} {name} {stated.xml}")
+                for words in passed_over(stated):
+                    self._note(model, part, f"states {words}")
         filters = self.scene_graph.collision_filter_manager()
         index = spec.robot.link_index
         for pair in excluded_pairs(spec.robot, [index[name] for name in of_link]):

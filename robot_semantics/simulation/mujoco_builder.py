@@ -242,7 +242,7 @@ class _Builder:
 
     def _add_geometry(self, spec: ModelSpec, bodies: list[Any]) -> list[int]:
         shapes = collision_shapes(spec, self.notes)
-        for link, name, shape, T_link_shape in shapes:
+        for link, name, shape, T_link_shape, _ in shapes:
             pose = xyz_quat_from_matrix(T_link_shape)
             geom = bodies[link].add_geom(
                 type=shape.type, size=shape.size, pos=pose[:3], quat=pose[[6, 3, 4, 5]], density=0.0

@@ -23,6 +23,7 @@ from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.drake_surfaces import sdf_surface, stated_surface
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec
 from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
@@ -186,6 +187,8 @@ class _Exporter:
         made = etree.SubElement(link, tag, name=name)
         _pose(made, matrix_of(part.origin))
         etree.SubElement(made, "geometry").append(shape)
+        if isinstance(part, urdf_tree.Collision) and (stated := stated_surface(part)) is not None:
+            made.append(sdf_surface(stated))
 
 
 def _shape(geometry: urdf_tree.Geometry, spec: ModelSpec, meshes: ObjMeshes | None) -> etree._Element:

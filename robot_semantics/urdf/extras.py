@@ -68,6 +68,11 @@ class Extras:
         values["order"] = tuple(order)
 
 
+def element_of(extra: Extra) -> etree._Element:
+    """Return a foreign element; its prefix may be declared outside of it, so its text need not be well-formed alone."""
+    return etree.fromstring(extra.xml, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
+
+
 def verbatim(node: etree._Element) -> str:
     """Return a comment or processing instruction as it stands."""
     text = node.text or ""
