@@ -95,8 +95,8 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
     return first, second
 
 
-def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -> dict[str, float]:
-    """Return the numbers that ``NAME=VALUE`` words give; every wrong word is reported at once.
+def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, float]:
+    """Return the numbers that the ``NAME=VALUE`` words of ``--positions`` give; every wrong word is reported at once.
 
     Raises:
         UsageError: words that are no such pair, or have no finite number.
@@ -115,7 +115,7 @@ def numbers_by_name(words: Sequence[str], option: str, valid: Collection[str]) -
             value = math.nan
         if not equals or math.isnan(value):
             kind = UsageError
-            problems.append(f"{option} takes NAME=VALUE with a finite number, not '{word}'")
+            problems.append(f"--positions takes NAME=VALUE with a finite number, not '{word}'")
         elif name not in valid:
             problems.append(str(UnknownNameError("joint variable", name, valid)))
         else:

@@ -86,7 +86,7 @@ def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed
     space, root = JointSpace.of(model), model.root_joint
     q = zero_positions(space, model)
     says_where = bool(arguments.state) and _set_state(q, space, model, arguments.state)
-    values = numbers_by_name(arguments.positions, "--positions", space.index)
+    values = numbers_by_name(arguments.positions, space.index)
     given = {space.index[name]: value for name, value in values.items()}
     for index, value in given.items():
         q[index] = value

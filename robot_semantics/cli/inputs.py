@@ -31,8 +31,6 @@ from robot_semantics.xml.xacro_options import Xacro
 ALWAYS_SHOWN = frozenset({"link-frames-moved"})
 """Warnings that every command prints as they are, because what it computes is not what the file says."""
 
-_LONGEST_LINE = 2000
-
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False) -> None:
     """Declare the URDF and the SRDF, which may stand behind it or behind ``--srdf``, and how they are loaded."""

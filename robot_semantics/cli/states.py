@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Mapping
 
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, numbers_by_name, real
+from robot_semantics.cli.argument_values import numbers_by_name, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
@@ -85,9 +85,7 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
-    positions = numbers_by_name(arguments.positions, "--positions", JointSpace.of(model).names)
-    if not arguments.tolerance >= 0.0:
-        raise UsageError(f"--tolerance must not be negative, but is {arguments.tolerance}")
+    positions = numbers_by_name(arguments.positions, JointSpace.of(model).names)
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     if arguments.json:

@@ -21,10 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.recording.edges import BoolArray, Edge, LocalPose, local_poses
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline
+from robot_semantics.recording.timeline import FloatArray, IntArray
 
 
 class Status(enum.IntEnum):
@@ -34,25 +33,6 @@ class Status(enum.IntEnum):
     LOOKUP = 1
     CONNECTIVITY = 2
     EXTRAPOLATION = 3
-
-
-class TransformLookupError(RobotSemanticsError):
-    """A single look-up has no answer.
-
-    Attributes:
-        status: what tf2 would have raised.
-        target: frame that was asked for.
-        source: frame whose pose was asked for.
-        time_ns: time that was asked for.
-    """
-
-    def __init__(self, status: Status, target: str, source: str, time_ns: int) -> None:
-        self.status, self.target, self.source, self.time_ns = status, target, source, time_ns
-        reason = {
-            Status.CONNECTIVITY: "the two frames are not connected",
-            Status.EXTRAPOLATION: "a transform between them has no samples around that time",
-        }.get(status, status.name.lower())
-        super().__init__(f"no transform from '{source}' to '{target}' at {time_ns / 1e9:.9f} s: {reason}")
 
 
 class Lookup(NamedTuple):
@@ -80,33 +60,6 @@ class TransformHistory:
         self.index: Mapping[str, int] = {name: i for i, name in enumerate(self.frames)}
         self.edges: Mapping[int, Edge] = dict(edges)
 
-    @classmethod
-    def of_samples(
-        cls, samples: Iterable[tuple[str, str, bool, int, FloatArray | tuple[float, ...]]]
-    ) -> TransformHistory:
-        """Make a history of transforms (parent, child, static, stamp_ns, x y z qx qy qz qw), in order of arrival."""
-        index: dict[str, int] = {}
-        rows: dict[int, list[tuple[int, int, bool, FloatArray | tuple[float, ...]]]] = {}
-        for parent, child, static, stamp_ns, pose in samples:
-            at = index.setdefault(parent.lstrip("/"), len(index))
-            rows.setdefault(index.setdefault(child.lstrip("/"), len(index)), []).append((stamp_ns, at, static, pose))
-        edges = {}
-        for frame, some in rows.items():
-            # As in tf2 a frame stays what its first transform made it; of static ones the newest counts.
-            static = some[0][2]
-            kept = some[-1:] if static else some
-            above = tuple(dict.fromkeys(row[1] for row in kept))
-            mine = [[i for i, row in enumerate(kept) if row[1] == parent] for parent in above]
-            timeline = Timeline.merge(
-                [np.array([kept[i][0] for i in rows], dtype=np.int64) for rows in mine],
-                [np.array(rows) for rows in mine],
-                [np.array([kept[i][3] for i in rows], dtype=np.float64) for rows in mine],
-                keep_equal=above,
-            )
-            changing = len(above) > 1 and timeline.place is not None
-            edges[frame] = Edge(frame, static, timeline, np.array(above)[timeline.place] if changing else above[0])
-        return cls(index, edges)
-
     def lookup(self, target: str, source: str, times_ns: npt.ArrayLike) -> Lookup:
         """Return T_target_source at `times_ns` (n,), and for each time whether tf2 would have answered.
 
@@ -127,44 +80,8 @@ class TransformHistory:
             times = np.where(times == 0, latest, times)
         return self._walk(goal, start, times)
 
-    def at(self, target: str, source: str, time_ns: int) -> FloatArray:
-        """Return x y z qx qy qz qw (7,) of T_target_source at one time.
-
-        Raises:
-            UnknownNameError: a frame was never seen.
-            TransformLookupError: the frames are not connected, or have no samples around that time.
-        """
-        for name in (target, source):
-            if name not in self.index:
-                raise UnknownNameError("frame", name, self.frames)
-        answer = self.lookup(target, source, [time_ns])
-        if answer.status[0]:
-            raise TransformLookupError(Status(int(answer.status[0])), target, source, time_ns)
-        pose: FloatArray = answer.poses[0]
-        return pose
-
-    def latest_common_time(self, target: str, source: str) -> int | None:
-        """Return the newest time at which all transforms between the two are known [ns].
-
-        It is 0 if all of them are static, None if the frames are not connected.
-
-        Raises:
-            UnknownNameError: a frame was never seen.
-        """
-        for name in (target, source):
-            if name not in self.index:
-                raise UnknownNameError("frame", name, self.frames)
-        return self._latest_common_time(self.index[target], self.index[source])
-
     def local(self, frame: int, times_ns: IntArray, mode: str = "linear", *, hold: bool = False) -> LocalPose:
-        """Return a frame's transform to its parent at `times_ns` (n,).
-
-        Args:
-            frame: index of the frame; it must have an edge.
-            times_ns: the times.
-            mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
-            hold: after the last sample keep it, instead of giving nothing as tf2 does.
-        """
+        """Return the transform of the frame with that index, which has an edge, to its parent: see `local_poses`."""
         return local_poses(self.edges[frame], times_ns, mode, hold=hold)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:

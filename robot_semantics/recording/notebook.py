@@ -28,7 +28,6 @@ from robot_semantics.recording.times import TimeRequest, choose_times, parse_tim
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 
-Times = npt.NDArray[np.int64]
 Time = int | float | str
 """Seconds as on the command line: from the start, ``"@1700000000.5"``, ``"end"``; or integer nanoseconds since 1970."""
 

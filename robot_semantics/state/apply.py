@@ -115,7 +115,6 @@ def apply_model_state(
     *,
     base: Base | None = None,
     positions: FloatArray | None = None,
-    name: str | None = None,
 ) -> AppliedState:
     """Put a model_state onto a robot; nothing is changed, the answer says where everything would be.
 
@@ -125,11 +124,10 @@ def apply_model_state(
         robot: the robot; its `ForwardKinematics` where many states are put onto one robot.
         base: how its root link stands; by default as its SRDF says.
         positions: (size,) where its joints are now; by default `JointSpace.neutral`.
-        name: what the robot is called in the report; by default as the model.
 
     """
     kinematics = robot if isinstance(robot, ForwardKinematics) else ForwardKinematics(robot)
-    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions, name).run()
+    return _Application(model, world, kinematics, base or Base.of(kinematics.model), positions).run()
 
 
 @dataclass(eq=False)
@@ -139,11 +137,10 @@ class _Application:
     kinematics: ForwardKinematics
     base: Base
     present: FloatArray | None
-    name: str | None
     log: RestoreLog = field(init=False)
 
     def run(self) -> AppliedState:
-        self.log = RestoreLog(self.name or self.model.name)
+        self.log = RestoreLog(self.model.name)
         self.robot: RobotModel = self.kinematics.model
         self.space: JointSpace = self.kinematics.space
         self.q = np.array(self.space.neutral() if self.present is None else self.present)

@@ -32,10 +32,6 @@ class Matches:
     robot_of: Mapping[str, str]
     likely: Mapping[str, str]
 
-    def model_of(self, robot: str) -> str | None:
-        """Return the model that is a robot."""
-        return next((model for model, own in self.robot_of.items() if own == robot), None)
-
 
 def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel]) -> Matches:
     """Return which of `models` is which of `robots`, by the robots' names.

@@ -197,14 +197,13 @@ class SnapshotStore:
             # Nobody can restore what is no snapshot: a pipe, a link, a folder.
             return set()
 
-    def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> Path:
+    def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> None:
         """Save a state under the next automatic name, and delete the oldest automatic ones beyond `keep`."""
         names = [name for name in self.saved_names() if re.fullmatch(rf"{_AUTOSAVE}\d{{6,}}", name)]
         number = max((int(name.removeprefix(_AUTOSAVE)) for name in names), default=0) + 1
-        path = self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically", texts=texts)
+        self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically", texts=texts)
         for name in sorted(names, key=lambda name: int(name.removeprefix(_AUTOSAVE)))[: max(0, len(names) + 1 - keep)]:
             self.delete(name)
-        return path
 
     def path(self, name: str) -> Path:
         """Return the file of a snapshot.

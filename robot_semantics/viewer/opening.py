@@ -39,10 +39,6 @@ from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
 
 
-class UnknownFileError(RobotSemanticsError):
-    """A file is none of the kinds that can be shown, or the files together show nothing."""
-
-
 class FileKind(enum.Enum):
     """What a file holds."""
 
@@ -76,7 +72,7 @@ def kind_of(path: Path) -> FileKind:
     """Return what a file or folder holds, by its content rather than by its name.
 
     Raises:
-        UnknownFileError: it cannot be read, or is no XML document of a known kind.
+        RobotSemanticsError: it cannot be read, or is no XML document of a known kind.
     """
     if is_bag(path):
         return FileKind.BAG
@@ -85,10 +81,10 @@ def kind_of(path: Path) -> FileKind:
     try:
         root = read_xml(path, forgiving=True).root
     except DescriptionError as error:
-        raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
+        raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
     kind = document_kind.kind_of(root, str(path))
     if kind is None:
-        raise UnknownFileError(f"{path}: neither URDF, SRDF nor USDF")
+        raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF")
     return FileKind[kind.name]
 
 
@@ -98,7 +94,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     A URDF beside world states is the robot of the model with its name, or of the only model.
 
     Raises:
-        UnknownFileError: nothing can be shown of a file, or there are two descriptions.
+        RobotSemanticsError: nothing can be shown of a file, or there are two descriptions.
         DescriptionError: a description gives no tree, or a state has errors.
         SeriesError: a series cannot be read.
         MissingExtraError: meshes are to be shown and trimesh is not installed.
@@ -131,7 +127,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if worlds:
         return _worlds(worlds, robot, urdf, srdf, parts)
     if robot is None or urdf is None:
-        raise UnknownFileError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
+        raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     semantic = None if srdf is None else str(srdf)
     actor = Actor(robot.name, robot, parts.of(robot, urdf), description=str(urdf), semantic=semantic)
     return alone(actor)
@@ -140,7 +136,7 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
 def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:
     found = [path for of_path, path in kinds if of_path is kind]
     if len(found) > 1:
-        raise UnknownFileError(f"{found[1]}: there is another {kind.value}, {found[0]}: give one")
+        raise RobotSemanticsError(f"{found[1]}: there is another {kind.value}, {found[0]}: give one")
     return found[0] if found else None
 
 
@@ -200,7 +196,7 @@ def _worlds(
             )
         moments.append(moment_of(path, state, actors, parts.diagnostics, said))
     if not actors and not any(moment.frames for moment in moments):
-        raise UnknownFileError(
+        raise RobotSemanticsError(
             f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
         )
     return Scene(states[0][1].name or paths[0].stem, tuple(actors.values()), tuple(moments))
@@ -217,7 +213,7 @@ def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path,
             inside = path / "states" if path.is_dir() else path
             found += [(inside, state) for state in loaded.states]
     if not found:
-        raise UnknownFileError(f"{paths[0]}: the series is empty")
+        raise RobotSemanticsError(f"{paths[0]}: the series is empty")
     return found
 
 

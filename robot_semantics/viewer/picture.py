@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.camera import Camera, fit_camera
 from robot_semantics.viewer.colours import FADED, group_colour
@@ -214,16 +215,14 @@ def _blurred(field: FloatArray, radius: int) -> FloatArray:
     return field
 
 
-def with_legend(image: Bytes, groups: Sequence[str], title: str = "") -> Bytes:
+def with_legend(image: Bytes, groups: Sequence[str]) -> Bytes:
     """Return the picture with the names of the groups beside their colours, in its upper left corner.
 
     Raises:
         MissingExtraError: Pillow is not installed.
     """
-    if not groups and not title:
+    if not groups:
         return image
-    from robot_semantics.base.errors import MissingExtraError
-
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError as error:
@@ -232,11 +231,7 @@ def with_legend(image: Bytes, groups: Sequence[str], title: str = "") -> Bytes:
     draw: Any = ImageDraw.Draw(picture)
     size = max(11, image.shape[0] // 40)
     font: Any = ImageFont.load_default(size)
-    margin = line = int(1.6 * size)
-    y = margin
-    if title:
-        draw.text((margin, y), title, fill=(40, 44, 52), font=ImageFont.load_default(int(1.3 * size)))
-        y += int(1.5 * line)
+    y = margin = line = int(1.6 * size)
     for number, name in enumerate(groups):
         colour = tuple(round(255 * part) for part in group_colour(number)[:3])
         draw.rounded_rectangle((margin, y, margin + size, y + size), radius=size // 4, fill=colour)

@@ -18,10 +18,6 @@ from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.viewer.scene import Actor, Scene, Stance
 
 
-class PoseError(RobotSemanticsError):
-    """A state or position that is asked for cannot be understood."""
-
-
 def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: str | None = None) -> Scene:
     """Return the scene with its first moment changed, and no other moments, where anything is to be changed.
 
@@ -33,7 +29,7 @@ def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: 
 
     Raises:
         UnknownNameError: there is no such robot, group, state or joint.
-        PoseError: a text has another form, or it is not clear which robot is meant.
+        RobotSemanticsError: a text has another form, or it is not clear which robot is meant.
         ArrayError: a value does not fit its joint.
     """
     if not states and not positions:
@@ -41,14 +37,14 @@ def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: 
     actor = _actor(scene, model)
     moment = scene.moments[0]
     if actor.name not in moment.stances:
-        raise PoseError(f"'{actor.name}' is not in the first of the states")
+        raise RobotSemanticsError(f"'{actor.name}' is not in the first of the states")
     space = actor.kinematics.space
     stance = moment.stances[actor.name]
     q = stance.q
     for text in states:
         group, separator, name = text.partition("/")
         if not separator:
-            raise PoseError(f"'{text}' is no GROUP/STATE")
+            raise RobotSemanticsError(f"'{text}' is no GROUP/STATE")
         q = with_state(space, group, name, q)
     values: dict[str, float] = {}
     for text in positions:
@@ -56,9 +52,9 @@ def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: 
         try:
             values[name] = float(number)
         except ValueError:
-            raise PoseError(f"'{text}' is no NAME=VALUE with a number") from None
+            raise RobotSemanticsError(f"'{text}' is no NAME=VALUE with a number") from None
         if not separator or not math.isfinite(values[name]):
-            raise PoseError(f"'{text}' is no NAME=VALUE with a finite number")
+            raise RobotSemanticsError(f"'{text}' is no NAME=VALUE with a finite number")
     if values:
         joints = {name: value for name, value in values.items() if name in space.index}
         if len(joints) < len(values):
@@ -72,7 +68,9 @@ def posed(scene: Scene, states: Sequence[str], positions: Sequence[str], model: 
 def _actor(scene: Scene, name: str | None) -> Actor:
     if name is None:
         if len(scene.actors) != 1:
-            raise PoseError(f"which of {', '.join(actor.name for actor in scene.actors)} is meant? say --model")
+            raise RobotSemanticsError(
+                f"which of {', '.join(actor.name for actor in scene.actors)} is meant? say --model"
+            )
         return scene.actors[0]
     for actor in scene.actors:
         if actor.name == name:

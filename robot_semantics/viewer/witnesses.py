@@ -17,10 +17,6 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.scene import Scene
 
 
-class ReportError(RobotSemanticsError):
-    """A file is no report of a collision matrix, or of another robot's."""
-
-
 def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
     """Return the colliding pairs of a report, each in its deepest known collision, rarest first.
 
@@ -29,7 +25,7 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
         path: the report, as ``robot_semantics collisions generate --json`` prints it.
 
     Raises:
-        ReportError: the file is something else, or no robot has its links.
+        RobotSemanticsError: the file is something else, or no robot has its links.
         OSError: it cannot be read.
     """
     found = []
@@ -52,11 +48,13 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
                 )
             )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ReportError(f"{path}: no report of a collision matrix ({type(error).__name__}: {error})") from None
+        raise RobotSemanticsError(
+            f"{path}: no report of a collision matrix ({type(error).__name__}: {error})"
+        ) from None
     links = {name for _, item in found for name in (item["link1"], item["link2"])}
     variables = {name for _, item in found for name in item["positions"]}
     for actor in scene.actors:
         if links <= set(actor.model.link_index) and variables <= set(actor.kinematics.space.index):
             found.sort(key=lambda item: item[0])
             return tuple({"actor": actor.name, **item} for _, item in found)
-    raise ReportError(f"{path}: no robot that is shown has its links and joints")
+    raise RobotSemanticsError(f"{path}: no robot that is shown has its links and joints")

@@ -68,9 +68,9 @@ def _code(item: RestoreItem) -> str:
     return item.code or ("derived" if item.derived else "taken" if item.done else "refused")
 
 
-def note_messages(notes: Iterable[str], by: str = "") -> list[StateItem]:
+def note_messages(notes: Iterable[str]) -> list[StateItem]:
     """Return the messages of notes."""
-    return item_messages(RestoreItem("", "", "", True, note, code="note", by=by) for note in notes)
+    return item_messages(RestoreItem("", "", "", True, note, code="note") for note in notes)
 
 
 def items_from_messages(messages: Iterable[StateItem], *, done: bool, by: str = "") -> list[RestoreItem]:

@@ -167,10 +167,6 @@ class ServedRobot:
         self.values.update(changed)
         self.description, self.robot = description, robot
 
-    def forget(self) -> None:
-        """Have no robot any more."""
-        self.description = self.robot = None
-
     def publish_description(self) -> None:
         """Send the texts to their latched topics."""
         if self.description is None:
