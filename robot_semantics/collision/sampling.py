@@ -20,13 +20,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
+from robot_semantics.transforms.arrays import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 BlockSampler = Callable[[int], FloatArray]
 """Gives block number b: (BLOCK, size) positions inside the limits, mimic joints not yet set."""
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.surfaces import Surfaces
@@ -27,8 +26,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 ARENA_BYTES = 1 << 28
 """Room for the contacts of one configuration: 400,000 of them, more than 800 links that all touch each other have."""
@@ -57,12 +55,12 @@ class CollisionScene:
     model: Any
     pieces: tuple[Piece, ...]
     surfaces: Surfaces | None
-    geom_link: npt.NDArray[np.int64]
+    geom_link: IntArray
     T_link_piece: FloatArray
-    columns: npt.NDArray[np.int64]
+    columns: IntArray
     space: JointSpace
     padding: float
-    place_of_geoms: npt.NDArray[np.int64]
+    place_of_geoms: IntArray
 
     @property
     def links(self) -> int:

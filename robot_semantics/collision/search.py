@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.collision.counting import Counter, Progress
 from robot_semantics.collision.pool import results_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 LinkIndices = tuple[int, int]
 
@@ -126,10 +125,10 @@ def _centre(scene: CollisionScene, link: int) -> FloatArray:
 class _Joints(NamedTuple):
     """The joints between two links: their numbers, whether each moves link a (-1) or b (1), which turn, and in q."""
 
-    numbers: npt.NDArray[np.int64]
+    numbers: IntArray
     sides: FloatArray
-    hinges: npt.NDArray[np.bool_]
-    columns: npt.NDArray[np.int64]
+    hinges: BoolArray
+    columns: IntArray
 
 
 class _Search:

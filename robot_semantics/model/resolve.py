@@ -20,7 +20,6 @@ from robot_semantics.model.link_checks import check_links
 from robot_semantics.model.mimics import resolve_mimics
 from robot_semantics.model.robot_model import (
     ASSUMED_ROOT_JOINT,
-    FloatArray,
     JointLimits,
     JointModel,
     LinkModel,
@@ -29,6 +28,7 @@ from robot_semantics.model.robot_model import (
 )
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Joint, Link, Robot
 
 

@@ -16,14 +16,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.model.joint_types import MOTION, JointType, variable_names
 from robot_semantics.model.semantics import Semantics
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
-
-FloatArray = npt.NDArray[np.float64]
 
 ASSUMED_ROOT_JOINT = "ASSUMED_FIXED_ROOT_JOINT"
 """MoveIt's name for the root link's parent joint where no virtual joint names it."""

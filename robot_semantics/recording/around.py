@@ -24,8 +24,8 @@ from robot_semantics.recording.recording import Recording, Span, read_recording
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.salvage import storage_files
-from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, parse_time
+from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
 
 LARGE_BYTES = 64 * 2**20

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import MissingExtraError
@@ -47,6 +46,7 @@ from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
@@ -60,8 +60,6 @@ except ImportError as error:
 
 END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Described(NamedTuple):

@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.recording.columns import Array, GroupKey
-from robot_semantics.recording.timeline import IntArray, take_rows
+from robot_semantics.recording.timeline import take_rows
+from robot_semantics.transforms.arrays import IntArray
 
 RESET_NS = 1_000_000_000
 """A stamp this much before the newest one, with its successors after it, means that the clock was set back."""

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.recording.poses import blend_poses
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline, bracket, interpolate
-
-BoolArray = npt.NDArray[np.bool_]
+from robot_semantics.recording.timeline import Timeline, bracket, interpolate
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

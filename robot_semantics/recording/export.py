@@ -44,9 +44,9 @@ from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
-from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.state.snapshot_store import digest_name
+from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
 
 BLOCK_BYTES = 8 * 2**20

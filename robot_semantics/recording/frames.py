@@ -20,7 +20,8 @@ from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
 from robot_semantics.recording.senders import pose_features, second_sender
-from robot_semantics.recording.timeline import IntArray, Timeline
+from robot_semantics.recording.timeline import Timeline
+from robot_semantics.transforms.arrays import IntArray
 
 
 class _Samples(NamedTuple):

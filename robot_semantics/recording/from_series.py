@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
@@ -22,11 +21,10 @@ from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series_input import load_npz, load_states
 from robot_semantics.recording.times import time_of
 from robot_semantics.state.snapshot_store import Texts, described_beside
+from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
-
-IntArray = npt.NDArray[np.int64]
 
 
 def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.recording.edges import BoolArray, Edge, LocalPose, local_poses
+from robot_semantics.recording.edges import Edge, LocalPose, local_poses
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
-from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 
 class Status(enum.IntEnum):

@@ -18,20 +18,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array
-from robot_semantics.recording.timeline import (
-    Bracket,
-    FloatArray,
-    IntArray,
-    Timeline,
-    blend_straight,
-    bracket,
-    interpolate,
-    take_rows,
-)
+from robot_semantics.recording.timeline import Bracket, Timeline, blend_straight, bracket, interpolate, take_rows
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 QUANTITIES = ("position", "velocity", "effort")
 
@@ -149,7 +140,7 @@ class JointHistory:
         joints: Sequence[str],
         times_ns: IntArray,
         mode: str = "linear",
-        turns: npt.NDArray[np.bool_] | None = None,
+        turns: BoolArray | None = None,
     ) -> JointSamples:
         """Return the values of `joints` at `times_ns` (n,).
 
@@ -215,7 +206,7 @@ class JointHistory:
         return take
 
 
-def _blend_joints(angles: npt.NDArray[np.bool_]) -> Callable[[FloatArray, FloatArray, FloatArray], FloatArray]:
+def _blend_joints(angles: BoolArray) -> Callable[[FloatArray, FloatArray, FloatArray], FloatArray]:
     """Return the blend of joint values (n, joints) of which some are angles that turn without end."""
     if not angles.any():
         return blend_straight

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 ByteArray = npt.NDArray[np.uint8]
 
@@ -106,7 +106,7 @@ class Layout:
                 self._words.append((where, words[where] & masks[where], None if kind is full else masks[where]))
         return self
 
-    def matches(self, rows: ByteArray) -> npt.NDArray[np.bool_]:
+    def matches(self, rows: ByteArray) -> BoolArray:
         """Return which of the messages `rows` (n, stride) have this shape."""
         same = np.ones(len(rows), dtype=bool)
         words = rows.view(np.uint64)

@@ -25,10 +25,10 @@ from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
-from robot_semantics.recording.timeline import FloatArray, IntArray
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
 from robot_semantics.state.root_motion import joint_motion
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.identity import model_digest
 
 PLANE_TOLERANCE = 1e-6

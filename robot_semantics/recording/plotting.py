@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, UnknownNameError
@@ -25,10 +24,9 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_input import ARRAYS, load_arrays, load_states, series_of
-from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.state.model_states import ModelSeries
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-BoolArray = npt.NDArray[np.bool_]
 Limits = Mapping[str, tuple[float, float]]
 
 PATH_HEIGHT, JOINT_HEIGHT = 3.4, 1.15

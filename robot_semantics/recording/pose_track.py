@@ -18,15 +18,9 @@ from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.poses import blend_poses, compose_poses
-from robot_semantics.recording.timeline import (
-    FloatArray,
-    IntArray,
-    Timeline,
-    blend_straight,
-    bracket,
-    interpolate,
-)
+from robot_semantics.recording.timeline import Timeline, blend_straight, bracket, interpolate
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

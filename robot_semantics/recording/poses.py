@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, quat_slerp
+from robot_semantics.transforms.arrays import FloatArray
 
 IDENTITY_POSE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 

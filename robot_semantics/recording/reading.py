@@ -15,14 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, STRING, TF_MESSAGE
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY
-from robot_semantics.recording.timeline import IntArray
 from robot_semantics.recording.transform_rows import transform_rows
+from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 QUATERNION_TOLERANCE = 0.01
 """How far from 1 the length of a quaternion may be, as in tf2."""
@@ -233,11 +232,11 @@ def _all_finite(values: Array) -> bool:
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
-def _bad_poses(poses: Array) -> npt.NDArray[np.bool_] | None:
+def _bad_poses(poses: Array) -> BoolArray | None:
     """Return which poses (n, k, 7) tf2 would refuse, not finite or no unit quaternion; None if there is no such."""
     with np.errstate(over="ignore", invalid="ignore"):
         norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
-    good: npt.NDArray[np.bool_] = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
+    good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
     if good.all() and _all_finite(poses):
         return None
     return ~(good & np.isfinite(poses).all(axis=-1))

@@ -43,7 +43,7 @@ from robot_semantics.recording.robots import (
 )
 from robot_semantics.recording.senders import one_sender_each
 from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
-from robot_semantics.recording.timeline import IntArray
+from robot_semantics.transforms.arrays import IntArray
 
 Span = tuple[int, int]
 """From a log time to before another [ns]."""

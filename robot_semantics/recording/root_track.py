@@ -23,10 +23,11 @@ from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
-from robot_semantics.recording.timeline import FloatArray, IntArray, Timeline
+from robot_semantics.recording.timeline import Timeline
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
 from robot_semantics.transforms import quat_conjugate, quat_rotate, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,12 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.clock_resets import Pieces
 from robot_semantics.recording.columns import Array, GroupKey
-from robot_semantics.recording.timeline import FloatArray, IntArray
-
-BoolArray = npt.NDArray[np.bool_]
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 FAR = 0.01
 """Two senders disagree by more than this [m, rad]; encoders and noise go back and forth by less."""

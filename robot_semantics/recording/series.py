@@ -16,19 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.state.model_states import (
-    ABSENT,
-    FloatArray,
-    IntArray,
-    ModelSeries,
-    model_rows,
-    model_state,
-    pose_of,
-    pose_rows,
-)
+from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, model_state, pose_of, pose_rows
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.usdf.poses import six_or_none
 from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
 
@@ -155,6 +146,6 @@ class Series:
         models = [array for m in self.models for array in (m.joint_age_ns, m.base_age_ns[:, np.newaxis])]
         return np.concatenate([*models, self.frame_age_ns], axis=1)
 
-    def has_gap(self, max_gap_ns: int) -> npt.NDArray[np.bool_]:
+    def has_gap(self, max_gap_ns: int) -> BoolArray:
         """Return at which times (n,) anything is unknown or older than `max_gap_ns`."""
         return np.asarray(((self.ages_ns < 0) | (self.ages_ns > max_gap_ns)).any(axis=1))

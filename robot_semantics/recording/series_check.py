@@ -20,7 +20,8 @@ import numpy as np
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.recording.series import Series, SeriesError
-from robot_semantics.state.model_states import ABSENT, FloatArray, IntArray, ModelSeries
+from robot_semantics.state.model_states import ABSENT, ModelSeries
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.world_state import WORLD
 
 OLDEST_S = 9.0e9

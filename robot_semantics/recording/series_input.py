@@ -25,10 +25,10 @@ from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_check import ages_ns, check_series, series_errors
-from robot_semantics.recording.timeline import FloatArray
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of

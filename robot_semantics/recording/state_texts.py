@@ -21,7 +21,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.series import Series
-from robot_semantics.state.model_states import IntArray
+from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.ages import ValueAge, with_ages
 from robot_semantics.usdf.numbers import format_row
 from robot_semantics.usdf.table import USDF, format_time

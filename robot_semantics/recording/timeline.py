@@ -17,9 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 MODES = ("linear", "previous", "nearest")
 """How a value between two samples follows from them."""
@@ -96,7 +94,7 @@ def interpolate(
     where: Bracket,
     take: Callable[[IntArray], npt.NDArray[np.generic]],
     blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
-    apart: npt.NDArray[np.bool_] | None = None,
+    apart: BoolArray | None = None,
 ) -> FloatArray:
     """Return the values (k, ...) at a bracket's times: THE interpolation of everything that a recording holds.
 
@@ -227,7 +225,7 @@ def _new(
     row: IntArray,
     values: Sequence[npt.NDArray[np.generic]],
     numbers: Sequence[int],
-) -> npt.NDArray[np.bool_]:
+) -> BoolArray:
     """Return which samples (m,), sorted by stamp and arrival, are not what one of the same stamp before them was."""
     shared = np.zeros(len(stamps), dtype=bool)
     shared[1:] = stamps[1:] == stamps[:-1]

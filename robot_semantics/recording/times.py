@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.timeline import IntArray
+from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
 
 ABSOLUTE_FROM = 100_000_000

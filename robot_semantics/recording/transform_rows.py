@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.recording.layout import ByteArray
-from robot_semantics.recording.timeline import FloatArray, IntArray
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 LONGEST_NAME = 128
 """Messages with longer names of frames are left to be read one by one."""

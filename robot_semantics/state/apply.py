@@ -19,7 +19,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -29,6 +28,7 @@ from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.link_agreement import compare_links
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base, RootPlacement
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
@@ -36,8 +36,6 @@ from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

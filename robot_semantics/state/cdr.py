@@ -23,8 +23,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.recent import Recent
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 BIG_ENDIAN, LITTLE_ENDIAN = b"\x00\x00", b"\x00\x01"
 BODY = 4
@@ -185,7 +184,7 @@ def _read_layout(data: bytes) -> _Layout:
     return _Layout(data[AFTER_STAMP:end], tuple(names), _align(end, 4))
 
 
-def _without_padding(data: bytes, count: int, positions_at: int) -> npt.NDArray[np.bool_]:
+def _without_padding(data: bytes, count: int, positions_at: int) -> BoolArray:
     """Return which bytes between stamp and positions mean something, in a joint state of so many names."""
     matters = np.zeros(positions_at, np.bool_)
 

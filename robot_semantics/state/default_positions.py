@@ -10,12 +10,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import FloatArray
 
 
 def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:

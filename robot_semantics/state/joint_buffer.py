@@ -13,16 +13,13 @@ import time
 from collections.abc import Collection
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData, JointStateRepeater
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal
 from robot_semantics.state.time_order import NEVER_NS
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 _SMALLEST_QUATERNION = 1e-6
 

@@ -22,9 +22,9 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 IndexArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Reason(enum.Enum):
@@ -95,7 +95,7 @@ class InputPlan(NamedTuple):
     target: IndexArray
     velocity_source: IndexArray
     velocity_target: IndexArray
-    joints: npt.NDArray[np.bool_]
+    joints: BoolArray
     complete: bool
     mimic_target: IndexArray
     mimic_source: IndexArray

@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.world_state import LinkState, ModelState
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def compare_links(

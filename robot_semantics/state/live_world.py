@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
@@ -37,12 +36,11 @@ from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSou
 from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
 from robot_semantics.state.settings import Source
 from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.frames import carried
 from robot_semantics.usdf.poses import IDENTITY
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
-
-FloatArray = npt.NDArray[np.float64]
 
 AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 

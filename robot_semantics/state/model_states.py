@@ -18,18 +18,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import rpy_from_quat, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.poses import six_or_none
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 ABSENT = -1
 """In place of a parent: nothing is known of it at that time."""

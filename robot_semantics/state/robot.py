@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.recent import Recent
@@ -31,8 +30,7 @@ from robot_semantics.state.senders import Sender, Senders
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
 from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
 from robot_semantics.state.transform_block import TransformBlock, TransformBlocks, TransformRows
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 _MAX_PATHS = 8
 _MAX_DIRECT_BYTES = 250_000
@@ -104,7 +102,7 @@ class RunningRobot(RobotFrames):
             pose = np.array([pose[0], pose[1], yaw])
         self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
 
-    def _make_block(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
+    def _make_block(self, chosen: BoolArray) -> TransformBlock:
         joints = self._indices(chosen)
         frames = [self.frames_of(index) for index in joints]
         return TransformBlock(self.model, joints, frames, raw=self.settings.raw)
@@ -173,7 +171,7 @@ class RunningRobot(RobotFrames):
         others = [other for other in self.direct if other is not path]
         self.direct = (path, *others[: _MAX_PATHS - 1])
 
-    def _indices(self, chosen: npt.NDArray[np.bool_]) -> list[int]:
+    def _indices(self, chosen: BoolArray) -> list[int]:
         return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
 
     def motion(self, name: str, xyz_quat: FloatArray, twist: FloatArray | None, stamp_ns: int) -> Messages | Refusal:
@@ -282,7 +280,7 @@ class RunningRobot(RobotFrames):
         for order in self._motion_orders.values():
             order.forget()
 
-    def _publish(self, joints: npt.NDArray[np.bool_], complete: bool, stamp_ns: int) -> Messages:
+    def _publish(self, joints: BoolArray, complete: bool, stamp_ns: int) -> Messages:
         self.sent = 0
         able = self.buffer.known & self.publishable
         messages = self._send(joints & able, stamp_ns)
@@ -293,7 +291,7 @@ class RunningRobot(RobotFrames):
             messages += self._send(~joints & able & (self.buffer.stamps_ns <= then_ns), then_ns)
         return messages
 
-    def _send(self, joints: npt.NDArray[np.bool_], stamp_ns: int) -> Messages:
+    def _send(self, joints: BoolArray, stamp_ns: int) -> Messages:
         """Return the transforms of those `joints` that are due at a time."""
         due = self._schedule.due(joints, stamp_ns)
         if not due.any():

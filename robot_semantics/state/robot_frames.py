@@ -12,14 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.settings import RobotSettings, Source
 from robot_semantics.transforms import quat_from_rpy
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import FloatArray
 
 
 class StaticTransform(NamedTuple):

@@ -12,15 +12,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.transforms import quat_from_rotvec, quat_rotate
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import FloatArray
 
 _SHORTEST_QUATERNION = 1e-6
 

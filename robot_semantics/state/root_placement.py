@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -23,11 +22,10 @@ from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
 from robot_semantics.transforms import matrix_from_pose, quat_angle, quat_from_matrix, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, ModelState
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.root_source import RootCandidate
 from robot_semantics.state.settings import Source
-
-FloatArray = npt.NDArray[np.float64]
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +60,8 @@ class RobotSample:
     positions: FloatArray
     velocities: FloatArray
     efforts: FloatArray
-    known: npt.NDArray[np.bool_]
-    stamps_ns: npt.NDArray[np.int64]
+    known: BoolArray
+    stamps_ns: IntArray
     parent_frame: str
     frame_prefix: str
     source: Source = Source.AUTO

@@ -10,12 +10,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.state.time_order import NEVER_NS
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
+from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 _FAR_NS = 1 << 62
 

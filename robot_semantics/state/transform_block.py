@@ -12,15 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from robot_semantics.base.recent import Recent
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import TransformMessage
+from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Frames = Sequence[tuple[str, str]]
 
 _MAX_BLOCKS = 64
@@ -61,11 +58,11 @@ class TransformBlock:
 class TransformBlocks:
     """The blocks of one robot, each made when its joints are first published together; the least recently used goes."""
 
-    def __init__(self, make: Callable[[npt.NDArray[np.bool_]], TransformBlock]) -> None:
+    def __init__(self, make: Callable[[BoolArray], TransformBlock]) -> None:
         self._make = make
         self._blocks: Recent[bytes, TransformBlock] = Recent(_MAX_BLOCKS)
 
-    def get(self, chosen: npt.NDArray[np.bool_]) -> TransformBlock:
+    def get(self, chosen: BoolArray) -> TransformBlock:
         """Return the block of the moving joints that `chosen`, (m,) bool, names."""
         key = chosen.tobytes()
         block = self._blocks.get(key)

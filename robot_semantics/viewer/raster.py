@@ -12,12 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 _CANDIDATES = 2_000_000
 """How many pixels are looked at in one go; bounds the memory."""
-
-IntArray = npt.NDArray[np.int64]
 
 
 def visible_triangles(

@@ -19,7 +19,7 @@ from tf2_msgs.msg import TFMessage
 
 from robot_semantics.convert.messages import MessageMaker
 from robot_semantics.transforms import matrix_from_xyz_quat
-from robot_semantics.usdf.joint_values import FloatArray
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.world_state import Pose, Vec6
 

@@ -28,8 +28,8 @@ from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.state.cdr import CdrError, TransformMessage, stamp_ns
 from robot_semantics.state.transform_block import TransformRows
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import without_parent_links
-from robot_semantics.usdf.joint_values import FloatArray
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, WorldState

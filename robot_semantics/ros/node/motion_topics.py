@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from nav_msgs.msg import Odometry
 from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
@@ -28,7 +27,6 @@ from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.state.settings import Source
 
-FloatArray = npt.NDArray[np.float64]
 Outcome = Messages | Refusal
 Read = Callable[[RunningRobot, Any], list[Outcome]]
 Deliver = Callable[[ServedRobot, str, Read, Any], None]

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from geometry_msgs.msg import TransformStamped
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
@@ -33,8 +32,6 @@ from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 _PACE_S = 0.05
 _KEPT_NS = 10_000_000_000
 """How much older than another parent's a moving transform may be [ns]: as long as tf2 keeps any."""
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class WorldFrames:
