@@ -94,6 +94,15 @@ def end_effectors_of(model: RobotModel, group: str | None = None) -> tuple[EndEf
     return tuple(effector for effector in model.semantics.end_effectors.values() if effector.name in names)
 
 
+def links_fixed_to_root(model: RobotModel) -> tuple[str, ...]:
+    """Return the links that do not move against the root link, itself first."""
+    found = [model.root_link]
+    for joint in model.joints[1:]:
+        if not joint.position_count and joint.parent_link in found:
+            found.append(joint.child_link)
+    return tuple(found)
+
+
 class PairCause(enum.Enum):
     """Why a pair of links is, or is not, checked for collision."""
 

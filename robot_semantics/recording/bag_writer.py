@@ -15,7 +15,6 @@ have no namespace; several models' are under their names.
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,13 +44,14 @@ from robot_semantics.recording.bag_topics import BagTopics
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
+from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve, without_parent_links
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
 
 try:
     from rosbags.rosbag2 import StoragePlugin, Writer
@@ -173,7 +173,7 @@ class _Bag:
 
     def _static_transforms(self, states: Sequence[WorldState], time_ns: int) -> None:
         transforms = [
-            Transform(self.parent(frame.parent), frame.name, pose_row(frame.pose))
+            Transform(self.parent(frame.parent), frame.name, xyz_quat_of(frame.pose))
             for frame in states[0].frames
             if frame.name in self.static and frame.pose is not None
         ]
@@ -205,7 +205,7 @@ class _Bag:
             if frame.twist is not None:
                 self.tell(f"the twist of frame '{frame.name}' has no place in a recording", "frame-twist")
             if frame.pose is not None and frame.name not in self.static:
-                transforms.append(Transform(self.parent(frame.parent), frame.name, pose_row(frame.pose)))
+                transforms.append(Transform(self.parent(frame.parent), frame.name, xyz_quat_of(frame.pose)))
         for model in state.models:
             transforms += self._model(model, time_ns)
         if state.engines or state.foreign:
@@ -220,7 +220,7 @@ class _Bag:
         transforms: list[Transform] = []
         by_frame: dict[str, list[PoseRow]] = {}
         if model.pose is not None:
-            pose = pose_row(model.pose)
+            pose = xyz_quat_of(model.pose)
             if parent != root:
                 transforms.append(Transform(parent, root, pose))
             if model.name in self.moving:
@@ -328,10 +328,3 @@ def _scalar_rows(joint: JointState) -> Iterator[JointRow]:
 def _floating(joint: JointState) -> tuple[float, ...]:
     positions = joint.positions or ()
     return positions if len(positions) == 7 else (*positions[:3], *quat_from_rpy(positions[3:]).tolist())
-
-
-def pose_row(pose: Pose | None) -> tuple[float, ...]:
-    """Return x y z [m] and quaternion x y z w of a pose, NaN of none."""
-    if pose is None:
-        return (math.nan,) * 7
-    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))

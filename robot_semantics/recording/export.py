@@ -9,28 +9,26 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import declared_utf8, save_bytes
-from robot_semantics.base.foreign_text import quoted
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
-from robot_semantics.recording.gaps import GapSummary, count_gaps
+from robot_semantics.recording.description_files import description_files, with_descriptions
+from robot_semantics.recording.gaps import GapSummary, count_gaps, report_gaps
 from robot_semantics.recording.outputs import (
     FORMATS,
     SUFFIXES,
     Job,
-    Nothing,
     Output,
     UsdfFile,
     series_arrays,
@@ -38,16 +36,14 @@ from robot_semantics.recording.outputs import (
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.recording import Recording, read_recording
 from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
-from robot_semantics.recording.render import Block, Rendered, render
+from robot_semantics.recording.render import Block, render
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
-from robot_semantics.state.snapshot_store import digest_name
 from robot_semantics.transforms.arrays import IntArray
-from robot_semantics.usdf.table import format_time
 
 BLOCK_BYTES = 8 * 2**20
 """About how much the numbers of a block may take."""
@@ -148,7 +144,8 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         single = name == "usdf" and len(times) == 1 and _suffix(request) in (".usdf", ".xml")
         report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
         _write(request, sampler, workers, scratch, report, watch)
-        _report_gaps(report, request.sampling.max_gap_ns, problems)
+        start_ns, place = recording.start_ns, plan.place
+        report_gaps(report.gaps, request.sampling.max_gap_ns, start_ns, len(times), problems, place)
         return report
 
 
@@ -219,16 +216,15 @@ def _write(
     is_folder = report.format == "usdf" and not report.single
     out = request.out or scratch / "states"
     dry = request.dry_run or request.out is None
-    names, descriptions = _descriptions(report, out, is_folder)
+    inside = is_folder or (FORMATS[report.format].with_texts and not report.single)
+    names, descriptions = description_files(report.recording.robots, out, inside=inside, single=report.single)
     watch.phase("looking" if dry else "writing", len(report.times_ns))
     target = scratch / f"dry{out.suffix}" if dry else out
     with whole_or_nothing(target, folder=is_folder, force=request.force) as path:
         output = _open(path, report, descriptions, scratch, request)
         max_gap_ns = request.sampling.max_gap_ns
-        taken = Nothing(output) if dry else output
-        sampled = (
-            _named(sampler.sample(times), names) for times in blocks(report.times_ns, _block_size(report, sampler))
-        )
+        cut = blocks(report.times_ns, _block_size(report, sampler))
+        sampled = (with_descriptions(sampler.sample(times), names) for times in cut)
         if output.rendered:
             kept: deque[Series] = deque()
 
@@ -237,11 +233,14 @@ def _write(
                     kept.append(series)
                     yield Block(report.format, series, max_gap_ns)
 
-            for texts in workers.map(render, work()):
-                _take(taken, kept.popleft(), texts, report, max_gap_ns, watch)
+            written = ((kept.popleft(), texts) for texts in workers.map(render, work()))
         else:
-            for series in sampled:
-                _take(taken, series, (), report, max_gap_ns, watch)
+            written = ((series, []) for series in sampled)
+        for series, texts in written:
+            if not dry:
+                output.add(series, texts)
+            count_gaps(report.gaps, series, max_gap_ns)
+            watch.advance(len(series))
         output.finish()
         if report.single and not dry:
             for name, text in descriptions.items():
@@ -253,14 +252,6 @@ def _block_size(report: Report, sampler: WorldSampler) -> int:
     first = sampler.sample(report.times_ns[:1])
     width = sum(array.nbytes for array in series_arrays(first)[1].values())
     return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))
-
-
-def _take(
-    output: Output, series: Series, texts: Sequence[Rendered], report: Report, max_gap_ns: int, watch: Progress
-) -> None:
-    output.add(series, texts)
-    count_gaps(report.gaps, series, max_gap_ns)
-    watch.advance(len(series))
 
 
 def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: Path, request: ExportRequest) -> Output:
@@ -286,68 +277,3 @@ def _units(robots: Sequence[RecordedRobot]) -> dict[tuple[str, str], str]:
         if robot.model is not None
         for joint in robot.model.joints
     }
-
-
-def _descriptions(
-    report: Report, out: Path, is_folder: bool
-) -> tuple[dict[str, tuple[str | None, str | None]], dict[str, str]]:
-    """Return how each model names its description files, and the texts that are written with the states.
-
-    A single state names the files that were given; what the bag brought stands beside it, named by its digest.
-    """
-    names: dict[str, tuple[str | None, str | None]] = {}
-    texts: dict[str, str] = {}
-    inside = is_folder or (FORMATS[report.format].with_texts and not report.single)
-    for robot in report.recording.robots:
-        both = []
-        given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
-        for path, text, suffix in given:
-            name = None if inside else _relative(path, out)
-            if name is None and text is not None and (inside or report.single):
-                name = f"{_file_name(robot)}{suffix}" if inside else digest_name(text, suffix)
-                texts[name] = text
-            both.append(name)
-        names[robot.name] = (both[0], both[1])
-    return names, texts
-
-
-def _file_name(robot: RecordedRobot) -> str:
-    return (
-        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in robot.name).lstrip(".") or "robot"
-    )
-
-
-def _relative(path: Path | None, out: Path) -> str | None:
-    return None if path is None else Path(os.path.relpath(path.absolute(), out.absolute().parent)).as_posix()
-
-
-def _named(series: Series, names: Mapping[str, tuple[str | None, str | None]]) -> Series:
-    """Return the series with its models' descriptions named as they lie beside what is written."""
-    models = (
-        replace(model, description=names[model.name][0], semantic=names[model.name][1]) for model in series.models
-    )
-    return replace(series, models=tuple(models))
-
-
-def _report_gaps(report: Report, max_gap_ns: int, problems: Diagnostics) -> None:
-    place, total = report.recording.plan.place, len(report.times_ns)
-    start = report.recording.start_ns
-    # The joints of one topic are old together: one sentence for what has the same gaps.
-    alike: dict[tuple[str, tuple[float, ...]], list[str]] = {}
-    for (kind, name), gap in report.gaps.items():
-        alike.setdefault((kind, astuple(gap)), []).append(name)
-    for (kind, _), names in alike.items():
-        gap = report.gaps[kind, names[0]]
-        one = len(names) == 1
-        who, verb = (f"{kind} {quoted(names)}", "is") if one else (f"{len(names)} {kind}s, {quoted(names, 8)},", "are")
-        span = f"from {format_time(gap.first_ns - start)[:-6]} s to {format_time(gap.last_ns - start)[:-6]} s"
-        if gap.never == gap.states:
-            text = f"{who} {verb} not known in {gap.states} of {total} states, {span}"
-            problems.warning("never-seen", text, place)
-        else:
-            unknown = f" and not known in {gap.never} more" if gap.never else ""
-            text = (
-                f"{who} {verb} older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
-                f"{unknown}, up to {gap.worst_s:.3f} s, {span}"
-            )
-            problems.warning("gap", text, place)

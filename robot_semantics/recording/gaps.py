@@ -5,15 +5,19 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is old or unknown in a series, counted over all of its states."""
+"""What is old or unknown in a series, counted over all of its states, and told."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.series import Series
+from robot_semantics.usdf.table import format_time
 
 
 @dataclass
@@ -45,3 +49,33 @@ def count_gaps(gaps: dict[tuple[str, str], GapSummary], series: Series, max_gap_
         summary.never += int((age < 0).sum())
         summary.worst_s = max(summary.worst_s, float(age.max()) / 1e9)
         summary.last_ns = int(series.times_ns[rows[-1]])
+
+
+def report_gaps(
+    gaps: Mapping[tuple[str, str], GapSummary],
+    max_gap_ns: int,
+    start_ns: int,
+    total: int,
+    problems: Diagnostics,
+    place: Place,
+) -> None:
+    """Tell of the gaps of a series of `total` states, by the time since `start_ns`."""
+    # The joints of one topic are old together: one sentence for what has the same gaps.
+    alike: dict[tuple[str, tuple[float, ...]], list[str]] = {}
+    for (kind, name), gap in gaps.items():
+        alike.setdefault((kind, astuple(gap)), []).append(name)
+    for (kind, _), names in alike.items():
+        gap = gaps[kind, names[0]]
+        one = len(names) == 1
+        who, verb = (f"{kind} {quoted(names)}", "is") if one else (f"{len(names)} {kind}s, {quoted(names, 8)},", "are")
+        span = f"from {format_time(gap.first_ns - start_ns)[:-6]} s to {format_time(gap.last_ns - start_ns)[:-6]} s"
+        if gap.never == gap.states:
+            text = f"{who} {verb} not known in {gap.states} of {total} states, {span}"
+            problems.warning("never-seen", text, place)
+        else:
+            unknown = f" and not known in {gap.never} more" if gap.never else ""
+            text = (
+                f"{who} {verb} older than {max_gap_ns / 1e9:g} s in {gap.states - gap.never} of {total} states"
+                f"{unknown}, up to {gap.worst_s:.3f} s, {span}"
+            )
+            problems.warning("gap", text, place)

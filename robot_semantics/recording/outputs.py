@@ -71,19 +71,6 @@ class Output(ABC):
         """Write what is left."""
 
 
-class Nothing(Output):
-    """What a dry run makes of the states."""
-
-    def __init__(self, instead_of: Output) -> None:
-        self.rendered = instead_of.rendered
-
-    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Do nothing."""
-
-    def finish(self) -> None:
-        """Do nothing."""
-
-
 class UsdfFile(Output):
     """One USDF document."""
 

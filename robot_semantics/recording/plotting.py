@@ -72,12 +72,10 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         limits = {
             m.name: dict(zip(m.variables, zip(m.lower, m.upper, strict=True), strict=True)) for m in series.models
         }
-        return PlotData(
-            _some(series), _old_by_age(series, DEFAULT_GAP_NS if max_gap_ns is None else max_gap_ns), limits
-        )
+        return PlotData(_some(series), _old(series, DEFAULT_GAP_NS if max_gap_ns is None else max_gap_ns), limits)
     loaded = load_states(paths, problems)
     series = _some(series_of(loaded.states))
-    old = {key: ~known for key, known in _known(series).items()}
+    old = _old(series)
     for i, gaps in enumerate(loaded.gaps):
         for key in gaps:
             old.setdefault(key, np.zeros(len(series), dtype=bool))[i] = True
@@ -238,22 +236,9 @@ def _some(series: Series) -> Series:
     return series
 
 
-def _known(series: Series) -> dict[tuple[str, str], BoolArray]:
-    found = {("base", model.name): model.base_age_ns >= 0 for model in series.models}
-    for model in series.models:
-        found |= {
-            ("joint", f"{model.name}/{name}"): model.joint_age_ns[:, i] >= 0 for i, name in enumerate(model.joints)
-        }
-    return found
-
-
-def _old_by_age(series: Series, max_gap_ns: int) -> dict[tuple[str, str], BoolArray]:
-    old = {key: ~known for key, known in _known(series).items()}
-    for model in series.models:
-        old["base", model.name] |= model.base_age_ns > max_gap_ns
-        for i, name in enumerate(model.joints):
-            old["joint", f"{model.name}/{name}"] |= model.joint_age_ns[:, i] > max_gap_ns
-    return old
+def _old(series: Series, max_gap_ns: int = 2**63 - 1) -> dict[tuple[str, str], BoolArray]:
+    """Return at which times (n,) each thing is unknown, or older than `max_gap_ns`."""
+    return dict(zip(series.labels, ((series.ages_ns < 0) | (series.ages_ns > max_gap_ns)).T, strict=True))
 
 
 def _urdf_limits(text: str) -> dict[str, tuple[float, float]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,30 +56,29 @@ def render(block: Block) -> list[Rendered]:
     Raises:
         DescriptionError: a state cannot be written as USDF.
     """
-    return list(_FORMATS[block.format](block))
+    gaps = list(block.series.gaps(block.max_gap_ns))
+    texts = _FORMATS[block.format](block, gaps)
+    return [Rendered(*one) for one in zip(block.series.times_ns.tolist(), texts, gaps, strict=True)]
 
 
-def _usdf(block: Block) -> Iterator[Rendered]:
-    times = block.series.times_ns.tolist()
-    for time_ns, text, gaps in zip(times, state_texts(block.series, block.max_gap_ns), _gaps(block), strict=True):
-        yield Rendered(time_ns, text, gaps)
+def _usdf(block: Block, _gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
+    return state_texts(block.series, block.max_gap_ns)
 
 
-def _jsonl(block: Block) -> Iterator[Rendered]:
-    for state, gaps in zip(aged_states(block.series, block.max_gap_ns), _gaps(block), strict=True):
+def _jsonl(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
+    for state, some in zip(aged_states(block.series, block.max_gap_ns), gaps, strict=True):
         values = world_to_json(state)
-        if gaps:
-            values["gaps"] = [gap._asdict() for gap in gaps]
-        text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        yield Rendered(state.time_ns or 0, text + "\n", gaps)
+        if some:
+            values["gaps"] = [gap._asdict() for gap in some]
+        yield json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _csv(block: Block) -> Iterator[Rendered]:
+def _csv(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
     series = block.series
-    names = [*series.names, ""]
-    parents = [np.array(names, dtype=object)[model.parent] for model in series.models]
-    frame_parents = np.array(names, dtype=object)[series.frame_parent]
-    for i, (time_ns, gaps) in enumerate(zip(series.times_ns.tolist(), _gaps(block), strict=True)):
+    names = np.array([*series.names, ""], dtype=object)
+    parents = [names[model.parent] for model in series.models]
+    frame_parents = names[series.frame_parent]
+    for i, (time_ns, some) in enumerate(zip(series.times_ns.tolist(), gaps, strict=True)):
         row: list[Any] = [format_time(time_ns)]
         for model, parent in zip(series.models, parents, strict=True):
             row.append(parent[i])
@@ -88,10 +87,7 @@ def _csv(block: Block) -> Iterator[Rendered]:
         for column in range(len(series.frames)):
             row.append(frame_parents[i, column])
             row += _cells(series.frame_pose[i, column])
-        row.append("; ".join(f"{gap.kind} {gap.name}" for gap in gaps))
-        line = io.StringIO()
-        csv.writer(line, lineterminator="\n").writerow(row)
-        yield Rendered(time_ns, line.getvalue(), gaps)
+        yield _csv_line([*row, "; ".join(f"{gap.kind} {gap.name}" for gap in some)])
 
 
 def csv_header(series: Series) -> str:
@@ -105,8 +101,12 @@ def csv_header(series: Series) -> str:
         row += [f"{model.name}/{name}/effort" for name in model.velocity_variables]
     for frame in series.frames:
         row += [f"{frame}/parent", *(f"{frame}/{name}" for name in pose)]
+    return _csv_line([*row, "gaps"])
+
+
+def _csv_line(row: Sequence[Any]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([*row, "gaps"])
+    csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
 
 
@@ -114,11 +114,8 @@ def _cells(values: Any) -> list[str]:
     return ["" if value != value else repr(value) for value in values.tolist()]
 
 
-def _gaps(block: Block) -> Iterator[tuple[Gap, ...]]:
-    """Yield what is unknown or old in every state."""
-    with_gap = block.series.has_gap(block.max_gap_ns).tolist()
-    for i, some in enumerate(with_gap):
-        yield tuple(block.series.gaps(i, block.max_gap_ns)) if some else ()
-
-
-_FORMATS: dict[str, Callable[[Block], Iterator[Rendered]]] = {"usdf": _usdf, "jsonl": _jsonl, "csv": _csv}
+_FORMATS: dict[str, Callable[[Block, Sequence[tuple[Gap, ...]]], Iterator[str]]] = {
+    "usdf": _usdf,
+    "jsonl": _jsonl,
+    "csv": _csv,
+}

@@ -16,17 +16,19 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.joint_history import JointHistory
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists
+from robot_semantics.recording.poses import IDENTITY_POSE, invert_poses
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.timeline import Timeline
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
-from robot_semantics.transforms import quat_conjugate, quat_rotate, xyz_quat_from_matrix
+from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 
@@ -147,24 +149,14 @@ def _candidates(
 
 def _links_fixed_to_root(robot: RecordedRobot) -> dict[str, FloatArray]:
     """Return T_link_root (7,) of the root link and all links that are fixed to it, by the names of their frames."""
-    identity = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     model = robot.model
-    if model is None:
-        return {robot.root_frame: identity}
-    fixed = {0}
-    for link in model.links[1:]:
-        if link.parent in fixed and model.joints[link.index].position_count == 0:
-            fixed.add(link.index)
-    if len(fixed) == 1:
-        return {robot.root_frame: identity}
-    kinematics = ForwardKinematics(model)
-    poses = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
-    found = {}
-    for frame, link_name in robot.link_frames.items():
-        index = model.link_index[link_name]
-        if index in fixed:
-            back = quat_conjugate(poses[index, 3:])
-            found[frame] = np.concatenate([-quat_rotate(back, poses[index, :3]), back])
+    fixed = () if model is None else links_fixed_to_root(model)[1:]
+    found = {robot.root_frame: np.array(IDENTITY_POSE)}
+    if model is not None and fixed:
+        kinematics = ForwardKinematics(model)
+        T_root_link = xyz_quat_from_matrix(kinematics.link_poses(kinematics.space.neutral()))
+        backs = invert_poses(T_root_link[[model.link_index[link] for link in fixed]])
+        found |= zip((robot.frame_of_link[link] for link in fixed), backs, strict=True)
     return found
 
 

@@ -114,14 +114,12 @@ class Series:
             at += model.row_size
         return WorldState(self.world_name, tuple(models), tuple(frames), time_ns)
 
-    def gaps(self, index: int, max_gap_ns: int) -> list[Gap]:
-        """Return what is unknown or older than `max_gap_ns` at the time with that index."""
-        ages = self.ages_ns[index]
-        found = np.flatnonzero((ages < 0) | (ages > max_gap_ns)).tolist()
-        return [
-            Gap(kind, name, None if age_ns < 0 else age_ns / 1e9)
-            for (kind, name), age_ns in ((self.labels[at], int(ages[at])) for at in found)
-        ]
+    def gaps(self, max_gap_ns: int) -> Iterator[tuple[Gap, ...]]:
+        """Yield of every state what is unknown in it, or older than `max_gap_ns`."""
+        bad: BoolArray = (self.ages_ns < 0) | (self.ages_ns > max_gap_ns)
+        for old, ages in zip(bad, self.ages_ns, strict=True):
+            aged = ((*self.labels[at], int(ages[at])) for at in np.flatnonzero(old).tolist())
+            yield tuple(Gap(kind, name, None if age_ns < 0 else age_ns / 1e9) for kind, name, age_ns in aged)
 
     @cached_property
     def aged(self) -> tuple[tuple[str | None, str], ...]:
@@ -145,7 +143,3 @@ class Series:
         """The distance of everything that is `aged` to its nearest message (n, aged) [ns], -1 without one."""
         models = [array for m in self.models for array in (m.joint_age_ns, m.base_age_ns[:, np.newaxis])]
         return np.concatenate([*models, self.frame_age_ns], axis=1)
-
-    def has_gap(self, max_gap_ns: int) -> BoolArray:
-        """Return at which times (n,) anything is unknown or older than `max_gap_ns`."""
-        return np.asarray(((self.ages_ns < 0) | (self.ages_ns > max_gap_ns)).any(axis=1))

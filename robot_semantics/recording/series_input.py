@@ -26,11 +26,10 @@ from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_check import ages_ns, check_series, series_errors
 from robot_semantics.recording.unpack_limit import check_unpacked
-from robot_semantics.state.model_states import ABSENT, ModelSeries
-from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
 
 ARRAYS = (".npz", ".parquet")
@@ -246,11 +245,7 @@ def _series(arrays: Mapping[str, Any]) -> Series:
 
 def _npz_gaps(series: Series) -> list[tuple[tuple[str, str], ...]]:
     """Return what is unknown in each state; what counts as old the file does not say, so 1 s is taken."""
-    bad = series.has_gap(1_000_000_000)
-    return [
-        tuple((gap.kind, gap.name) for gap in series.gaps(i, 1_000_000_000)) if bad[i] else ()
-        for i in range(len(series))
-    ]
+    return [tuple((gap.kind, gap.name) for gap in gaps) for gaps in series.gaps(1_000_000_000)]
 
 
 def series_of(states: Sequence[WorldState]) -> Series:
@@ -271,7 +266,7 @@ def series_of(states: Sequence[WorldState]) -> Series:
         for frame in state.frames:
             j = names[frame.name] - 1
             parent[i, j] = names.get(frame.parent, ABSENT)
-            pose[i, j] = _seven(frame.pose)
+            pose[i, j] = xyz_quat_of(frame.pose)
             if frame.twist is not None:
                 twist[i, j] = frame.twist
     models = tuple(_model_of(name, states, names) for name in model_names)
@@ -299,7 +294,7 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
     for i, model in enumerate(mine):
         if model is None:
             continue
-        parent[i], pose[i] = names.get(model.parent, ABSENT), _seven(model.pose)
+        parent[i], pose[i] = names.get(model.parent, ABSENT), xyz_quat_of(model.pose)
         if model.twist is not None:
             twist[i] = model.twist
         for joint in model.joints:
@@ -329,9 +324,3 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
         -unlimited,
         unlimited,
     )
-
-
-def _seven(pose: Pose | None) -> tuple[float, ...] | FloatArray:
-    if pose is None:
-        return (np.nan,) * 7
-    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))

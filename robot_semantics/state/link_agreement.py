@@ -17,7 +17,7 @@ from robot_semantics.base.names import did_you_mean
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import TOLERANCE, RestoreLog
-from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.transforms import apart
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.world_state import LinkState, ModelState
@@ -85,8 +85,7 @@ def _poses(links: Sequence[LinkState], measured: ForwardKinematics, q: FloatArra
         return
     given = pose_matrices([link.pose for link in links])
     made = measured.link_poses(q)[[measured.model.link_index[link.name] for link in links]]
-    off_m = np.linalg.norm(given[:, :3, 3] - made[:, :3, 3], axis=-1)
-    off_rad = quat_angle(quat_from_matrix(given[:, :3, :3]), quat_from_matrix(made[:, :3, :3]))
+    off_m, off_rad = apart(given, made)
     agree = (off_m <= TOLERANCE) & (off_rad <= TOLERANCE)
     if agree.any():
         log.done("links", "", f"{int(agree.sum())} agree with the joints")

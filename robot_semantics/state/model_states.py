@@ -22,7 +22,7 @@ import numpy as np
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.state.time_order import NEVER_NS
-from robot_semantics.transforms import rpy_from_quat, xyz_quat_from_matrix
+from robot_semantics.transforms import quat_from_rpy, rpy_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.poses import six_or_none
@@ -245,6 +245,13 @@ def pose_of(row: Sequence[float]) -> Pose | None:
         return None
     x, y, z, roll, pitch, yaw, qx, qy, qz, qw = row
     return Pose((x, y, z, roll, pitch, yaw), (qx, qy, qz, qw))
+
+
+def xyz_quat_of(pose: Pose | None) -> tuple[float, ...]:
+    """Return x y z [m] and quaternion x y z w of a pose, NaN of none."""
+    if pose is None:
+        return (np.nan,) * 7
+    return (*pose.xyz_rpy[:3], *(pose.quat_xyzw or quat_from_rpy(pose.xyz_rpy[3:]).tolist()))
 
 
 def stated(values: Sequence[float]) -> tuple[float, ...] | None:

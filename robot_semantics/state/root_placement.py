@@ -19,11 +19,11 @@ import numpy as np
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
-from robot_semantics.transforms import matrix_from_pose, quat_angle, quat_from_matrix, xyz_quat_from_matrix
+from robot_semantics.transforms import apart, matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, ModelState
 
@@ -76,7 +76,7 @@ class RootPlacement:
         xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
         if model.parent == base.frame:
             # As it is stated, to the last bit and with its quaternion's sign.
-            xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
+            xyz_quat = np.array(xyz_quat_of(model.pose))
         self._say_unstated_frames()
         joint = base.joint
         if joint.type is JointType.FIXED or base.held_by:
@@ -161,6 +161,5 @@ class RootPlacement:
 
 def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:
     """Return how far two poses (7,) lie apart [m] and how far they are turned [rad]."""
-    A, B = matrix_from_pose(one), matrix_from_pose(other)
-    angle = quat_angle(quat_from_matrix(A[:3, :3]), quat_from_matrix(B[:3, :3]))
-    return float(np.linalg.norm(A[:3, 3] - B[:3, 3])), float(angle)
+    off_m, off_rad = apart(matrix_from_pose(one), matrix_from_pose(other))
+    return float(off_m), float(off_rad)

@@ -8,6 +8,7 @@
 """The algebra of frames, in numpy alone: rotations, rigid transforms, twists and wrenches, over leading batch axes."""
 
 from robot_semantics.transforms.rigid import (
+    apart,
     compose,
     invert,
     matrix_from_pose,
@@ -47,6 +48,7 @@ from robot_semantics.transforms.twists import (
 
 __all__ = [
     "IDENTITY_QUAT",
+    "apart",
     "compose",
     "compose_twists",
     "invert",

@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.transforms.arrays import FloatArray, checked
-from robot_semantics.transforms.rotations import matrix_from_quat, matrix_from_rpy, quat_from_matrix, rpy_from_matrix
+from robot_semantics.transforms.rotations import (
+    matrix_from_quat,
+    matrix_from_rpy,
+    quat_angle,
+    quat_from_matrix,
+    rpy_from_matrix,
+)
 
 
 def matrix_from_rotation(R: npt.ArrayLike, xyz: npt.ArrayLike = (0.0, 0.0, 0.0)) -> FloatArray:
@@ -73,6 +79,16 @@ def compose(A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
     """Return (..., 4, 4) products ``A @ B``: ``T_a_c`` of ``T_a_b`` and ``T_b_c``."""
     product: FloatArray = checked("A", A, 4, 4) @ checked("B", B, 4, 4)
     return product
+
+
+def apart(A: npt.ArrayLike, B: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return how far (...) two transforms (..., 4, 4) lie apart [m], and how far they are turned [rad].
+
+    What lies too far away to say is infinitely far.
+    """
+    one, other = np.asarray(A, np.float64), np.asarray(B, np.float64)
+    off = np.asarray(np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1))
+    return off, quat_angle(quat_from_matrix(one[..., :3, :3]), quat_from_matrix(other[..., :3, :3]))
 
 
 def transform_points(T: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:

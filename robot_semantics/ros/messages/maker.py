@@ -18,9 +18,9 @@ from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.convert.messages import MessageMaker
+from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms import matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import pose_quaternions
 from robot_semantics.usdf.world_state import Pose, Vec6
 
 _TYPES = (
@@ -32,7 +32,7 @@ MAKER = MessageMaker({f"{kind.__module__.partition('.')[0]}/msg/{kind.__name__}"
 
 def pose_message(pose: Pose) -> PoseMessage:
     """Return the message of a pose."""
-    return MAKER.pose([*pose.xyz_rpy[:3], *pose_quaternions([pose])[0].tolist()])
+    return MAKER.pose(xyz_quat_of(pose))
 
 
 def matrix_of(message: Transform) -> FloatArray:

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot
@@ -30,11 +28,10 @@ from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, Res
 from robot_semantics.state.root_placement import Base
 from robot_semantics.state.root_source import RootSource
 from robot_semantics.state.samples import RobotSample
-from robot_semantics.transforms import quat_angle, quat_from_matrix
+from robot_semantics.transforms import apart
 from robot_semantics.usdf.descriptions import FileFinder
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import appearance_digest, is_of
-from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 
@@ -213,7 +210,7 @@ class Restore:
                 log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
                 continue
             before = before or resolve(self.state)
-            off_m, off_rad = _apart(before, present, frame)
+            off_m, off_rad = map(float, apart(*(world.pose(frame.name, frame.parent) for world in (before, present))))
             if max(off_m, off_rad) <= TOLERANCE:
                 log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
             else:
@@ -272,10 +269,3 @@ def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
         there |= {frame.name for frame in next_}
         left = [frame for frame in left if frame.name not in there]
     return found
-
-
-def _apart(before: ResolvedWorld, present: ResolvedWorld, frame: Frame) -> tuple[float, float]:
-    """Return how far a frame is now from where a state has it in its parent [m, rad]."""
-    one, other = before.pose(frame.name, frame.parent), present.pose(frame.name, frame.parent)
-    angle = quat_angle(quat_from_matrix(one[:3, :3]), quat_from_matrix(other[:3, :3]))
-    return float(np.linalg.norm(one[:3, 3] - other[:3, 3])), float(angle)

@@ -17,7 +17,7 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.subscription import Subscription
 
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -77,7 +77,7 @@ class HeardOdometry:
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
-        for link in _fixed_to_root(robot.model):
+        for link in links_fixed_to_root(robot.model):
             data = self._last.get(robot.frame(link))
             if data is not None:
                 return self._read(robot, link, data)
@@ -103,15 +103,6 @@ class HeardOdometry:
         candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
         known = twist if np.isfinite(twist).all() else None
         return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
-
-
-def _fixed_to_root(model: RobotModel) -> list[str]:
-    """Return the links that do not move against the root link, itself first."""
-    found = [model.root_link]
-    for joint in model.joints[1:]:
-        if not joint.position_count and joint.parent_link in found:
-            found.append(joint.child_link)
-    return found
 
 
 def _child_frame(data: bytes) -> str:

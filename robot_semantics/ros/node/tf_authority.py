@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import struct
 import time
 from collections import deque
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from collections.abc import Callable
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.messages.raw import child_frames
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import UNKNOWN_NODE, node_name
@@ -113,23 +113,3 @@ class TfAuthority:
             self._report(f"'{contested[0]}'{more} {verb} published on {topic} by {others} too: {end} will jump")
 
         return handle
-
-
-def child_frames(data: bytes) -> list[str]:
-    """Return the child frames of a TFMessage in little-endian CDR bytes; those before a fault, if it has one."""
-    frames: list[str] = []
-    try:
-        (count,) = struct.unpack_from("<I", data, 4)
-        at = 8
-        for _ in range(min(count, len(data))):
-            at += (4 - at) % 4 + 8
-            for is_child in (False, True):
-                at += (4 - at) % 4
-                (length,) = struct.unpack_from("<I", data, at)
-                if is_child:
-                    frames.append(data[at + 4 : at + 3 + length].decode())
-                at += 4 + length
-            at += (4 - at) % 8 + 56
-    except (struct.error, UnicodeDecodeError):
-        pass
-    return frames

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +19,7 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.messages.raw import deserialized
+from robot_semantics.ros.messages.raw import child_frames, deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
@@ -117,7 +116,7 @@ class WorldFrames:
 
     def _take(self, static: bool, data: bytes) -> None:
         # What the node publishes comes back to it, often; reading it would cost more than sending it did.
-        if first_child_frame(data) in self._own_frames():
+        if next(child_frames(data), "") in self._own_frames():
             return
         transforms = deserialized(data, TFMessage).transforms
         with self._lock:
@@ -149,16 +148,3 @@ def _read(transform: TransformStamped, static: bool) -> HeardTransform | None:
     if not np.isfinite(values).all() or not values[3:].any():
         return None
     return HeardTransform(values, None if static else stamp_ns(transform.header.stamp))
-
-
-def first_child_frame(data: bytes) -> str:
-    """Return the child frame of the first transform of a TFMessage in CDR bytes, empty if there is none."""
-    try:
-        count, _, _, length = struct.unpack_from("<IiII", data, 4)
-        if not count:
-            return ""
-        at = 20 + (length + 3) // 4 * 4
-        (length,) = struct.unpack_from("<I", data, at)
-        return data[at + 4 : at + 3 + length].decode()
-    except (struct.error, UnicodeDecodeError):
-        return ""

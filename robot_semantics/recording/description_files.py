@@ -1,0 +1,68 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The robots' descriptions that go with an export: what their files are called, and how the states name them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from robot_semantics.recording.robots import RecordedRobot
+from robot_semantics.recording.series import Series
+from robot_semantics.state.snapshot_store import digest_name
+
+Named = tuple[str | None, str | None]
+"""What a state calls a model's URDF and its SRDF."""
+
+
+def description_files(
+    robots: Sequence[RecordedRobot], out: Path, *, inside: bool, single: bool
+) -> tuple[dict[str, Named], dict[str, str]]:
+    """Return how each model names its description files, and the texts that are written with the states.
+
+    A single state names the files that were given; what the bag brought stands beside it, named by its digest.
+
+    Args:
+        robots: whose descriptions they are.
+        out: the file or folder that is written.
+        inside: whether the texts are written into it.
+        single: whether it is one document.
+    """
+    names: dict[str, Named] = {}
+    texts: dict[str, str] = {}
+    for robot in robots:
+        both = []
+        given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
+        for path, text, suffix in given:
+            name = None if inside else _relative(path, out)
+            if name is None and text is not None and (inside or single):
+                name = f"{_file_name(robot)}{suffix}" if inside else digest_name(text, suffix)
+                texts[name] = text
+            both.append(name)
+        names[robot.name] = (both[0], both[1])
+    return names, texts
+
+
+def _file_name(robot: RecordedRobot) -> str:
+    return (
+        "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in robot.name).lstrip(".") or "robot"
+    )
+
+
+def _relative(path: Path | None, out: Path) -> str | None:
+    return None if path is None else Path(os.path.relpath(path.absolute(), out.absolute().parent)).as_posix()
+
+
+def with_descriptions(series: Series, names: Mapping[str, Named]) -> Series:
+    """Return the series with its models' descriptions named as they lie beside what is written."""
+    models = (
+        replace(model, description=names[model.name][0], semantic=names[model.name][1]) for model in series.models
+    )
+    return replace(series, models=tuple(models))
