@@ -14,7 +14,8 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "robot_semantics"
-HERE = Path(__file__).parent
+# Resolved: `colcon build --symlink-install` runs a link to this file that lies elsewhere.
+HERE = Path(__file__).resolve().parent
 # In package.xml alone, where ROS's release tools raise it.
 (VERSION,) = re.findall(r"<version>(.+)</version>", (HERE / "package.xml").read_text())
 # Files beside the modules: schemas, examples, the parts of the viewer's page.

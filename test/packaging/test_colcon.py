@@ -84,6 +84,13 @@ def test_the_package_is_built_installed_and_tested(workspace: Path) -> None:
     assert ": 2 tests, 0 errors, 0 failures, 0 skipped" in said
 
 
+def test_the_package_is_built_with_links_to_its_sources(workspace: Path) -> None:
+    bases = ("--build-base", "linked/build", "--install-base", "linked/install")
+    colcon(workspace, "build", "--symlink-install", "--packages-ignore", INTERFACES, *bases)
+    launch_file = workspace / "linked/install/robot_semantics/share/robot_semantics/launch/robot_semantics.launch.py"
+    assert launch_file.resolve() == workspace / "src/robot_semantics/launch/robot_semantics.launch.py"
+
+
 def test_the_interfaces_are_configured_and_tested(workspace: Path) -> None:
     target = f"ament_cmake_python_copy_{INTERFACES}"
     options = ("-DPYTHON_ONLY=ON", f"-DPython3_EXECUTABLE={sys.executable}")
