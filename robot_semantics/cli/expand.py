@@ -18,6 +18,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
@@ -25,7 +26,7 @@ from robot_semantics.cli.lines import say
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.document_kind import Kind, kind_of
-from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document
+from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document, report_unused_arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.file)
     resolver = PackageResolver(arguments.package_path)
     document = read_document(path, inputs.xacro_of(arguments), lambda name: str(resolver.package(name, path)))
+    diagnostics = Diagnostics()
+    report_unused_arguments(document, diagnostics)
+    inputs.print_diagnostics(diagnostics)
     text = document.places.text.decode()
     if isinstance(document.places, ExpandedPlaces):
         # xacro puts all in one line, and a message about the text names the line.

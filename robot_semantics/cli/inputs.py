@@ -28,7 +28,7 @@ from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
 
-ALWAYS_SHOWN = frozenset({"link-frames-moved"})
+ALWAYS_SHOWN = frozenset({"link-frames-moved", "unused-argument"})
 """Warnings that every command prints as they are, because what it computes is not what the file says."""
 
 
@@ -92,7 +92,8 @@ def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
 def xacro_of(arguments: argparse.Namespace) -> Xacro:
     """Return how xacros are expanded as the arguments say."""
     expand = True if arguments.xacro else None
-    return Xacro(expand, arguments.xacro_arguments, arguments.xacro_seconds, arguments.xacro_memory)
+    seconds, megabytes = arguments.xacro_seconds, arguments.xacro_memory
+    return Xacro(expand, arguments.xacro_arguments, seconds, megabytes, arguments.xacro_asked)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:

@@ -84,7 +84,9 @@ def run(words: list[str]) -> int:
             completion.complete(_parser(completion.words_so_far()))
         parser = _parser(plain)
         arguments = parser.parse_args(plain)
-        arguments.xacro_arguments = xacro_arguments
+        if xacro_arguments and arguments.command is not None and "xacro" not in arguments:
+            parser.error(f"{next(iter(xacro_arguments))}:= is given, and nothing that this command reads is a xacro")
+        arguments.xacro_arguments, arguments.xacro_asked = xacro_arguments, set()
         if arguments.command is None:
             parser.print_help()
             return EXIT_USAGE

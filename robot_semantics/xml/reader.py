@@ -64,6 +64,8 @@ class XmlDocument:
             forgiving. The text of `places` has spaces instead.
         odd_comments: where a comment holds ``--``, which XML forbids; only where `parse_xml` was forgiving. The text
             of `places` has other characters instead, as many.
+        unused_arguments: of an expanded xacro, the arguments given that neither it nor another of the same robot
+            asks for, each with the nearest that it does.
 
     """
 
@@ -74,6 +76,7 @@ class XmlDocument:
         undeclared_prefixes: Mapping[str, int] | None = None,
         odd_declaration: Place | None = None,
         odd_comments: tuple[Place, ...] = (),
+        unused_arguments: Mapping[str, str | None] | None = None,
     ) -> None:
         self.root = root
         self.changed = False
@@ -81,6 +84,7 @@ class XmlDocument:
         self.undeclared_prefixes: Mapping[str, int] = undeclared_prefixes or {}
         self.odd_declaration = odd_declaration
         self.odd_comments = odd_comments
+        self.unused_arguments: Mapping[str, str | None] = unused_arguments or {}
 
     @cached_property
     def elements(self) -> list[etree._Element]:
@@ -112,7 +116,8 @@ class XmlDocument:
     def copied(self) -> XmlDocument:
         """Return the same with a tree of its own, to be changed; `ordinals` stay those of the text."""
         root = copy.deepcopy(self.root.getroottree()).getroot()
-        made = XmlDocument(root, self.places, self.undeclared_prefixes, self.odd_declaration, self.odd_comments)
+        odd = self.odd_declaration, self.odd_comments
+        made = XmlDocument(root, self.places, self.undeclared_prefixes, *odd, self.unused_arguments)
         made.changed = True
         assert len(made.ordinals) == len(made.elements)
         return made

@@ -32,6 +32,7 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
+from robot_semantics.base.names import did_you_mean
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.xml.xacro_child import MARK
@@ -79,7 +80,16 @@ def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
     for prefix, at in document.undeclared_prefixes.items():
         message = f"the namespace prefix '{prefix}' is not declared"
         diagnostics.warning("undeclared-prefix", message, document.places.place(at))
+    report_unused_arguments(document, diagnostics)
     _report_expressions(document, diagnostics)
+
+
+def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> None:
+    """Warn of each argument that was given to no purpose."""
+    for name, near in document.unused_arguments.items():
+        advice = f"; did you mean '{near}'?" if near else ""
+        message = f"argument '{name}' is given, which the xacro neither declares nor uses{advice}"
+        diagnostics.warning("unused-argument", message, document.places.place(0))
 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
@@ -127,14 +137,22 @@ def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: Fin
     how = xacro or Xacro()
     expansion = _Expansion(str(path), find_package)
     text = expansion.run(how)
-    return _without_marks(parse_xml(text, str(path), forgiving=True), expansion.files)
+    how.asked.update(expansion.asked)
+    unused = {name: did_you_mean(name, expansion.asked) for name in sorted(set(how.arguments) - how.asked)}
+    return _without_marks(parse_xml(text, str(path), forgiving=True), expansion.files, unused)
 
 
 class _Expansion:
-    """One run of the other process, and the answers to what it asks: files, marked, and packages."""
+    """One run of the other process, and the answers to what it asks: files, marked, and packages.
+
+    Attributes:
+        files: the files read.
+        asked: the arguments that they declare or use.
+    """
 
     def __init__(self, path: str, find_package: FindPackage | None) -> None:
         self.files: list[SourceMap] = []
+        self.asked: frozenset[str] = frozenset()
         self._path = path
         self._find_package = find_package
         self._refused: DescriptionError | None = None
@@ -168,6 +186,7 @@ class _Expansion:
                     pipe.close()  # type: ignore[union-attr]  # both are pipes
             process.wait()
         if "done" in result:
+            self.asked = frozenset(result["asked"])
             return str(result["done"])
         if late.is_set() or process.returncode == -signal.SIGXCPU:
             reason = f"not expanded after {how.seconds:g} s, the most that it may take: see --xacro-seconds"
@@ -263,7 +282,7 @@ def _refusal(code: str, message: str, place: Place) -> DescriptionError:
     return DescriptionError(diagnostics)
 
 
-def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument:
+def _without_marks(document: XmlDocument, files: list[SourceMap], unused: Mapping[str, str | None]) -> XmlDocument:
     origins: list[tuple[int, int] | None] = []
     for element in document.root.iter("*"):
         mark = str(element.attrib.pop(MARK, ""))
@@ -276,4 +295,4 @@ def _without_marks(document: XmlDocument, files: list[SourceMap]) -> XmlDocument
             origins.append(origins[document.at(parent)] if parent is not None else None)
     text = etree.tostring(document.root.getroottree(), encoding="utf-8")
     places = ExpandedPlaces(document.places.source, text, origins, files)
-    return XmlDocument(document.root, places, document.undeclared_prefixes)
+    return XmlDocument(document.root, places, document.undeclared_prefixes, unused_arguments=unused)

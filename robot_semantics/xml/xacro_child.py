@@ -25,6 +25,7 @@ from xml.parsers import expat
 
 MARK = "robot_semantics_came_from"
 _CLASS = re.compile(r"<class '[^']*'>:? ?")
+_NO_VALUE = re.compile(r"Undefined substitution argument (\w+)")
 _OF_AN_ELEMENT = ("eval_all", "grab_macro", "grab_property", "handle_macro_call", "process_include")
 _CHECKS = ("check_attrs", "reqd_attrs")
 
@@ -152,11 +153,33 @@ def main() -> None:
         _find_through(talk, xacro.substitution_args)
     _limit(request["seconds"], request["bytes"])
     try:
-        result = {"done": xacro.process_file(request["path"], mappings=request["arguments"]).toxml()}
+        arguments = _Arguments(request["arguments"])
+        text = xacro.process_file(request["path"], mappings=arguments).toxml()
+        result = {"done": text, "asked": sorted(arguments.asked)}
     except BaseException as error:  # noqa: BLE001  # Expressions are Python: whatever they raise is a problem of the document.
         _unlimit()
         result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
     talk.say(result)
+
+
+class _Arguments(dict[str, str]):
+    """The arguments given; xacro adds those that have a default.
+
+    Attributes:
+        asked: the names that the file declares or uses.
+    """
+
+    def __init__(self, given: dict[str, str]) -> None:
+        super().__init__(given)
+        self.asked: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.asked.add(name)
+        return super().__getitem__(name)
 
 
 def _read_through(talk: Talk, xacro: Any) -> None:
@@ -242,7 +265,8 @@ def _is_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 def _reason(error: BaseException) -> str:
     """Return what an error says, in one line and once: xacro's own errors repeat those that they wrap."""
     texts = dict.fromkeys(_CLASS.sub("", " ".join(text.split())) for text in _parts(error))
-    return " ".join(filter(None, texts)) or type(error).__name__
+    said = " ".join(filter(None, texts)) or type(error).__name__
+    return _NO_VALUE.sub(r"argument '\1' has neither a value nor a default: give \1:=VALUE", said)
 
 
 def _parts(error: BaseException) -> Iterator[str]:

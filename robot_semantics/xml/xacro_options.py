@@ -22,12 +22,14 @@ class Xacro:
         arguments: values of its ``<xacro:arg>``.
         seconds: it is ended after this time [s].
         megabytes: memory that it may take beyond what Python itself needs [MB].
+        asked: the arguments that the files expanded with this value have declared or used.
     """
 
     expand: bool | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 60.0
     megabytes: int = 1024
+    asked: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
     def of(cls, xacro: Xacro | bool | None, arguments: Mapping[str, str] | None = None) -> Xacro:

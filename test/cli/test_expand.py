@@ -68,3 +68,31 @@ def test_a_plain_text_is_printed_as_it_stands_in_utf_8_with_a_line_end(run: RunC
     file.write_text("<robot/>\n")
     assert run("expand", file).out == "<robot/>\n"
     assert run("expand").out == ""
+
+
+@pytest.mark.parametrize("command", ["expand", "show", "fk", "check"])
+def test_a_misspelt_argument_is_never_passed_over_in_silence(run: RunCommand, tmp_path: Path, command: str) -> None:
+    urdf = tmp_path / "r.urdf.xacro"
+    argument = '<xacro:arg name="side" default="left"/>'
+    urdf.write_text(f'<robot name="r" {XACRO}>{argument}<link name="$(arg side)"/></robot>')
+    wrong = run(command, urdf, "sid:=right")
+    assert "argument 'sid' is given, which the xacro neither declares nor uses; did you mean 'side'?" in (
+        wrong.out + wrong.err
+    )
+    assert "argument" not in run(command, urdf, "side:=right").err
+
+
+def test_an_argument_without_a_value_says_how_to_give_one(run: RunCommand, tmp_path: Path) -> None:
+    urdf = tmp_path / "r.urdf.xacro"
+    urdf.write_text(f'<robot name="$(arg name)" {XACRO}><link name="base"/></robot>')
+    result = run("show", urdf)
+    assert result.code == 1
+    assert "r.urdf.xacro:1:8: error: xacro: argument 'name' has neither a value nor a default: give name:=VALUE" in (
+        result.err
+    )
+
+
+def test_a_command_that_reads_no_xacro_refuses_arguments_of_one(run: RunCommand) -> None:
+    result = run("schema", "usdf", "side:=right")
+    assert result.code == 2
+    assert "side:= is given, and nothing that this command reads is a xacro" in result.err

@@ -206,7 +206,7 @@ OTHERWISE = {
     "changing or joining states": {
         "counts-differ", "left-out", "name-conflict", "name-kept", "parents-differ", "time-conflict", "world-name",
     },
-    "an option, or a xacro that is run": {"implicit-link", "xacro", "xacro-limit"},
+    "an option, or a xacro that is run": {"implicit-link", "unused-argument", "xacro", "xacro-limit"},
     "a file that is not there, or beyond what a reader has to hold": {"nested-too-deep", "too-large", "unreadable"},
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip

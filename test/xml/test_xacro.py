@@ -97,12 +97,31 @@ def test_an_unknown_joint_type_made_of_an_argument_stands_where_the_macro_says_i
     assert {(problem.place.line, problem.place.column) for problem in problems} == {place_of(LEG, 'type="$(arg kind)"')}
 
 
+def test_an_argument_that_no_xacro_of_the_robot_asks_for_is_warned_about_with_the_nearest(walker: Path) -> None:
+    semantics = walker.with_suffix(".srdf.xacro")
+    semantics.write_text(f'<robot name="walker" {NAMESPACE}><xacro:arg name="hand" default="none"/></robot>')
+    found = Diagnostics()
+    given = {"mas": "2", "kind": "continuous", "colour": "red"}
+    load_robot(walker, xacro_arguments=given, diagnostics=found)
+    assert [(problem.code, problem.message) for problem in found] == [
+        ("unused-argument", "argument 'colour' is given, which the xacro neither declares nor uses"),
+        ("unused-argument", "argument 'mas' is given, which the xacro neither declares nor uses; did you mean 'mass'?"),
+    ]
+    how = Xacro(arguments={"mass": "2", "hand": "left", "han": "right"})
+    read_document(walker, how)
+    assert dict(read_document(semantics, how).unused_arguments) == {"han": "hand"}
+
+
 @pytest.mark.parametrize(
     ("change", "file", "message"),
     [
         (("$(arg mass)", "${naQQQme}"), "parts/leg.xacro", "name 'naQQQme' is not defined"),
         (("$(arg mass)", "${1/0}"), "parts/leg.xacro", "division by zero"),
-        (("$(arg mass)", "$(arg naQQQme)"), "parts/leg.xacro", "Undefined substitution argument naQQQme"),
+        (
+            ("$(arg mass)", "$(arg naQQQme)"),
+            "parts/leg.xacro",
+            "neither a value nor a default: give naQQQme:=VALUE",
+        ),
         (("<inertial>", "<inertial"), "parts/leg.xacro", "not well-formed XML"),
         (("<!-- é -->", "<!DOCTYPE x>"), "parts/leg.xacro", "not well-formed XML"),
     ],
