@@ -268,6 +268,16 @@ def test_another_robot_s_state_is_refused_and_other_looks_are_a_note(node: Any, 
     answer = restore_by_name(client, "plain")
     assert answer.success, answer.message
     assert any("it looked otherwise" in item.reason for item in answer.notes)
+    # A macro file that a state names is not run, not even to compare looks.
+    (description,) = one.folder.glob("*.urdf")
+    description.rename(description.with_suffix(".xacro"))
+    file = one.folder / "plain.usdf"
+    file.write_text(file.read_text().replace(description.name, description.with_suffix(".xacro").name))
+    answer = restore_by_name(client, "plain")
+    assert answer.success, answer.message
+    assert not any("it looked otherwise" in item.reason for item in answer.notes)
+    description.with_suffix(".xacro").rename(description)
+    file.write_text(file.read_text().replace(description.with_suffix(".xacro").name, description.name))
     heavy = PLAIN.replace('mass value="1"', 'mass value="2"')
     assert client.set_parameters(NODE, r__robot_description=heavy)[0].successful
     refused = restore_by_name(client, "plain")

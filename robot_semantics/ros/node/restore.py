@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.loading import load_robot
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
@@ -29,7 +28,7 @@ from robot_semantics.state.root_placement import Base
 from robot_semantics.state.root_source import RootSource
 from robot_semantics.state.samples import RobotSample
 from robot_semantics.transforms import apart
-from robot_semantics.usdf.descriptions import FileFinder
+from robot_semantics.usdf.descriptions import FileFinder, robots_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import appearance_digest, is_of
 from robot_semantics.usdf.robot import complete
@@ -125,11 +124,8 @@ class Restore:
         """Note that the robot looked otherwise when the state was saved; nothing else depends on that."""
         if model.description is None or self.find is None or not is_of(model.urdf_sha256, robot):
             return
-        try:
-            saved = load_robot(self.find(model.description), strict=False)
-        except (RobotSemanticsError, OSError):
-            return
-        if appearance_digest(saved) != appearance_digest(robot):
+        saved = robots_of(replace(self.state, models=(model,)), find=self.find).get(model.name)
+        if saved is not None and appearance_digest(saved) != appearance_digest(robot):
             self.log.note(f"model '{model.name}': it looked otherwise when this was saved; nothing else differs")
 
     # --- the simulators
