@@ -24,7 +24,7 @@ from rich.table import Table
 
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.loading import load_robot
+from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.simulator import Simulator
@@ -41,11 +41,19 @@ ROBOTS = SHARE / "example-robot-data" / "robots"
 BEFORE, AFTER = 0.1, 1.0
 SETTLING, RESTING = 20.0, 10.0
 TIMESTEP = 0.002
+BLOCKS = {
+    "block": '<box size="0.08 0.08 0.08"/>',
+    "can": '<cylinder radius="0.03" length="0.1"/>',
+    "ball": '<sphere radius="0.05"/>',
+}
+"""What lies about the arm: the can stands on the block, the ball lies on the floor."""
 BEGINNING = """<world_state>
-  <model_state name="block"><pose>0.8 0.1 0.05 0 0 0.3</pose></model_state>
+  <model_state name="block"><pose>0.8 0.1 0.04 0 0 0.3</pose></model_state>
+  <model_state name="can"><pose>0.8 0.1 0.13 0 0 0.8</pose></model_state>
+  <model_state name="ball"><pose>0.8 -0.2 0.05 0 0 0</pose></model_state>
   <model_state name="go2"><pose>0 0 0.24 0 0 0.3</pose></model_state>
 </world_state>"""
-"""Where what floats is at the beginning: above the floor, and in nobody's way."""
+"""Where what floats is at the beginning: at rest, but for the robot, which is above the floor."""
 
 
 def model(name: str, urdf: Path, srdf: Path, base: JointType = JointType.FIXED) -> ModelSpec:
@@ -53,6 +61,14 @@ def model(name: str, urdf: Path, srdf: Path, base: JointType = JointType.FIXED) 
     resolver = PackageResolver([SHARE])
     robot = load_robot(urdf, srdf, strict=False)
     return ModelSpec(name, robot, lambda uri: resolver.resolve(uri, urdf), base, str(urdf), str(srdf))
+
+
+def block(name: str) -> ModelSpec:
+    """Return one of the blocks, of 0.3 kg."""
+    inertia = '<inertia ixx="0.0005" iyy="0.0005" izz="0.0005" ixy="0" ixz="0" iyz="0"/>'
+    urdf = f"""<robot name="{name}"><link name="{name}"><inertial><mass value="0.3"/>{inertia}</inertial>
+    <collision><geometry>{BLOCKS[name]}</geometry></collision></link></robot>"""
+    return ModelSpec(name, robot_from_text(urdf), base=JointType.FLOATING)
 
 
 def worlds() -> dict[str, tuple[ModelSpec, ...]]:
@@ -63,9 +79,8 @@ def worlds() -> dict[str, tuple[ModelSpec, ...]]:
         return (model(name, folder / "urdf" / f"{name}.urdf", folder / "srdf" / f"{name}.srdf", base),)
 
     rover = model("rover", example("rover_arm.urdf"), example("rover_arm.srdf"))
-    block = model("block", example("block.urdf"), example("block.srdf"))
     return {
-        "rover and block": (rover, block),
+        "arm among blocks": (rover, *map(block, BLOCKS)),
         "Panda": packaged("panda"),
         "Go2": packaged("go2", JointType.FLOATING),
         "PR2": packaged("pr2"),
