@@ -55,7 +55,8 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--every",
         type=real(above=0.0),
         metavar="S",
-        help="write a state every so many seconds, from the start on, into the folder -o: a series for view, plot, bag",
+        help="write a state every so many seconds, from the start to the end, into the folder -o: a series for view, "
+        "plot, bag",
     )
     parser.add_argument("--engine", choices=sorted(ENGINES), default="mujoco", help="what simulates (%(default)s)")
     parser.add_argument("--headless", action="store_true", help="show nothing but progress; so it always is")
@@ -109,9 +110,9 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     from robot_semantics.usdf.reader import read_world
 
     path = Path(arguments.world)
-    state = read_world(path)
-    check_sizes(state)
     diagnostics = Diagnostics()
+    state = read_world(path, diagnostics)
+    check_sizes(state)
     spec = world_from_state(
         state,
         path,
@@ -149,7 +150,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
         digits = len(str(arguments.steps))
         with whole_or_nothing(Path(arguments.output), folder=True, force=arguments.force) as folder, Bar() as bar:
-            for at in range(0, arguments.steps + 1, every):
+            for at in [*range(0, arguments.steps, every), arguments.steps]:
                 place = Path(arguments.output) / f"step_{at:0{digits}d}.usdf"
                 _save(simulator, state, str(folder / place.name), place)
                 _advance(simulator, min(every, arguments.steps - at), bar)

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import declared_utf8, save_bytes
 from robot_semantics.usdf.descriptions import with_relative_paths
@@ -121,8 +122,8 @@ class SnapshotStore:
             self._forget_texts(path.parent, before - set(files))
         return path
 
-    def load(self, name: str) -> tuple[WorldState, Path]:
-        """Return a saved state, `LAST` for the newest, and its file.
+    def load(self, name: str, diagnostics: Diagnostics | None = None) -> tuple[WorldState, Path]:
+        """Return a saved state, `LAST` for the newest, and its file; warnings are added to `diagnostics`, where given.
 
         Raises:
             SnapshotError: a name that is refused, a file too large, a symbolic link.
@@ -137,10 +138,10 @@ class SnapshotStore:
         path = self.path(name)
         with self._reported_as_unknown(name):
             text = self._read(path)
-        return self.parse(text, str(path)), path
+        return self.parse(text, str(path), diagnostics), path
 
-    def parse(self, text: str | bytes, source: str) -> WorldState:
-        """Return the state that a text says.
+    def parse(self, text: str | bytes, source: str, diagnostics: Diagnostics | None = None) -> WorldState:
+        """Return the state that a text says; warnings are added to `diagnostics`, where given.
 
         Raises:
             SnapshotError: the text is too large.
@@ -148,7 +149,7 @@ class SnapshotStore:
         """
         if len(text) > self.max_bytes:
             raise SnapshotError(f"{source} is longer than the {self.max_bytes} bytes allowed")
-        return parse_world(text, source)
+        return parse_world(text, source, diagnostics)
 
     def delete(self, name: str) -> None:
         """Delete a snapshot.

@@ -207,7 +207,7 @@ def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path,
     found: list[tuple[Path, WorldState]] = []
     for path in paths:
         if kind_of(path) is FileKind.USDF:
-            found.append((path, read_world(path)))
+            found.append((path, read_world(path, diagnostics)))
         else:
             loaded = load_states([path], diagnostics)
             inside = path / "states" if path.is_dir() else path

@@ -162,7 +162,7 @@ def test_a_paused_simulation_goes_on_from_a_file_alike_every_time(client: Client
 
 def test_what_is_not_stated_is_put_to_where_it_was(client: Client, simulation: ControlledMujoco) -> None:
     saved(client)
-    client.until(lambda: simulation.data.time > 0.5, "time")
+    client.until(lambda: simulation.data.time > simulation.began + 0.2, "time to tell what is so since the start")
     assert client.call(SetPause, f"{SIMULATION}/set_pause", SetPause.Request(paused=True)).success
     before = np.array(simulation.data.qpos), np.array(simulation.data.qvel)
     text = """<world_state><model_state name="arm">
@@ -179,10 +179,12 @@ def test_bodies_alone_are_set_without_a_reset(client: Client, simulation: Contro
     assert client.call(SetPause, f"{SIMULATION}/set_pause", SetPause.Request(paused=True)).success
     before = np.array(simulation.data.qpos)
     simulation.calls.clear()
-    text = """<world_state><frame name="table"><pose>0 0 2 0 0 1.5</pose></frame><model_state name="ball">
-      <parent>table</parent><pose>1 0 0 0.5 0 0</pose></model_state></world_state>"""
+    text = """<world_state xmlns:rs="urn:robot-semantics:usdf:1"><frame name="table"><pose>0 0 2 0 0 1.5</pose></frame>
+      <model_state name="ball" rs:odd="1"><parent>table</parent><pose>1 0 0 0.5 0 0</pose></model_state>
+      </world_state>"""
     answer = restored(client, text=text)
     assert answer.success, said(answer.not_restored)
+    assert "<text>:2:32: warning: attribute 'rs:odd' is not known" in said(answer.notes)[0]
     assert simulation.calls == ["set ball"]
     place = int(simulation.model.joint(int(simulation.model.body("ball").jntadr[0])).qposadr[0])
     after = np.array(simulation.data.qpos)

@@ -195,6 +195,15 @@ def test_a_text_that_is_no_usdf_is_refused_with_its_place(client: Client) -> Non
     assert answer.message.startswith("<text>:1:14: error: ")
 
 
+def test_what_of_a_text_is_not_known_and_not_used_is_a_note(client: Client) -> None:
+    text = """<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="block_1">
+      <parent rs:parent_link="gripper">world</parent><pose>0 0 3 0 0 0</pose></model_state></world_state>"""
+    request = SetWorldState.Request(text=text, dry_run=True)
+    answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)
+    assert answer.success, answer.message
+    assert any("attribute 'rs:parent_link' is not known in <parent>" in note.reason for note in answer.notes)
+
+
 def test_a_time_that_the_clock_cannot_say_is_refused(client: Client) -> None:
     request = SetWorldState.Request(text=write_world(WorldState(time_ns=9_999_999_999_000_000_000)))
     answer = client.call(SetWorldState, f"{NODE}/set_world_state", request)

@@ -152,6 +152,31 @@ def test_every_writes_a_series_of_states_any_of_which_is_gone_on_from(
         assert main([*again, *wrong]) == 2
 
 
+def test_a_series_ends_where_the_run_ends(tmp_path: Path) -> None:
+    folder = tmp_path / "series"
+    assert main(["sim", "run", WORLD, "--steps", "60", "--every", "0.05", "-o", str(folder)]) == 0
+    states = [read_world(path) for path in sorted(folder.iterdir())]
+    assert [state.time_ns for state in states] == [0, 50_000_000, 100_000_000, 120_000_000]
+
+
+def test_what_of_a_world_is_not_known_and_not_used_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "w.usdf"
+    held = '<parent rs:parent_link="gripper">rover_arm</parent>'
+    text = """<world_state xmlns:rs="urn:robot-semantics:usdf:1">
+      <model_state name="rover_arm"><pose>0 0 0 0 0 0</pose></model_state>
+      <model_state name="cube">{}<pose>0 0 1 0 0 0</pose></model_state>
+      </world_state>"""
+    path.write_text(text.format(held))
+    files = [
+        f"--model={name}={example(f'{file}.urdf')},{example(f'{file}.srdf')}"
+        for name, file in (("cube", "block"), ("rover_arm", "rover_arm"))
+    ]
+    assert main(["sim", "run", str(path), "--steps", "1", *files, "-o", str(tmp_path / "o.usdf")]) == 0
+    assert "w.usdf:3:40: warning: attribute 'rs:parent_link' is not known in <parent>" in capsys.readouterr().err
+
+
 def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_stood(tmp_path: Path) -> None:
     half, xml = tmp_path / "half.usdf", tmp_path / "world.xml"
     assert main(["sim", "run", WORLD, "--steps", "300", "-o", str(half)]) == 0

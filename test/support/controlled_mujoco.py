@@ -67,6 +67,7 @@ class ControlledMujoco:
         """Put everything to how it is at the start, but for the time, which goes on."""
         with self.lock:
             self._as_at_the_start()
+            self.began = float(self.data.time)
             self.running = True
             self.active = [CONTROLLER, BROADCASTER]
             self.setpoint = np.zeros(self.model.nu)

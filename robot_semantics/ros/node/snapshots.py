@@ -16,6 +16,7 @@ from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces import srv
 from robot_semantics_interfaces.msg import SnapshotInfo
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
@@ -116,11 +117,11 @@ class Snapshots:
     ) -> srv.RestoreSnapshot.Response:
         if bool(request.name) == bool(request.text):
             raise SnapshotError("give the name of a snapshot or a text, one of the two")
-        find = None
+        find, diagnostics = None, Diagnostics()
         if request.text:
-            state = self._store.parse(request.text, "<text>")
+            state = self._store.parse(request.text, "<text>", diagnostics)
         else:
-            state, path = self._store.load(request.name)
+            state, path = self._store.load(request.name, diagnostics)
             find = beside(path)
         check_sizes(state)
         models = tuple(request.models)
@@ -143,7 +144,7 @@ class Snapshots:
         response.message = report.message
         response.restored = item_messages(report.restored) if response.success else []
         response.not_restored = item_messages(report.not_restored)
-        response.notes = note_messages(report.notes)
+        response.notes = note_messages([*map(str, diagnostics.warnings), *report.notes])
         return response
 
     async def _list(

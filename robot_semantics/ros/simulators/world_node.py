@@ -91,8 +91,9 @@ class MujocoWorld(GuardedNode):
 
     def _set_up(self) -> None:
         self.settings: SimulationSettings = declare_simulation(self)
-        self._initial = self._initial_state()
-        self.simulator = self._simulator()
+        diagnostics = Diagnostics()
+        self._initial = self._initial_state(diagnostics)
+        self.simulator = self._simulator(diagnostics)
         self._report_notes()
         self.paused = self.settings.start_paused
         self._time_publisher = self.create_publisher(Clock, "/clock", QUEUE)
@@ -106,13 +107,13 @@ class MujocoWorld(GuardedNode):
         self._published_wall = 0.0
         self._resync()
 
-    def _initial_state(self) -> WorldState:
-        state = read_world(self.settings.world) if self.settings.world else WorldState()
+    def _initial_state(self, diagnostics: Diagnostics) -> WorldState:
+        state = read_world(self.settings.world, diagnostics) if self.settings.world else WorldState()
         MAKER.time(state.time_ns or 0)  # refuses what the clock could not say
         return state
 
-    def _simulator(self) -> Simulator:
-        settings, diagnostics = self.settings, Diagnostics()
+    def _simulator(self, diagnostics: Diagnostics) -> Simulator:
+        settings = self.settings
         spec = world_from_state(
             self._initial,
             Path(settings.world) if settings.world else None,
@@ -280,7 +281,8 @@ class MujocoWorld(GuardedNode):
     def _set_world_state(self, request: Any, response: Any) -> Any:
         if len(request.text) > self.settings.max_text_bytes:
             raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
-        state = parse_world(request.text, "<text>") if request.text else world_from_message(request.state)
+        problems = Diagnostics()
+        state = parse_world(request.text, "<text>", problems) if request.text else world_from_message(request.state)
         # What no text could say, a message may not either.
         check_writable(state)
         check_sizes(state)
@@ -296,7 +298,7 @@ class MujocoWorld(GuardedNode):
             response.message = report.message or "nothing restored: it states nothing that this world has"
         response.set = item_messages(report.restored) if response.success else []
         response.not_set = item_messages(report.not_restored)
-        response.notes = note_messages(report.notes)
+        response.notes = note_messages([*map(str, problems.warnings), *report.notes])
         if report.applied:
             self._resync()
             self._publish(force=True)
