@@ -8,8 +8,8 @@
 """World states as keyframes of a MuJoCo model: qpos and qvel by joint name, free joints by the models they carry.
 
 A MuJoCo joint ``NAME``, or ``MODEL/NAME``, is the joint NAME of a model; ``NAME/x`` and the like are the variables of a
-planar or floating one. A free joint carries the model that is named like its body, like the first part of its body's or
-its own name (``MODEL/…``), or whose root link its body is.
+planar or floating one. A free joint carries the model that is named like its body, else whose root link its body is,
+else that is named like the first part of its body's or its own name (``MODEL/…``); where several may, none does.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ from robot_semantics.convert.mujoco_places import (
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.state.report import TOLERANCE
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import FloatArray, pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, WorldState
 
 _LINK_PARTS = {
     ("pose", "twist"): "the poses and twists of its links, which MuJoCo has from the joints",
@@ -107,9 +108,12 @@ class _Export:
 
     def converted(self, name: str) -> Converted[Keyframe]:
         """Return the keyframe."""
-        for place in places_of(self._model):
+        places = list(places_of(self._model))
+        self._names = {place.name for place in places}
+        carried = self._carried([place for place in places if place.type == FREE])
+        for place in places:
             if place.type == FREE:
-                self._free(place)
+                self._free(place, carried.get(place.qpos.start))
             else:
                 self._joint(place)
         mpos, mquat = self._mocap()
@@ -157,10 +161,10 @@ class _Export:
         robot = self._robots.get(model.name)
         return robot is not None and joint.name == robot.root_joint.name
 
-    def _free(self, place: Place) -> None:
-        model = self._carried(place)
+    def _free(self, place: Place, model: ModelState | None) -> None:
         if model is None:
-            self._lost.append(f"nothing is stated of what free joint '{place.name}' carries: it is as at the start")
+            what = f"free joint '{place.name}'" if place.name else f"the free joint of body '{place.body}'"
+            self._lost.append(f"nothing is stated of what {what} carries: it is as at the start")
             return
         self._placed.add(model.name)
         T = self._resolved.pose(model.name)
@@ -175,17 +179,38 @@ class _Export:
             # MuJoCo has the linear velocity in the world's axes, the angular one in the body's.
             self._qvel[place.qvel] = (*twist[:3], *(twist[3:] @ T[:3, :3]))
 
-    def _carried(self, place: Place) -> ModelState | None:
-        by_name = {model.name: model for model in self._state.models}
-        for name in (place.body, place.body.split("/")[0], place.name.split("/")[0]):
-            if name in by_name:
-                return by_name[name]
-        for model in self._state.models:
-            robot = self._robots.get(model.name)
-            if robot is not None and robot.root_link == place.body:
-                return model
-        named = [model for model in self._state.models if any(link.name == place.body for link in model.links)]
-        return named[0] if len(named) == 1 else None
+    def _carried(self, places: list[Place]) -> dict[int, ModelState]:
+        """Return what free joints carry, by where they are in qpos; the best claim counts, and of equal ones none."""
+        claims = [
+            (rank, place.qpos.start, model)
+            for place in places
+            for model in self._state.models
+            if (rank := self._claim(place, model)) is not None
+        ]
+        carried: dict[int, ModelState] = {}
+        for rank, at, model in sorted(claims, key=lambda claim: claim[0]):
+            rivals = [other for same, *other in claims if same == rank and (other[0] == at) != (other[1] is model)]
+            if at in carried or model in carried.values():
+                continue
+            if not rivals:
+                carried[at] = model
+            elif (
+                words := f"model '{model.name}': one of several free joints may carry it, and none does"
+            ) not in self._lost:
+                self._lost.append(words)
+        return carried
+
+    def _claim(self, place: Place, model: ModelState) -> int | None:
+        """Return how good a free joint's claim is that it carries a model, 0 the best; None where it has none."""
+        robot = self._robots.get(model.name)
+        roots = [link.name for link in model.links if _is_root(link)] if robot is None else [robot.root_link]
+        holds = (
+            place.body == model.name,
+            place.body.removeprefix(f"{model.name}/") in roots,
+            place.body.split("/")[0] == model.name,
+            place.name.split("/")[0] == model.name,
+        )
+        return holds.index(True) if any(holds) else None
 
     def _joint(self, place: Place) -> None:
         found = self._stated(place.name)
@@ -218,12 +243,18 @@ class _Export:
             joints = {joint.name: joint for joint in model.joints}
             for whole in (name, name.removeprefix(f"{model.name}/")):
                 stem, _, part = whole.rpartition("/")
+                if whole == name and f"{model.name}/{name}" in self._names:
+                    continue
                 if whole in joints:
                     matches.append((model, joints[whole], ""))
                 elif stem in joints and part in VARIABLES:
                     matches.append((model, joints[stem], part))
         unique = {(model.name, joint.name, part): (model, joint, part) for model, joint, part in matches}
         return next(iter(unique.values())) if len(unique) == 1 else None
+
+
+def _is_root(link: LinkState) -> bool:
+    return link.pose is not None and max(map(abs, link.pose.xyz_rpy)) < TOLERANCE
 
 
 def _part(row: tuple[float, ...] | None, part: slice | None, count: int) -> tuple[float, ...] | None:

@@ -450,6 +450,30 @@ def test_a_keyframe_moves_the_bodies_that_mocap_bodies_carry() -> None:
     np.testing.assert_array_equal(to_keyframe(found.value, model).value.mpos, [[1.0, 2.0, 3.0]])
 
 
+def test_of_several_free_joints_that_may_carry_a_model_the_one_of_its_root_link_does_or_none() -> None:
+    bodies = "".join(f"<body name='car/{name}'><freejoint/><geom size='1'/></body>" for name in ("cup", "base"))
+    twice = "".join(f"<body><joint name='{name}'/><geom size='1'/></body>" for name in ("turn", "car/turn"))
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}{twice}</worldbody></mujoco>")
+    pose = "<pose>1 2 3 0 0 0</pose><twist>4 0 0 0 0 0</twist>"
+    turn = "<joint_state name='turn'><positions>0.5</positions><velocities>0</velocities></joint_state>"
+    text = f"<world_state><model_state name='car'>{pose}{turn}{{}}</model_state></world_state>"
+    unknown = to_keyframe(parse_world(text.format("")), model)
+    np.testing.assert_array_equal(unknown.value.qpos[:14], model.qpos0[:14])
+    assert "model 'car': one of several free joints may carry it, and none does" in unknown.lost
+    root = "<link_state name='base'><pose>0 0 0 0 0 0</pose></link_state>"
+    robot = robot_from_text("<robot name='car'><link name='base'/></robot>", strict=False)
+    for found in (
+        to_keyframe(parse_world(text.format(root)), model),
+        to_keyframe(parse_world(text.format("")), model, robots={"car": robot}),
+    ):
+        np.testing.assert_array_equal(found.value.qpos[:14], [*model.qpos0[:7], 1, 2, 3, 1, 0, 0, 0])
+        np.testing.assert_array_equal(found.value.qvel[:12], [*[0] * 6, 4, 0, 0, 0, 0, 0])
+        assert "nothing is stated of what the free joint of body 'car/cup' carries: it is as at the start" in found.lost
+    # Of two joints of one name, that with the model's before it is the model's.
+    np.testing.assert_array_equal(unknown.value.qpos[14:], [0.0, 0.5])
+    assert "nothing is stated of MuJoCo's joint 'turn': it is as at the start" in unknown.lost
+
+
 def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
     with pytest.raises(ArrayError, match="qpos"):
         from_keyframe(Keyframe(np.zeros(3), np.zeros(3)), model)
