@@ -225,7 +225,7 @@ def test_with_source_tf_the_node_listens_and_never_publishes(client: Client, set
         own.publish(TFMessage(transforms=[stamped("platform", "base", XYZ)]))
         state = world_from_message(client.call(GetWorldState, f"{NODE}/get_world_state").state)
         placed = {body.name for body in state.bodies if body.pose is not None}
-        return state if {"base", "platform"} <= placed else None
+        return state if {"base", "platform", "odom"} <= placed else None
 
     state = client.until(known, "the pose from TF")
     assert state.model("base").parent == "platform"

@@ -11,12 +11,26 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
+from rclpy import executors
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerGuardCondition
 
 _LOOK_S = 1.0
 """Time between two looks whether the node is told to stop."""
+
+
+class _QuietGuard(SignalHandlerGuardCondition):  # type: ignore[misc, unused-ignore]  # rclpy is typed in part
+    def __del__(self) -> None:
+        # Nor is there anything to take apart where this was not made, because the context was shut down just before.
+        with suppress(AttributeError):
+            super().__del__()
+
+
+# An executor makes one by this name.
+vars(executors)["SignalHandlerGuardCondition"] = _QuietGuard
 
 
 class QuietExecutor(SingleThreadedExecutor):  # type: ignore[misc]  # rclpy is typed in part
