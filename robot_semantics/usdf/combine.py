@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
@@ -69,6 +69,7 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
 
     Raises:
         UnknownNameError: there is no such model or frame.
+        RobotSemanticsError: two of them would be called the same.
     """
     known = {item.name for item in state.bodies}
     for name in names:
@@ -78,6 +79,12 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
     def new(name: str) -> str:
         return names.get(name, name)
 
+    taken: dict[str, str] = {}
+    for name in known:
+        other = taken.setdefault(new(name), name)
+        if other != name:
+            before, after = sorted((name, other))
+            raise RobotSemanticsError(f"'{before}' and '{after}' would both be called '{new(name)}'")
     return replace(
         state,
         models=tuple(replace(model, name=new(model.name), parent=new(model.parent)) for model in state.models),

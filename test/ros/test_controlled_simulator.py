@@ -19,11 +19,15 @@ pytest.importorskip("mujoco", reason="MuJoCo is not installed (pip install 'robo
 pytest.importorskip("mujoco_ros2_control_msgs", reason="mujoco_ros2_control_msgs is not built (make setup)")
 
 import mujoco
+from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
 from mujoco_ros2_control_msgs.srv import SetPause, StepSimulation
 from robot_semantics_interfaces.srv import RestoreSnapshot, SaveSnapshot
+from sensor_msgs.msg import JointState
 from support.controlled_mujoco import CONTROLLER, ControlledMujoco
 from support.nodes import Client, NodeProcess, said
 
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.ros.simulators.controlled_world import ControlledWorld
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.usdf.reader import read_world
 
@@ -254,3 +258,15 @@ def test_controllers_that_cannot_be_switched_on_again_are_named_beside_what_beca
     assert (simulation.at_reset is None) == bool(refused)
     assert answer.message.startswith("nothing restored" if refused else "restored in part")
     assert simulation.running
+
+
+def test_a_body_called_as_the_root_link_of_two_robots_carries_neither() -> None:
+    body = FreeJointState(name="base")
+    body.pose.pose.position.x = 5.0
+    told = ControlledWorld.of("sim", JointState(), FreeJointStateArray(free_joints=[body]))
+    robots = {name: robot_from_text(f"<robot name='{name}'><link name='base'/></robot>") for name in ("one", "two")}
+    (alone,) = told.state({"one": robots["one"]}).models
+    assert alone.name == "one"
+    assert alone.pose is not None
+    assert alone.pose.xyz_rpy[0] == 5.0
+    assert [model.name for model in told.state(robots).models] == ["base"]

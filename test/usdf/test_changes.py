@@ -18,7 +18,7 @@ import pytest
 from scipy.spatial.transform import Rotation, Slerp
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
+from robot_semantics.base.errors import ArrayError, DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -85,6 +85,10 @@ def test_renaming_takes_parents_along() -> None:
     assert (state.models[0].parent, state.frames[0].name) == ("map", "map")
     with pytest.raises(UnknownNameError, match="map"):
         renamed(state, {"mop": "x"})
+    two = WorldState(models=(ModelState("a"), ModelState("b")))
+    assert [model.name for model in renamed(two, {"a": "b", "b": "a"}).models] == ["b", "a"]
+    with pytest.raises(RobotSemanticsError, match="'a' and 'b' would both be called 'b'"):
+        renamed(two, {"a": "b"})
 
 
 def test_split_parts_stand_where_they_stood_and_merge_back() -> None:

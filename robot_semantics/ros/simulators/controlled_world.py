@@ -95,10 +95,12 @@ class ControlledWorld:
                 return names if prefix or owners == [robot] else ()
         return ()
 
-    def body_of(self, robot: str, model: RobotModel) -> str | None:
-        """Return the body that carries a robot on a free joint."""
-        root = model.root_link
-        return next((name for name in (f"{robot}/{root}", robot, root) if name in self.bodies), None)
+    def body_of(self, robot: str, robots: Mapping[str, RobotModel]) -> str | None:
+        """Return the body that carries a robot on a free joint; one called as its root link, if no other's is."""
+        root = robots[robot].root_link
+        alone = [model.root_link for model in robots.values()].count(root) == 1
+        names = (f"{robot}/{root}", robot, *[root] * alone)
+        return next((name for name in names if name in self.bodies), None)
 
     def of_no_robot(self, robots: Mapping[str, RobotModel]) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
         """Return the bodies of no robot by their models' names, and the joints of none: model and name."""
@@ -106,7 +108,7 @@ class ControlledWorld:
             name
             for robot, model in robots.items()
             for joint in model.joints
-            for name in (*self.names_of(robot, joint, robots), self.body_of(robot, model))
+            for name in (*self.names_of(robot, joint, robots), self.body_of(robot, robots))
         }
         bodies: dict[str, str] = {}
         for name in self.bodies:
@@ -158,7 +160,7 @@ class ControlledWorld:
             if names and not joint.virtual:
                 positions, velocities = zip(*(self.joints[part] for part in names), strict=True)
                 joints.append(JointState(joint.name, positions, velocities))
-        body, root = self.body_of(name, robot), self.names_of(name, robot.root_joint, robots)
+        body, root = self.body_of(name, robots), self.names_of(name, robot.root_joint, robots)
         if not joints and body is None and not root:
             return None
         model = ModelState(name, joints=tuple(joints))
@@ -236,7 +238,7 @@ class _Ordering:
 
     def _robot(self, model: ModelState, robot: RobotModel) -> None:
         present, name, root = self.present, model.name, robot.root_joint
-        body, parent = present.body_of(name, robot), root.parent_link or WORLD
+        body, parent = present.body_of(name, self.robots), root.parent_link or WORLD
         if body is not None and root.type is not JointType.PLANAR:
             base = Base(replace(root, type=JointType.FLOATING), WORLD)
         elif present.names_of(name, root, self.robots) or robot.has_virtual_joint:
