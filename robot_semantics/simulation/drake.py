@@ -66,7 +66,7 @@ class DrakeSimulator(JointStateSimulator):
         self._inner = self._world.plant.GetMyMutableContextFromRoot(self._context)
         super().__init__(spec)
         said = (sorted((name, str(digest)) for name, digest in self._digests.items()), spec.timestep, spec.gravity)
-        self._digest = hashlib.sha256(repr((*said, spec.ground, *self._world.surfaces)).encode()).hexdigest()
+        self._digest = hashlib.sha256(repr((*said, spec.ground, self._world.digest)).encode()).hexdigest()
 
     @property
     def notes(self) -> tuple[BuildNote, ...]:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,14 +95,15 @@ class DrakeModel:
 class DrakeWorld:
     """A finalized plant in its diagram, with its robots by name, and what could not be taken as it is.
 
-    `surfaces` has what the descriptions state of surfaces, which is no part of a robot's digest.
+    `digest` is of what is simulated and in no robot's digest: meshes, surfaces, what may not touch, which joints have
+    motors.
     """
 
     diagram: Any
     plant: Any
     models: dict[str, DrakeModel]
     notes: tuple[BuildNote, ...]
-    surfaces: tuple[str, ...]
+    digest: str
 
 
 def build_world(spec: WorldSpec) -> DrakeWorld:
@@ -129,7 +131,7 @@ def build_world(spec: WorldSpec) -> DrakeWorld:
         diagram = builder.Build()
     except RuntimeError as error:
         raise WorldSpecError(f"Drake cannot build the world: {error}") from error
-    return DrakeWorld(diagram, plant, models, tuple(adder.notes), tuple(adder.surfaces))
+    return DrakeWorld(diagram, plant, models, tuple(adder.notes), adder.digest.hexdigest())
 
 
 def rigid(T: FloatArray) -> Any:
@@ -172,7 +174,7 @@ class _Adder:
     def __init__(self, plant: Any, scene_graph: Any) -> None:
         self.plant, self.scene_graph = plant, scene_graph
         self.notes: list[BuildNote] = []
-        self.surfaces: list[str] = []
+        self.digest = hashlib.sha256()
         self.hydroelastic = False
 
     def add(self, spec: ModelSpec) -> DrakeModel:
@@ -261,13 +263,17 @@ class _Adder:
                 raise WorldSpecError(f"{place}: model '{spec.name}': {part}: {error} [{place.path}]") from error
             of_link.setdefault(spec.robot.link_names[link], []).append(geometry)
             self.hydroelastic |= properties.HasProperty("hydroelastic", "compliance_type")
+            if shape.hull is not None:
+                self.digest.update(shape.hull.vertices.tobytes())
             if stated is not None:
-                self.surfaces.append(f"{spec.name} {name} {stated.xml}")
+                self.digest.update(f"{name} {stated.xml}".encode())
                 for words in passed_over(stated):
                     self._note(model, part, f"states {words}")
         filters = self.scene_graph.collision_filter_manager()
         index = spec.robot.link_index
-        for pair in excluded_pairs(spec.robot, [index[name] for name in of_link]):
+        pairs = excluded_pairs(spec.robot, [index[name] for name in of_link])
+        self.digest.update(repr((spec.name, list(of_link), pairs, model.driven)).encode())
+        for pair in pairs:
             first, second = (GeometrySet(of_link[name]) for name in pair)
             filters.Apply(CollisionFilterDeclaration().ExcludeBetween(first, second))
 

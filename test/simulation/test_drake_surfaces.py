@@ -24,6 +24,7 @@ from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 from support.worlds import block, model_from_text
 
+from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.drake import DrakeSimulator
 from robot_semantics.simulation.drake_builder import build_world
@@ -165,6 +166,19 @@ def test_what_drake_passes_over_without_a_word_is_noted_with_the_nearest_name() 
 def test_a_state_goes_on_exactly_only_with_the_surfaces_that_it_was_saved_with() -> None:
     state = parse_world(write_world(DrakeSimulator(WorldSpec((spec(ball(COMPLIANT)),))).capture()))
     same, other = (DrakeSimulator(WorldSpec((spec(ball(inner)),))) for inner in (COMPLIANT, POINT))
+    assert same.restore(state).exact
+    report = other.restore(state)
+    assert report.applied
+    assert not report.exact
+
+
+def test_a_state_goes_on_exactly_only_with_the_pairs_that_do_not_touch_that_it_was_saved_with() -> None:
+    urdf, srdf = example("rover_arm.urdf").read_text(), example("rover_arm.srdf").read_text()
+    pair = next(line for line in srdf.splitlines() if "<disable_collisions" in line and "Adjacent" not in line)
+    same, other = (
+        DrakeSimulator(WorldSpec((model_from_text("rover", urdf, text),))) for text in (srdf, srdf.replace(pair, ""))
+    )
+    state = parse_world(write_world(same.capture()))
     assert same.restore(state).exact
     report = other.restore(state)
     assert report.applied
