@@ -20,12 +20,16 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.world_state import ModelState, WorldState
 
 FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
 """Where x y z qx qy qz qw are in Drake's qw qx qy qz x y z."""
+
+MESHES = (".obj", ".vtk", ".gltf")
+"""The only meshes that may collide in Drake."""
 
 
 def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
@@ -43,10 +47,21 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
             lost.append(f"model '{model.name}': that its base moves in a plane: it is welded where it is")
         if model.robot.semantics.srdf is not None:
             lost.append(f"model '{model.name}': what its SRDF says, its excluded pairs among it")
+        meshes = _unread_meshes(model)
+        if meshes:
+            more = f" and {len(meshes) - 1} more" if meshes[1:] else ""
+            words = f"Drake refuses it for its collision meshes, which are no {', '.join(MESHES)}: '{meshes[0]}'{more}"
+            lost.append(f"model '{model.name}' as it is: {words}")
     lost.append("velocities, commands and the time")
     if spec.ground:
         lost.append("the floor")
     return Converted("\n".join(lines) + "\n", tuple(lost))
+
+
+def _unread_meshes(spec: ModelSpec) -> list[str]:
+    shapes = [collision.geometry for link in spec.robot.links for collision in link.urdf.collisions]
+    names = {shape.filename for shape in shapes if isinstance(shape, Mesh)}
+    return sorted(name for name in names if not name.lower().endswith(MESHES))
 
 
 def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iterator[str]:

@@ -20,7 +20,7 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
 from pydrake.multibody.tree import ModelInstanceIndex
 from pydrake.systems.framework import DiagramBuilder
-from support.worlds import block, model_from_files, model_from_text, rover
+from support.worlds import ROBOTS, block, model_from_files, model_from_text, rover
 
 from robot_semantics.cli.main import main
 from robot_semantics.examples import example
@@ -43,6 +43,7 @@ class Loaded:
     def __init__(self, document: str | Path, ending: str = "") -> None:
         self.plant, self.scene_graph = AddMultibodyPlantSceneGraph(DiagramBuilder(), 0.001)
         parser = Parser(self.plant)
+        parser.package_map().Add("example-robot-data", str(ROBOTS.parent))
         if isinstance(document, Path):
             parser.AddModels(str(document))
         else:
@@ -80,6 +81,18 @@ def test_drake_directives_put_every_link_where_the_simulation_has_it() -> None:
         np.testing.assert_allclose(loaded.pose(model, link), T, atol=1e-9, err_msg=f"{model}/{link}")
     assert any("it is welded where it is" in what for what in written.lost)
     assert any("velocities" in what for what in written.lost)
+
+
+def test_meshes_for_which_drake_refuses_a_robot_are_named(robots: Path) -> None:
+    panda = robots / "panda_description"
+    spec = model_from_files("panda", panda / "urdf/panda.urdf", panda / "srdf/panda.srdf")
+    simulator = MujocoSimulator(WorldSpec((spec,)))
+    written = directives_of(simulator.spec, simulator.capture())
+    with pytest.raises(RuntimeError, match="unsupported extension"):
+        Loaded(written.value, "dmd.yaml")
+    (words,) = [what for what in written.lost if "Drake refuses it" in what]
+    assert words.endswith("meshes/collision/hand.stl' and 8 more")
+    assert not any("Drake refuses" in what for what in directives_of(moved().spec, moved().capture()).lost)
 
 
 def test_an_sdf_world_has_every_link_where_our_kinematics_has_it_at_any_positions(robots: Path, tmp_path: Path) -> None:
