@@ -21,6 +21,7 @@ from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.xml.numbers import number
 
 _Number = TypeVar("_Number", int, float)
+Model = TypeVar("Model", str, str | None)
 
 
 class UsageError(RobotSemanticsError):
@@ -123,6 +124,36 @@ def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, f
     if problems:
         raise kind("\nerror: ".join(problems))
     return found
+
+
+def by_model(option: str, texts: Sequence[str], models: Collection[Model]) -> dict[Model, list[str]]:
+    """Return the values of ``[NAME=]VALUE`` by model; without a name the value is the only model's.
+
+    Raises:
+        UsageError: a value does not say whose it is of several.
+    """
+    result: dict[Model, list[str]] = {model: [] for model in models}
+    names = {str(model): model for model in models}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if equals and name in names:
+            result[names[name]].append(value)
+        elif len(names) == 1:
+            result[next(iter(models))].append(text)
+        else:
+            raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {', '.join(names)}")
+    return result
+
+
+def only(option: str, values: Sequence[str]) -> str | None:
+    """Return the one value of an option for a model, None where it was not given.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if len(values) > 1:
+        raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
+    return values[0] if values else None
 
 
 def nanoseconds(text: str, option: str) -> int:

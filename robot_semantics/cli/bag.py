@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import by_model, only
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot, xacro_of
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.progress import print_all
 
@@ -75,29 +75,20 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
         UsageError: the options name a model that is not there.
     """
     from robot_semantics.model.apply_semantics import apply_semantics
-    from robot_semantics.model.loading import load_robot, robot_from_text
+    from robot_semantics.model.loading import robot_from_text
     from robot_semantics.recording.bag_writer import Described
     from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 
     names = list(dict.fromkeys(model.name for state in loaded.states for model in state.models))
-    files: dict[str, dict[str, str]] = {"urdf": {}, "srdf": {}}
-    for option in files:
-        for text in getattr(arguments, option):
-            name, equals, value = text.partition("=")
-            if not equals or name not in names:
-                if len(names) != 1:
-                    raise UsageError(f"--{option} '{text}': say whose, as in NAME=..., of {', '.join(names)}")
-                name, value = names[0], text
-            files[option][name] = value
-    how: dict[str, Any] = {"strict": False, "implicit_links": arguments.implicit_links, "diagnostics": problems}
+    files = {option: by_model(option, getattr(arguments, option), names) for option in ("urdf", "srdf")}
     result: dict[str, Described] = {}
     for name in names:
         urdf, srdf = loaded.urdf.get(name, ""), loaded.srdf.get(name, "")
-        if name in files["srdf"]:
-            path = Path(files["srdf"][name])
-            srdf = srdf_from_file(path, Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
-        if name in files["urdf"]:
-            model = load_robot(Path(files["urdf"][name]), xacro=xacro_of(arguments), **how)
+        given, semantic = (only(option, files[option][name]) for option in files)
+        if semantic is not None:
+            srdf = srdf_from_file(Path(semantic), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
+        if given is not None:
+            model = read_robot(arguments, given, diagnostics=problems)
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", problems), problems)
             result[name] = Described(model, model.urdf_text, srdf)
@@ -106,8 +97,15 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
             result[name] = Described(None, "", srdf)
             continue
         try:
-            sources: dict[str, Any] = {"urdf_source": f"<{name}>", "srdf_source": f"<{name} semantic>"}
-            model = robot_from_text(urdf, srdf or None, **sources, **how)
+            model = robot_from_text(
+                urdf,
+                srdf or None,
+                strict=False,
+                implicit_links=arguments.implicit_links,
+                urdf_source=f"<{name}>",
+                srdf_source=f"<{name} semantic>",
+                diagnostics=problems,
+            )
         except DescriptionError as error:
             problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
             result[name] = Described(None, urdf, srdf)

@@ -27,7 +27,6 @@ from robot_semantics.cli.problem_policy import policy_of
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.model.apply_semantics import apply_semantics, check_alone
 from robot_semantics.model.foreign_checks import check_foreign
-from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
@@ -181,20 +180,12 @@ class _Check:
         return kind
 
     def _robot(self, file: str) -> RobotModel | None:
-        resolver = PackageResolver(self.arguments.package_path)
         try:
-            model = load_robot(
-                Path(file),
-                strict=False,
-                implicit_links=self.arguments.implicit_links,
-                xacro=inputs.xacro_of(self.arguments),
-                resolver=resolver,
-                diagnostics=self.diagnostics,
-            )
+            model = inputs.read_robot(self.arguments, file, diagnostics=self.diagnostics)
         except DescriptionError as error:
             self._extend(error)
             return None
-        check_files(model.urdf, resolver, self.diagnostics, file)
+        check_files(model.urdf, PackageResolver(self.arguments.package_path), self.diagnostics, file)
         check_foreign(model, self.diagnostics)
         return model
 

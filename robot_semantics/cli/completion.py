@@ -86,40 +86,14 @@ def _states(robot: RobotModel) -> Iterator[str]:
     yield from (f"{group}/{name}" for group, name in robot.semantics.states)
 
 
-def _groups_and_states(robot: RobotModel) -> Iterator[str]:
-    yield from _groups(robot)
-    yield from _states(robot)
-
-
-def _groups(robot: RobotModel) -> Iterable[str]:
-    return robot.semantics.groups
-
-
-def _links(robot: RobotModel) -> Iterable[str]:
-    return robot.link_names
-
-
-def _joints(robot: RobotModel) -> Iterable[str]:
-    return robot.joint_names[1:]
-
-
-def _links_and_joints(robot: RobotModel) -> Iterable[str]:
-    return (*_links(robot), *_joints(robot))
-
-
 # By an argument's name, or by what its help calls its value.
 _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
-    "group": _groups,
-    "GROUP": _groups,
+    **dict.fromkeys(("group", "GROUP"), lambda robot: robot.semantics.groups),
     "GROUP/STATE": _states,
-    "GROUP[/STATE]": _groups_and_states,
-    "JOINT": _joints,
-    "link1": _links,
-    "link2": _links,
-    "LINK": _links,
-    "LINK1": _links,
-    "LINK2": _links,
-    "LINK|JOINT": _links_and_joints,
+    "GROUP[/STATE]": lambda robot: (*robot.semantics.groups, *_states(robot)),
+    "JOINT": lambda robot: robot.joint_names[1:],
+    **dict.fromkeys(("link1", "link2", "LINK", "LINK1", "LINK2"), lambda robot: robot.link_names),
+    "LINK|JOINT": lambda robot: (*robot.link_names, *robot.joint_names[1:]),
 }
 
 

@@ -23,6 +23,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 
 PATIENCE_S = 60.0
+_ENDING_S = 1.0
+"""How long a reader may take to end by itself, once its input is closed."""
 MOST_SILENT = 3
 """After so many cases without an answer in time no more are asked: a thousand would take a day."""
 LONGEST_ANSWER = 2**24
@@ -125,9 +127,6 @@ class Reader:
         _kill(process)
         process.stdout.close()
         return process.wait()
-
-
-_ENDING_S = 1.0
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

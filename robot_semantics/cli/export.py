@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.argument_values import UsageError, nanoseconds, whole
+from robot_semantics.cli.argument_values import UsageError, by_model, nanoseconds, only, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -213,11 +213,11 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
     if not models:
         models[None] = ""
     given = {
-        option: _by_name(option, getattr(arguments, option), models)
+        option: by_model(option, getattr(arguments, option), models)
         for option in ("urdf", "srdf", "joint_states", "odometry")
     }
     for key, namespace in models.items():
-        urdf, srdf, odometry = (_only(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
+        urdf, srdf, odometry = (only(option, given[option][key]) for option in ("urdf", "srdf", "odometry"))
         yield RobotRequest(
             key,
             namespace,
@@ -228,27 +228,6 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
             arguments.implicit_links,
             xacro_of(arguments),
         )
-
-
-def _by_name(option: str, texts: Sequence[str], models: dict[str | None, str]) -> dict[str | None, list[str]]:
-    """Return the values of ``[NAME=]VALUE`` by model; without a name the value is the only model's."""
-    result: dict[str | None, list[str]] = {model: [] for model in models}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if equals and name in models:
-            result[name].append(value)
-        elif len(models) > 1:
-            known = ", ".join(str(model) for model in models)
-            raise UsageError(f"--{option.replace('_', '-')} '{text}': say whose, as in NAME=..., of {known}")
-        else:
-            result[next(iter(models))].append(text)
-    return result
-
-
-def _only(option: str, values: Sequence[str]) -> str | None:
-    if len(values) > 1:
-        raise UsageError(f"--{option.replace('_', '-')} is given twice for one robot")
-    return values[0] if values else None
 
 
 @contextmanager

@@ -14,7 +14,6 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
@@ -28,8 +27,10 @@ from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
 
-ALWAYS_SHOWN = frozenset({"link-frames-moved", "unused-argument"})
-"""Warnings that every command prints as they are, because what it computes is not what the file says."""
+ALWAYS_SHOWN = frozenset(
+    {"link-frames-moved", "unused-argument", "not-shown", "unshown-mesh", "far-from-convex", "mesh-unit"}
+)
+"""Kinds of warnings that every command prints: what it computes is not what the file says, or `check` does not tell."""
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False) -> None:
@@ -107,28 +108,40 @@ def add_package_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def read_robot(
+    arguments: argparse.Namespace, urdf: str, srdf: str | None = None, diagnostics: Diagnostics | None = None
+) -> RobotModel:
+    """Return the robot of two files, read leniently, as the arguments say how; problems go to `diagnostics`.
+
+    Raises:
+        DescriptionError: the URDF gives no tree, or a file cannot be read.
+    """
+    # Imported here: a command that only prints its help need not load the readers.
+    from robot_semantics.model.loading import load_robot
+    from robot_semantics.model.resources import PackageResolver
+
+    return load_robot(
+        urdf,
+        srdf or None,
+        strict=False,
+        implicit_links=arguments.implicit_links,
+        xacro=xacro_of(arguments),
+        resolver=PackageResolver(getattr(arguments, "package_path", ())),
+        diagnostics=diagnostics,
+    )
+
+
 def load(arguments: argparse.Namespace) -> RobotModel:
     """Load the robot that the arguments name, leniently unless ``--strict``; problems go to stderr.
 
     Raises:
         DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
     """
-    # Imported here: a command that only prints its help need not load the readers.
     from robot_semantics.model.apply_semantics import OTHER_ROBOT
-    from robot_semantics.model.loading import load_robot
-    from robot_semantics.model.resources import PackageResolver
 
     diagnostics = Diagnostics()
     try:
-        model = load_robot(
-            Path(arguments.urdf),
-            Path(arguments.srdf) if arguments.srdf else None,
-            strict=False,
-            implicit_links=arguments.implicit_links,
-            xacro=xacro_of(arguments),
-            resolver=PackageResolver(arguments.package_path),
-            diagnostics=diagnostics,
-        )
+        model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
     except DescriptionError:
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
         raise

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.progress import print_all
@@ -36,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Draw; 0 done, 1 problems in the series."""
-    from robot_semantics.model.loading import load_robot
     from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
     from robot_semantics.recording.target import whole_or_nothing
 
@@ -44,13 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
         if arguments.urdf:
-            robot = load_robot(
-                arguments.urdf,
-                strict=False,
-                implicit_links=arguments.implicit_links,
-                xacro=xacro_of(arguments),
-                diagnostics=problems,
-            )
+            robot = read_robot(arguments, arguments.urdf, diagnostics=problems)
             limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
             data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
         out = Path(arguments.output)

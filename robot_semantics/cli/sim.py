@@ -21,7 +21,13 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.cli.argument_values import UsageError, output_file, real, whole
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, print_diagnostics, print_report, xacro_of
+from robot_semantics.cli.inputs import (
+    add_package_argument,
+    add_reading_arguments,
+    print_diagnostics,
+    print_report,
+    xacro_of,
+)
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output, check_not_there
 from robot_semantics.cli.progress import Bar
@@ -30,8 +36,6 @@ from robot_semantics.simulation.engines import ENGINES
 from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.world_state import WorldState
-
-EXIT_OK = 0
 
 _EXPORTS = {".xml": "mjcf", ".sdf": "sdf", ".dmd.yaml": "directives"}
 """What a world is exported as, by the ending of the file."""
@@ -90,13 +94,7 @@ def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-ground", action="store_true", help="without the floor at z = 0")
     parser.add_argument("--partial", action="store_true", help="start even where not all of the world can be restored")
     parser.add_argument("--strict", action="store_true", help="refuse robots that have any error")
-    parser.add_argument(
-        "--package-path",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="a package, or a folder of packages, that package:// may name; may be given several times",
-    )
+    add_package_argument(parser)
     add_reading_arguments(parser)
 
 
@@ -163,7 +161,7 @@ def _run(arguments: argparse.Namespace) -> int:
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,
     )
-    return EXIT_OK
+    return 0
 
 
 def _steps_between(arguments: argparse.Namespace) -> int | None:
@@ -213,7 +211,7 @@ def _export(arguments: argparse.Namespace) -> int:
     kind = format_of(arguments.output, _EXPORTS, "mjcf")
     if kind == "mjcf":
         save_bytes(mjcf_of(simulator).encode(), arguments.output)
-        return EXIT_OK
+        return 0
     output, state = Path(arguments.output), simulator.capture()
     meshes = ObjMeshes(output.with_name(f"{output.stem}_meshes"))
     if kind == "sdf":
@@ -227,14 +225,14 @@ def _export(arguments: argparse.Namespace) -> int:
         path.parent.mkdir(exist_ok=True)
         save_bytes(obj_of(surface).encode(), str(path))
     save_bytes(converted.value.encode(), arguments.output)
-    return EXIT_OK
+    return 0
 
 
 def _example(arguments: argparse.Namespace) -> int:
     from robot_semantics.examples import example
 
     print(example(arguments.name))
-    return EXIT_OK
+    return 0
 
 
 def _add_example_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,6 +20,7 @@ from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.inputs import ros_needed
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.lines import say
+from robot_semantics.state.cdr import stamp_ns
 
 EXIT_OK, EXIT_PROBLEMS = 0, 1
 
@@ -34,7 +35,7 @@ def _save(arguments: argparse.Namespace) -> int:
     saved = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
     if arguments.json:
         missing = [str(item) for item in saved.missing]
-        plain = {"path": saved.answer.path, "time_ns": _nanoseconds(saved.answer.stamp), "missing": missing}
+        plain = {"path": saved.answer.path, "time_ns": stamp_ns(saved.answer.stamp), "missing": missing}
         print_result(arguments, {**plain, "items": [_plain(item) for item in saved.missing]})
     else:
         say(saved.answer.path)
@@ -103,7 +104,7 @@ def _text_of(path: str) -> str:
 
 def _list(arguments: argparse.Namespace) -> int:
     rows = [
-        {"name": info.name, "time_ns": _nanoseconds(info.stamp), "comment": info.comment}
+        {"name": info.name, "time_ns": stamp_ns(info.stamp), "comment": info.comment}
         for info in _call(arguments, "list").answer.snapshots
     ]
     if arguments.json:
@@ -137,10 +138,6 @@ def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool =
     with ros_needed("talking to a node"):
         from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
     return call_snapshot_service(arguments.node, operation, arguments.timeout, must_succeed=must_succeed, **request)
-
-
-def _nanoseconds(stamp: Any) -> int:
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
 
 
 def _plain(item: Any) -> dict[str, object]:

@@ -22,9 +22,8 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.model.authoring import check_change
-from robot_semantics.model.loading import load_robot, robot_from_text
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf
-from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.xml.edit import XmlText
@@ -101,7 +100,7 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    robot = _robot(arguments)
+    robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
     if arguments.output is None:
@@ -148,7 +147,7 @@ def _rename(arguments: argparse.Namespace) -> int:
     robot = robot_from_text(
         urdf.utf8.decode(), strict=False, urdf_source=arguments.urdf, implicit_links=arguments.implicit_links
     )
-    robot_before = _robot(arguments)
+    robot_before = inputs.read_robot(arguments, arguments.urdf)
     found = check_change(before, text, robot, robot_before, renamed)
     inputs.print_diagnostics(notes)
     inputs.print_diagnostics(found)
@@ -179,19 +178,9 @@ def finish(
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
     """Return the robot of ``--urdf``; without one, a note says what that means."""
     if arguments.urdf is not None:
-        return _robot(arguments)
+        return inputs.read_robot(arguments, arguments.urdf)
     print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
     return None
-
-
-def _robot(arguments: argparse.Namespace) -> RobotModel:
-    return load_robot(
-        arguments.urdf,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=inputs.xacro_of(arguments),
-        resolver=PackageResolver(arguments.package_path),
-    )
 
 
 COMMAND = Command(

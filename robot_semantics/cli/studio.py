@@ -20,7 +20,6 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import port, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
-from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 
 if TYPE_CHECKING:
@@ -78,14 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def opened() -> tuple[RobotModel, tuple[Part, ...], Diagnostics]:
         problems = Diagnostics()
-        robot = load_robot(
-            arguments.urdf,
-            None,
-            strict=False,
-            implicit_links=arguments.implicit_links,
-            xacro=inputs.xacro_of(arguments),
-            diagnostics=problems,
-        )
+        robot = inputs.read_robot(arguments, arguments.urdf, diagnostics=problems)
         if arguments.strict:
             problems.raise_if_failed(strict=True)
         parts = robot_parts(robot, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))

@@ -15,7 +15,7 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
-from robot_semantics.cli.argument_values import UsageError, real
+from robot_semantics.cli.argument_values import real
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
@@ -34,19 +34,22 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="SECOND", help="world state")
     parser.add_argument(
         "--tolerance",
+        type=_tolerance,
         action="append",
         default=[],
         metavar="[KIND=]X",
         help=f"largest distance that is no difference, for all kinds ({DEFAULT_TOLERANCE:g}) or for one: {kinds}",
     )
-    parser.add_argument("--ignore", action="append", default=[], metavar="KIND", help="do not look at this kind")
+    parser.add_argument(
+        "--ignore", type=_kind, action="append", default=[], metavar="KIND", help="do not look at this kind"
+    )
     usdf_files.add_robot_options(parser)
     add_json_argument(parser)
 
 
 def run_diff(arguments: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
-    general, tolerances = _tolerances(arguments.tolerance)
+    tolerances: dict[Kind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     first, second = usdf_files.read_states([arguments.first, arguments.second])
     robots = {
         **usdf_files.robots(arguments, second, arguments.second),
@@ -57,9 +60,9 @@ def run_diff(arguments: argparse.Namespace) -> int:
         first,
         second,
         robots=robots,
-        tolerances=tolerances,
-        tolerance=general,
-        ignore=[_kind(word) for word in arguments.ignore],
+        tolerances={kind: value for kind, value in tolerances.items() if kind is not None},
+        tolerance=tolerances[None],
+        ignore=arguments.ignore,
     )
     if arguments.json:
         print_result(arguments, {"equal": not found, "differences": [difference.as_json() for difference in found]})
@@ -90,23 +93,13 @@ def _shown(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _tolerances(words: list[str]) -> tuple[float, dict[Kind, float]]:
-    """Return the general tolerance and those of single kinds."""
-    general, special = DEFAULT_TOLERANCE, {}
-    for word in words:
-        kind, equals, value = word.rpartition("=")
-        try:
-            tolerance = real(0.0)(value)
-        except argparse.ArgumentTypeError as error:
-            raise UsageError(f"--tolerance: {error}") from None
-        if equals:
-            special[_kind(kind)] = tolerance
-        else:
-            general = tolerance
-    return general, special
+def _tolerance(word: str) -> tuple[Kind | None, float]:
+    """Return a tolerance and its kind, None for that of all others."""
+    kind, equals, value = word.rpartition("=")
+    return (_kind(kind) if equals else None), real(0.0)(value)
 
 
 def _kind(word: str) -> Kind:
     if word not in _KINDS:
-        raise UsageError(str(UnknownNameError("kind of difference", word, _KINDS)))
+        raise argparse.ArgumentTypeError(str(UnknownNameError("kind of difference", word, _KINDS)))
     return _KINDS[word]

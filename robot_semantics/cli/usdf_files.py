@@ -25,7 +25,6 @@ from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_places import Origin
 from robot_semantics.convert.json_form import parse_json, world_to_json
-from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
@@ -44,13 +43,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Declare which robots the states are about; what ``rs:description`` names is found without them."""
     parser.add_argument("--urdf", metavar="URDF", help="the robot of the model with its name, or of the only model")
     parser.add_argument("--srdf", metavar="SRDF", help="its semantics")
-    parser.add_argument(
-        "--package-path",
-        metavar="DIR",
-        action="append",
-        default=[],
-        help="a folder of packages, for package:// (repeatable)",
-    )
+    inputs.add_package_argument(parser)
     parser.add_argument(
         "--no-robots", action="store_true", help="do not read the robot files that the world state names"
     )
@@ -71,7 +64,7 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
 
 def finder(arguments: argparse.Namespace, path: str) -> FileFinder:
     """Return what finds the robot files that the world state in the file `path` names."""
-    resolver = PackageResolver([Path(folder) for folder in arguments.package_path])
+    resolver = PackageResolver(arguments.package_path)
     return lambda uri: resolver.resolve(uri, Path(path))
 
 
@@ -79,16 +72,7 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
     """Return the robot of ``--urdf`` and ``--srdf``, loaded leniently, None without them."""
     if arguments.urdf is None:
         return None
-    srdf = None if arguments.srdf is None else Path(arguments.srdf)
-    urdf = Path(arguments.urdf)
-    return load_robot(
-        urdf,
-        srdf,
-        strict=False,
-        implicit_links=arguments.implicit_links,
-        xacro=inputs.xacro_of(arguments),
-        diagnostics=diagnostics,
-    )
+    return inputs.read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
 
 
 def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:

@@ -173,7 +173,7 @@ def export_bag(task: FleetTask) -> FleetRow:
     try:
         content = content_digest(bag)
     except (OSError, BagError) as error:
-        return FleetRow(str(bag), error=str(error), wanted=task.wanted)
+        return FleetRow(str(bag), error=_reason(error), wanted=task.wanted)
     before = _kept_row(kept)
     # What is not the result of an earlier run is somebody's own.
     ours = before is not None and before.result == task.name and out.exists()
@@ -195,7 +195,7 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
         report = export(replace(task.request, out=out, force=True), problems)
     except (RobotSemanticsError, OSError) as error:
         listed = tuple(str(problem) for problem in problems)
-        return FleetRow(str(bag), error=str(error), problems=listed, **about)
+        return FleetRow(str(bag), error=_reason(error), problems=listed, **about)
     # One bag must never be the end of the others, whatever is in it.
     except Exception as error:  # noqa: BLE001
         return FleetRow(str(bag), error=f"{type(error).__name__}: {error}", **about)
@@ -216,6 +216,13 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
         tuple(str(problem) for problem in problems),
         **about,
     )
+
+
+def _reason(error: RobotSemanticsError | OSError) -> str:
+    """Return in plain words why nothing was written."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def content_digest(bag: Path) -> str:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ from typing import Literal
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.model.collada_unit import is_y_up
+from robot_semantics.model.link_checks import materials_by_name
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -82,7 +83,7 @@ def robot_parts(
     Raises:
         MissingExtraError: the description names mesh files, and trimesh is not installed.
     """
-    named = _named_colours(model.urdf)
+    named = materials_by_name(model.urdf)
     bare = not any(link.urdf.visuals for link in model.links)
     parts = []
     y_ups: list[urdf_tree.Mesh] = []
@@ -131,18 +132,8 @@ def _surface(
     return surface, y_up
 
 
-def _named_colours(robot: urdf_tree.Robot) -> dict[str, Rgba]:
-    """Return the colours by name: those of the robot first, then those that a visual gives a name to."""
-    materials = list(robot.materials)
-    materials += [visual.material for link in robot.links for visual in link.visuals if visual.material is not None]
-    found: dict[str, Rgba] = {}
-    for material in materials:
-        if material.name and material.rgba is not None:
-            found.setdefault(material.name, material.rgba)
-    return found
-
-
-def _colour(material: urdf_tree.Material | None, named: dict[str, Rgba]) -> Rgba | None:
-    if material is None:
-        return None
-    return material.rgba if material.rgba is not None else named.get(material.name or "")
+def _colour(material: urdf_tree.Material | None, named: Mapping[str, urdf_tree.Material]) -> Rgba | None:
+    if material is None or material.rgba is not None:
+        return None if material is None else material.rgba
+    meant = named.get(material.name or "")
+    return None if meant is None else meant.rgba

@@ -208,6 +208,16 @@ def test_other_commands_have_one_line_for_all_warnings(run: RunCommand, odd: Pat
     assert run("show", odd).err == "3 warnings: see 'robot_semantics check'\n"
 
 
+def test_what_check_does_not_tell_is_told_by_the_command_itself(run: RunCommand, odd: Path, tmp_path: Path) -> None:
+    lost = '<visual><geometry><mesh filename="package://nowhere/a.stl"/></geometry></visual>'
+    odd.write_text(ODD.replace('<link name="a"/>', f'<link name="a">{lost}{lost}</link>'))
+    first, last = run("view", odd, "--html", tmp_path / "out.html").err.splitlines()
+    assert "warning: not shown: 'package://nowhere/a.stl' is not found" in first
+    assert first.endswith("(unshown-mesh, 2 times)")
+    assert last == "3 warnings: see 'robot_semantics check'"
+    assert len(run("check", odd, "--all", "--ignore", "missing-mesh").out.splitlines()) == 4
+
+
 def test_explain_prints_a_page_and_lists_them(run: RunCommand) -> None:
     page = run("explain", "unknown-link", "zero-axis")
     assert page.code == 0

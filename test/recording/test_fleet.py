@@ -61,6 +61,14 @@ def test_each_bag_has_a_result_and_a_row_and_one_failure_is_not_the_end(tools: A
         assert row["robots"] == ([] if name == "nonsense.mcap" else ["rover_arm"])
 
 
+def test_a_link_to_a_bag_that_is_gone_is_told_in_words(tools: Any, fleet: Path) -> None:
+    (fleet / "day0" / "gone.mcap").symlink_to(fleet / "moved.mcap")
+    code, _, stderr = tools.run("export", fleet / "day0", "--each", "-o", tools.folder / "out")
+    assert code == 1
+    assert f"gone.mcap: error: {fleet / 'day0' / 'gone.mcap'}: No such file or directory" in stderr
+    assert "[Errno" not in stderr
+
+
 def test_what_was_done_is_not_done_again_unless_bag_or_request_change(tools: Any, fleet: Path) -> None:
     out = tools.folder / "out"
     command = ["export", fleet / "day0", "--each", "--every", "0.1", "--format", "npz", "-o", out]

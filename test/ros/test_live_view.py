@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from support.nodes import RUNNING, Client, NodeProcess, joint_state
+from std_msgs.msg import String
+from support.nodes import LATCHED, RUNNING, Client, NodeProcess, joint_state, text
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.examples import example
-from robot_semantics.ros.tools.live_view import LiveRobots, joint_positions
+from robot_semantics.ros.tools.live_view import PATIENCE_S, LiveRobots, joint_positions
 from robot_semantics.viewer.scene import link_poses
 
 pytestmark = pytest.mark.ros
@@ -177,6 +178,23 @@ def test_several_robots_each_stand_where_their_own_joints_say(
         assert list(heard[0].position) == [0.75]
     with pytest.raises(RobotSemanticsError, match="several robots run that could be meant: left, right"):
         joint_positions(20.0, "rover_arm")
+
+
+def test_a_robot_that_is_announced_is_waited_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
+    for process in RUNNING[:]:
+        process.stop()
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(LiveRobots, "/robot_semantics", 60.0, (), Diagnostics())
+        early, late = (client.publisher(String, f"{name}/robot_description", LATCHED) for name in ("early", "late"))
+        early.publish(text(PARAMETERS["robot_description"]))
+        client.spin_for(3 * PATIENCE_S)
+        assert not found.done()
+        late.publish(text(PARAMETERS["robot_description"]))
+        while not found.done():
+            client.spin_for(0.1)
+    with found.result() as live:
+        assert [actor.name for actor in live.scene.actors] == ["early", "late"]
 
 
 def test_without_a_node_it_says_so(node: NodeProcess, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,14 +15,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import rclpy
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.tools.heard_robots import LATCHED, Finding, Heard
+from robot_semantics.ros.tools.own_node import own_node
 
 DISCOVERY_SECONDS = 8.0
 LOOK_SECONDS = 0.2
@@ -42,27 +41,15 @@ def _settings() -> str:
 
 def _discovery() -> Finding:
     """Let two participants of this process, which share nothing, find and hear each other."""
-    contexts = (Context(), Context())
-    for context in contexts:
-        rclpy.init(context=context, args=[])
-    nodes = [Node(f"rs_doctor_{os.getpid()}_{i}", context=c, enable_rosout=False) for i, c in enumerate(contexts)]
-    executor = SingleThreadedExecutor(context=contexts[1])
-    heard: list[Any] = []
-    try:
-        topic = f"rs_doctor_{os.getpid()}"
-        publisher = nodes[0].create_publisher(String, topic, LATCHED)
-        nodes[1].create_subscription(String, topic, heard.append, LATCHED)
-        executor.add_node(nodes[1])
+    topic, heard = f"rs_doctor_{os.getpid()}", list[Any]()
+    with own_node(f"{topic}_0") as (speaker, _), own_node(f"{topic}_1") as (listener, executor):
+        publisher = speaker.create_publisher(String, topic, LATCHED)
+        listener.create_subscription(String, topic, heard.append, LATCHED)
         publisher.publish(String(data="heard"))
         start = time.monotonic()
         while not heard and time.monotonic() - start < DISCOVERY_SECONDS:
             executor.spin_once(timeout_sec=0.1)
         took = time.monotonic() - start
-    finally:
-        executor.shutdown()
-        for node, context in zip(nodes, contexts, strict=True):
-            node.destroy_node()
-            rclpy.shutdown(context=context)
     if heard:
         return Finding("ok", f"discovery: a node hears another one after {took:.2f} s")
     return Finding(
@@ -73,12 +60,7 @@ def _discovery() -> Finding:
 
 
 def _running(listen: float) -> Iterator[Finding]:
-    context = Context()
-    rclpy.init(context=context, args=[])
-    node = Node(f"rs_doctor_{os.getpid()}", context=context, enable_rosout=False)
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    try:
+    with own_node(f"rs_doctor_{os.getpid()}") as (node, executor):
         heard = Heard(node)
         end = time.monotonic() + listen
         look = 0.0
@@ -95,10 +77,6 @@ def _running(listen: float) -> Iterator[Finding]:
         yield Finding("ok", f"running nodes: {', '.join(others)}")
         yield from heard.told(listen)
         yield from _mistakes(node, heard, others)
-    finally:
-        executor.shutdown()
-        node.destroy_node()
-        rclpy.shutdown(context=context)
 
 
 def _mistakes(node: Node, heard: Heard, others: list[str]) -> Iterator[Finding]:

@@ -12,18 +12,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
-import rclpy
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -36,6 +33,7 @@ from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
+from robot_semantics.ros.tools.own_node import own_node
 from robot_semantics.ros.tools.service_caller import ServiceCaller, ServiceError
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
@@ -48,8 +46,7 @@ from robot_semantics.viewer.scene import Actor, Moment, Scene
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
 
 PATIENCE_S = 1.0
-"""How long SRDFs and other robots may come after the first URDF, and a node may take to answer before it is asked again
-[s]."""
+"""How long SRDFs and robots may come after each other, and a node may take to answer before it is asked again [s]."""
 
 URDF, SRDF = "robot_description", "robot_description_semantic"
 
@@ -93,12 +90,9 @@ class LiveRobots:
         self._texts: dict[str, dict[str, str]] = {}
         self._described: set[str] = set()
         self._commands: dict[str, Any] = {}
-        self._context = Context()
-        rclpy.init(args=[], context=self._context)
-        self._node = Node("robot_semantics_view", context=self._context, enable_rosout=False)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
+        self._open = ExitStack()
         try:
+            self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
             for topic, profile in (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER)):
                 self._node.create_subscription(TFMessage, topic, self._heard, qos.fresh(profile))
             spaces = self._spaces()
@@ -109,7 +103,7 @@ class LiveRobots:
             self._actors = {robot.actor.name: robot.actor for robot in self.robots}
             self.scene = Scene(", ".join(self._actors), tuple(self._actors.values()), (self._moment(),))
         except BaseException:
-            self._close()
+            self._open.close()
             raise
         self._stopping = False
         self._thread = threading.Thread(target=self._spin, name="live_view", daemon=True)
@@ -124,7 +118,7 @@ class LiveRobots:
         self._stopping = True
         self._executor.wake()
         self._thread.join(5.0)
-        self._close()
+        self._open.close()
 
     def wait(self, seen: int, timeout: float) -> tuple[int, Moment] | None:
         """Return the newest moment and its number once that is above `seen`; None if none came in `timeout` seconds."""
@@ -194,8 +188,13 @@ class LiveRobots:
         return SnapshotStore(Path(folder).expanduser())
 
     def _spaces(self) -> list[str]:
-        """Return the namespaces in which robots are described, when as many as come together have come."""
-        end, first = time.monotonic() + self._timeout_s, True
+        """Return the namespaces in which robots are described, when those that are announced have come.
+
+        What comes within `PATIENCE_S` of another belongs to it; what is announced and does not come is left out in the
+        end.
+        """
+        end = time.monotonic() + self._timeout_s
+        quiet, known = end, 0
         while True:
             for topic, types in self._node.get_topic_names_and_types():
                 space, _, kind = topic.rpartition("/")
@@ -204,10 +203,13 @@ class LiveRobots:
                     self._node.create_subscription(String, topic, self._taker(space, kind), qos.fresh(qos.LATCHED))
             self._executor.spin_once(timeout_sec=0.05)
             found = sorted(space for space, texts in self._texts.items() if URDF in texts)
-            if found and first:
-                end, first = time.monotonic() + PATIENCE_S, False
+            news = len(self._described) + sum(map(len, self._texts.values()))
+            if found and news > known:
+                quiet, known = time.monotonic() + PATIENCE_S, news
+            published = {topic for topic in self._described if self._node.count_publishers(topic)}
+            announced = {topic.removesuffix(f"/{URDF}") for topic in published if topic.endswith(f"/{URDF}")}
             whole = found == [""] and self._described == {f"/{URDF}", f"/{SRDF}"} and SRDF in self._texts[""]
-            if found and (whole or time.monotonic() > end):
+            if found and (whole or (time.monotonic() > quiet and announced <= set(found)) or time.monotonic() > end):
                 return found
             if time.monotonic() > end:
                 raise RobotSemanticsError(
@@ -262,7 +264,7 @@ class LiveRobots:
             self._news.notify_all()
 
     def _spin(self) -> None:
-        while not self._stopping and self._context.ok():
+        while not self._stopping and self._node.context.ok():
             self._executor.spin_once(timeout_sec=0.5)
 
     def _moment(self) -> Moment:
@@ -278,11 +280,6 @@ class LiveRobots:
             {name: pose_in_world(name, self._transforms) for name in self._transforms if name not in links},
             {name: pose_in_world(frame, self._transforms) if frame else np.eye(4) for name, frame in parents.items()},
         )
-
-    def _close(self) -> None:
-        self._executor.shutdown()
-        self._node.destroy_node()
-        self._context.try_shutdown()
 
 
 def _when(time_ns: int) -> str:

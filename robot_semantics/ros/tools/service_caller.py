@@ -10,42 +10,28 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
+from contextlib import ExitStack
 from typing import Any
 
-import rclpy
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.tools.own_node import own_node
 
 
 class ServiceError(RobotSemanticsError):
     """A service is not there or does not answer; the message says which."""
 
 
-class ServiceCaller:
-    """A short-lived node in a context of its own; use it in a ``with`` statement."""
+class ServiceCaller(ExitStack):
+    """A short-lived node; use it in a ``with`` statement."""
 
     def __init__(self, timeout_s: float = 10.0) -> None:
         """`timeout_s` is how long a service may take to be found, and again to answer [s]."""
+        super().__init__()
         self.timeout_s = timeout_s
-        self._context = Context()
 
     def __enter__(self) -> ServiceCaller:
-        rclpy.init(args=[], context=self._context)
-        self._node = Node("robot_semantics_cli", context=self._context, enable_rosout=False)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
+        self._node, self._executor = self.enter_context(own_node("robot_semantics_cli"))
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._executor.shutdown()
-        self._node.destroy_node()
-        self._context.try_shutdown()
 
     def call(self, kind: Any, service: str, /, **request: Any) -> Any:
         """Return a service's answer, which may be that it failed.
