@@ -10,7 +10,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, Place, Severity
 from robot_semantics.base.errors import DescriptionError
@@ -31,6 +32,31 @@ A document in which every name is wrong would take minutes otherwise; its later 
 """
 
 
+FoundLater = Place | Callable[[], Place]
+"""A place, or what finds it: most problems of a document that loads are never read, and where one stands takes long."""
+
+
+class _Report(NamedTuple):
+    """A problem of which place and suggestion are found when somebody reads it; `name` is None where none is wanted."""
+
+    severity: Severity
+    code: str
+    message: str
+    place: FoundLater
+    name: str | None
+    valid: Collection[str]
+
+    def finished(self) -> Diagnostic:
+        near = () if self.name is None else nearest_names(self.name, self.valid)
+        certain = self.name is not None and is_meant(self.name, near)
+        suggestion = next(iter(near), None)
+        return Diagnostic(self.severity, self.code, self.message, _found(self.place), suggestion, certain=certain)
+
+
+def _found(place: FoundLater) -> Place:
+    return place if isinstance(place, Place) else place()
+
+
 class Diagnostics:
     """Collects the problems of one or several documents, so that all are reported together.
 
@@ -39,72 +65,85 @@ class Diagnostics:
     """
 
     def __init__(self) -> None:
-        self._items: list[Diagnostic] = []
+        self._finished: list[Diagnostic] = []
+        self._reports: list[_Report] = []
         self._counts: Counter[Severity] = Counter()
         self._more: dict[Severity, Diagnostic] = {}
         self._comparisons = MAX_COMPARISONS
 
     def error(
-        self, code: str, message: str, place: Place, *, name: str | None = None, valid: Collection[str] = ()
+        self, code: str, message: str, place: FoundLater, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
-        """Add an error; with `name` and `valid` the nearest valid name is suggested."""
+        """Add an error; with `name` and `valid`, which must not change any more, the nearest name is suggested."""
         self._add(Severity.ERROR, code, message, place, name, valid)
 
     def warning(
-        self, code: str, message: str, place: Place, *, name: str | None = None, valid: Collection[str] = ()
+        self, code: str, message: str, place: FoundLater, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
-        """Add a warning; with `name` and `valid` the nearest valid name is suggested."""
+        """Add a warning; `name` and `valid` as of `error`."""
         self._add(Severity.WARNING, code, message, place, name, valid)
 
-    def note(self, code: str, message: str, place: Place) -> None:
+    def note(self, code: str, message: str, place: FoundLater) -> None:
         """Add a note, which never counts against a document."""
         self._add(Severity.NOTE, code, message, place, None, ())
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
         """Add every problem of another collection."""
         for item in diagnostics:
-            self._keep(item)
+            if item.code != MORE and self._counts[item.severity] < MAX_KEPT:
+                self._items.append(item)
+                self._counts[item.severity] += item.count
+            else:
+                self._count_more(item.severity, item.place, item.count)
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
         """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
-        return next(iter(self._near(name, valid)), None)
+        return next(iter(nearest_names(name, valid)), None) if self._may_compare(valid) else None
 
-    def _near(self, name: str, valid: Collection[str]) -> tuple[str, ...]:
+    def _may_compare(self, valid: Collection[str]) -> bool:
         if len(valid) > self._comparisons:
-            return ()
+            return False
         self._comparisons -= len(valid)
-        return nearest_names(name, valid)
+        return True
 
     def count(self, severity: Severity) -> int:
         """Return how many problems of a severity have been added, kept or not."""
         return self._counts[severity]
 
     def _add(
-        self, severity: Severity, code: str, message: str, place: Place, name: str | None, valid: Collection[str]
+        self, severity: Severity, code: str, message: str, place: FoundLater, name: str | None, valid: Collection[str]
     ) -> None:
-        near = () if name is None else self._near(name, valid)
-        certain = name is not None and is_meant(name, near)
-        self._keep(Diagnostic(severity, code, message, place, next(iter(near), None), certain=certain))
+        if name is not None and not self._may_compare(valid):
+            name = None
+        if self._counts[severity] < MAX_KEPT:
+            self._reports.append(_Report(severity, code, message, place, name, valid))
+            self._counts[severity] += 1
+        else:
+            self._count_more(severity, place, 1)
 
-    def _keep(self, item: Diagnostic) -> None:
-        severity = item.severity
-        self._counts[severity] += item.count
-        if item.code != MORE and self._counts[severity] <= MAX_KEPT:
-            self._items.append(item)
-            return
-        first = self._more.get(severity, item)
-        count = item.count + (first.count if severity in self._more else 0)
+    def _count_more(self, severity: Severity, place: FoundLater, count: int) -> None:
+        self._counts[severity] += count
+        if severity in self._more:
+            place = self._more[severity].place
+            count += self._more[severity].count
         what = severity.value if count == 1 else f"{severity.value}s"
-        self._more[severity] = Diagnostic(
-            severity, MORE, f"and {count:,} more {what} from here on", first.place, None, count
-        )
+        message = f"and {count:,} more {what} from here on"
+        self._more[severity] = Diagnostic(severity, MORE, message, _found(place), None, count)
+
+    @property
+    def _items(self) -> list[Diagnostic]:
+        """The problems that are kept, in the order in which they came."""
+        self._finished += [report.finished() for report in self._reports]
+        self._reports.clear()
+        return self._finished
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Iterate in document order; sources stay in the order in which they were first reported."""
+        items = self._items
         rank: dict[str, int] = {}
-        for item in self._items:
+        for item in items:
             rank.setdefault(item.place.source, len(rank))
-        yield from sorted(self._items, key=lambda d: (rank[d.place.source], d.place.line, d.place.column))
+        yield from sorted(items, key=lambda d: (rank[d.place.source], d.place.line, d.place.column))
         yield from (self._more[severity] for severity in Severity if severity in self._more)
 
     def __len__(self) -> int:

@@ -86,7 +86,7 @@ def _child_origins(reader: UrdfReader, taken_out: list[ChildOrigin]) -> dict[str
     _, plan = joint.children["origin"]
     found: dict[str, Origin] = {}
     for link, element in taken_out:
-        origin = reader.read(element, plan, [], reader.document.at(element))
+        origin = reader.read_whole(element, plan)
         if isinstance(origin, Origin):
             found[link] = origin
         else:

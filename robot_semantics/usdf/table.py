@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
 from robot_semantics.base.diagnostics import Severity
-from robot_semantics.usdf.numbers import format_row, parse_rows
+from robot_semantics.usdf.numbers import format_row
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
@@ -109,9 +110,6 @@ def _numbers(name: str, count: int | None) -> Kind:
             raise BadValueError("wrong-count", f"{what} has {len(row)} numbers; it must have {count}")
         return row
 
-    def parse(text: str) -> tuple[float, ...]:
-        return numbers(text, count)
-
     def write(row: tuple[float, ...], what: str) -> str:
         counted(row, what)
         try:
@@ -131,7 +129,7 @@ def _numbers(name: str, count: int | None) -> Kind:
 
     double = '<data type="double"/>'
     grammar = f"<list>{double * count}</list>" if count else f"<list><zeroOrMore>{double}</zeroOrMore></list>"
-    return Kind(name, grammar, parse, write, lambda texts: parse_rows(texts, count), list, from_json)
+    return Kind(name, grammar, partial(numbers, count=count), write, list, from_json)
 
 
 def _is_number(value: Any) -> bool:

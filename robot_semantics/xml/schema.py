@@ -14,7 +14,7 @@ extension namespace are written with its prefix, as in ``rs:time``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,7 +67,6 @@ class Kind:
         grammar: that definition, as the inside of a RELAX NG ``<define>``.
         parse: makes a value of a text. Raises `BadValueError` with what follows the text's name in a message.
         write: makes the text of a value; its second argument says what the value is called. Raises `BadValueError`.
-        parse_all: makes the values of many texts in one go, None of each that is faulty, or beside a faulty one.
         to_json, from_json: between a value and what JSON can hold; the second raises `BadValueError`.
     """
 
@@ -75,7 +74,6 @@ class Kind:
     grammar: str
     parse: Callable[[str], Any]
     write: Callable[[Any, str], str]
-    parse_all: Callable[[Sequence[str]], Sequence[Any]] | None = None
     to_json: Callable[[Any], Any] = _same
     from_json: Callable[[Any], Any] = _text_from_json
 

@@ -9,20 +9,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any, NamedTuple
 
-from robot_semantics.xml.schema import Child, Element, Kind, Table
+from robot_semantics.xml.schema import TEXT, Child, Element, Table
+
+
+class ChildPlan(NamedTuple):
+    """A child of an element in a table, and the plan of what it holds."""
+
+    child: Child
+    below: ElementPlan
 
 
 class ElementPlan:
     """An element of a table with its names as lxml has them, in one version of the format.
 
     Attributes:
-        attributes: by key: field, and of what kind the text is.
+        attributes: by key: field, and what makes a value of the text; None: the text is the value.
         newer: attributes that only a later version has, with that version.
-        rows: the field of each child, by key, whose text is all there is and can be parsed with others in one go.
+        children: by key.
+        required: fields of the attributes that must be there.
         incomplete: whether there is more to look at once all children have been read.
         since: the version that brought it, if that is a later one.
+        bare: makes the value of the text of an element that may have nothing else.
         within: the tags from the element that keeps what is not known in this one, as in ``geometry/box``.
     """
 
@@ -32,26 +43,27 @@ class ElementPlan:
         self.check, self.whole, self.partial = element.check, element.whole, element.partial
         self.numbered, self.keeps, self.choice = element.numbered, element.keeps, element.choice
         self.since = element.since if element.since > version else ""
-        self.attributes = {
-            table.key(name): (attribute.field, attribute.kind)
+        self.attributes: dict[str, tuple[str, Callable[[str], Any] | None]] = {
+            table.key(name): (attribute.field, None if attribute.kind is TEXT else attribute.kind.parse)
             for name, attribute in element.attributes.items()
             if attribute.since <= version
         }
         self.newer = {name: a.since for name, a in element.attributes.items() if a.since > version}
         self.required = {element.attributes[name].field for name in element.required}
-        self.rows = {
-            table.key(tag): child.field
-            for tag, child in element.children.items()
-            if child.element.text is not None
-            and child.element.text.parse_all is not None
-            and child.element.make is None
-            and not child.many
-        }
-        self.children: dict[str, tuple[Child, ElementPlan]] = {}
+        self.children: dict[str, ChildPlan] = {}
         self.needed = [(tag, child.field) for tag, child in element.children.items() if child.required]
         self.many = {child.field for child in element.children.values() if child.many and not child.keyed}
         self.incomplete = bool(self.needed or self.many or self.choice)
         self.within = ""
+        self.bare = None if self.required or element.numbered or element.check else _of_text_alone(element)
+
+
+def _of_text_alone(element: Element) -> Callable[[str], Any] | None:
+    """Return what makes an element's value of its text; None: it holds none."""
+    if element.text is None:
+        return None
+    parse, make, field = element.text.parse, element.make, element.text_field
+    return parse if make is None else lambda text: make(**{field: parse(text)})
 
 
 @cache
@@ -61,24 +73,13 @@ def root_plan(table: Table, version: str) -> ElementPlan:
     for plan in plans.values():
         for tag, child in plan.element.children.items():
             below = plans[id(child.element)]
-            plan.children[table.key(tag)] = child, below
+            plan.children[table.key(tag)] = ChildPlan(child, below)
             if not below.keeps:
                 below.within = f"{plan.within}/{below.tag}" if plan.within else below.tag
     return plans[id(table.root)]
 
 
 @cache
-def kinds_of_rows(table: Table) -> list[tuple[Kind, list[str], list[tuple[str, str]]]]:
-    """Return the kinds whose texts can be parsed in one go, with the keys of elements and attributes that hold them.
-
-    An attribute's keys are those of its element and its own.
-    """
-    tags: dict[Kind, list[str]] = {}
-    attributes: dict[Kind, list[tuple[str, str]]] = {}
-    for element in table.root.all():
-        if element.text is not None:
-            tags.setdefault(element.text, []).append(table.key(element.tag))
-        for name, attribute in element.attributes.items():
-            attributes.setdefault(attribute.kind, []).append((table.key(element.tag), table.key(name)))
-    kinds = [kind for kind in {**tags, **attributes} if kind.parse_all is not None]
-    return [(kind, tags.get(kind, []), attributes.get(kind, [])) for kind in kinds]
+def child_keys(table: Table) -> frozenset[str]:
+    """Return the keys of all elements that stand in others."""
+    return frozenset(table.key(tag) for element in table.root.all() for tag in element.children)

@@ -9,6 +9,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from lxml import etree
@@ -17,11 +20,12 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import LEFT_OUT, TEXT, BadValueError, Table
-from robot_semantics.xml.schema_plan import ElementPlan, kinds_of_rows, root_plan
+from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Pair, Table
+from robot_semantics.xml.schema_plan import ElementPlan, root_plan
 from robot_semantics.xml.schema_unknown import Reporter, is_element
 
 _SPACE = " \t\r\n"
+_MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
 
 
 def read_table(document: XmlDocument, table: Table, found: Diagnostics) -> Any:
@@ -45,11 +49,11 @@ class TableReader(Reporter):
         super().__init__(document, table, found)
         self.version = version
         self.faulty: set[str] = set()
-        # A tree that is as its text numbers itself, in the order of the walk: to keep all elements costs more.
-        self._ordinals = document.ordinals if document.changed else None
-        self._last = -1
-        self._rows = self._parse_rows()
+        self._numbers: Iterator[int] = iter(())
         self._ordered = self.keeper.ordered
+        # One look at the whole text: most formats' documents have none, and two looks at each element take long.
+        text = document.places.text
+        self._has_stray = _MAY_BE_STRAY.search(text) is not None or b"<![CDATA[" in text
 
     def read_root(self) -> Any:
         """Return the value of the root.
@@ -63,7 +67,7 @@ class TableReader(Reporter):
             message = f"the root element should be <{table.root.tag}>, not <{self.name_of(root)}>"
             own.error("wrong-root", message, self.document.places.place(0))
             raise DescriptionError(own)
-        value = self.read(root, self.plan(), [], self._number(root))
+        value = self.read_whole(root, self.plan())
         if value is None or value is LEFT_OUT:
             raise DescriptionError(self.found)
         return value
@@ -72,34 +76,17 @@ class TableReader(Reporter):
         """Return the plan of the table's root."""
         return root_plan(self.table, self.version)
 
-    def _parse_rows(self) -> dict[Any, Any]:
-        """Parse the texts of each kind that can be parsed in one go; those of faulty ones are None.
-
-        A row's key is its element, that of an attribute the element with the attribute's key.
-        """
-        rows: dict[Any, Any] = {}
-        for kind, tags, attributes in kinds_of_rows(self.table):
-            keys: list[Any] = list(self.document.root.iter(*tags)) if tags else []
-            texts = [node.text or "" for node in keys]
-            for tag, key in attributes:
-                for node in self.document.root.iter(tag):
-                    if (text := node.get(key)) is not None:
-                        keys.append((node, key))
-                        texts.append(text)
-            assert kind.parse_all is not None
-            rows.update(zip(keys, kind.parse_all(texts), strict=True))
-        return rows
-
-    def _number(self, node: etree._Element) -> int:
-        """Return the number of the element that the walk comes to."""
-        if self._ordinals is not None:
-            return self._ordinals[node]
-        self._last += 1
-        return self._last
+    def read_whole(self, node: etree._Element, plan: ElementPlan) -> Any:
+        """Return the value of an element that is read by itself, with all in it."""
+        document = self.document
+        # A tree that is as its text numbers itself in the order of the walk; to look the numbers up takes 7 % longer.
+        self._numbers = iter([document.at(part) for part in node.iter("*")]) if document.changed else count()
+        return self.read(node, plan, [], next(self._numbers))
 
     def _pass_over(self, node: etree._Element) -> None:
-        """Count the elements in one that is not read."""
-        self._last += sum(1 for _ in node.iterdescendants("*"))
+        """Leave out the numbers of the elements in one that is not read."""
+        for _ in node.iterdescendants("*"):
+            next(self._numbers)
 
     # -- one element ---------------------------------------------------------------------------------------------------
 
@@ -116,7 +103,7 @@ class TableReader(Reporter):
         kept: list[Any] = [] if plan.keeps else above
         order: list[str] = []
         good = self._attributes(node, plan, at, values, kept)
-        there = plan.required <= values.keys() or self._required(node, plan, at, values)
+        there = not plan.required or plan.required <= values.keys() or self._required(node, plan, at, values)
         if plan.text is not None:
             good = self._text(node, plan, at, values, kept) and good
         elif plan.children or len(node) or node.text:
@@ -139,22 +126,16 @@ class TableReader(Reporter):
         self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
     ) -> bool:
         """Read the attributes; tell whether nothing in them takes the element with it."""
+        known = plan.attributes
         unknown: dict[str, str] = {}
         good = True
         for key, text in attribute_items(node):
-            known = plan.attributes.get(key)
-            if known is None:
+            if key not in known:
                 unknown[key] = text
                 continue
-            field, kind = known
-            if kind is TEXT:
-                values[field] = text
-                continue
-            if kind.parse_all is not None and (row := self._rows[node, key]) is not None:
-                values[field] = row
-                continue
+            field, parse = known[key]
             try:
-                values[field] = kind.parse(text)
+                values[field] = text if parse is None else parse(text)
             except BadValueError as error:
                 name = self.table.name(key)
                 if not self._bad_value(values, field, error, f"attribute '{name}' of <{plan.tag}>", at, name):
@@ -190,17 +171,13 @@ class TableReader(Reporter):
 
     def _text(self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]) -> bool:
         """Read the text of an element that holds one, what else may stand in it taken out; tell whether it is good."""
-        field = plan.element.text_field
         text = node.text or ""
         good = True
-        if len(node):
-            for child in node:
-                good = self._unknown(child, plan, kept, 0) and good
-                text += child.tail or ""
-        elif (row := self._rows.get(node)) is not None:
-            values[field] = row
-            return True
+        for child in node if len(node) else ():
+            good = self._unknown(child, plan, kept, 0) and good
+            text += child.tail or ""
         assert plan.text is not None
+        field = plan.element.text_field
         try:
             values[field] = plan.text.parse(text)
         except BadValueError as error:
@@ -217,70 +194,62 @@ class TableReader(Reporter):
         order: list[str],
     ) -> bool:
         """Read the children; `order` gets the tags of those that are used. Tell whether none takes the parent along."""
-        children, rows = plan.children, plan.rows
+        children, numbers, has_stray = plan.children, self._numbers, self._has_stray
         good = True
-        if (text := node.text) and text.strip(_SPACE):
+        if has_stray and (text := node.text) and text.strip(_SPACE):
             self.stray(plan, text, at)
         for child in node:
             tag = child.tag
-            if tag in rows and not len(child) and not child.keys() and rows[tag] not in values:
-                # The common case: a row of numbers, which is known.
-                row = self._rows[child]
-                if row is None:
-                    good = self._child(child, plan, values, kept, order) and good
+            if tag in children:
+                known, below = children[tag]
+                field, child_at = known.field, next(numbers)
+                if field in values and not known.many:
+                    self.duplicate(child, child_at, plan, kept, len(order))
+                    self._pass_over(child)
                 else:
-                    self._last += 1
-                    values[rows[tag]] = row
-            elif tag in children:
-                good = self._child(child, plan, values, kept, order) and good
+                    if below.bare is not None and not len(child) and not child.keys():
+                        # Most of a world state: a row of numbers and nothing else. Without this it reads 20 % slower.
+                        try:
+                            value = below.bare(child.text or "")
+                        except BadValueError:
+                            value = self.read(child, below, kept, child_at)
+                    else:
+                        value = self.read(child, below, kept, child_at)
+                    if value is None or value is LEFT_OUT:
+                        if not known.many:
+                            values[field] = known.default
+                            good = good and (value is None or not known.vital)
+                    elif known.keyed:
+                        self._entry(value, child_at, below, values.setdefault(field, {}))
+                    else:
+                        if known.many:
+                            values.setdefault(field, []).append(value)
+                        else:
+                            values[field] = value
+                            if known.at:
+                                values[known.at] = child_at
+                        order.append(below.tag)
             elif plan.choice and "" not in values and type(tag) is str:
                 # Peers take the first element for it, whatever it is.
                 values[""] = None
-                self.unknown_choice(self.name_of(child), plan, self._number(child))
+                self.unknown_choice(self.name_of(child), plan, next(numbers))
                 self._pass_over(child)
             else:
                 self._unknown(child, plan, kept, len(order))
-            if (tail := child.tail) and tail.strip(_SPACE):
+            if has_stray and (tail := child.tail) and tail.strip(_SPACE):
                 self.stray(plan, tail, at)
         return (not plan.incomplete or self._complete(plan, at, values)) and good
 
-    def _child(
-        self, child: etree._Element, plan: ElementPlan, values: dict[str, Any], kept: list[Any], order: list[str]
-    ) -> bool:
-        """Read a child that is known; tell whether it does not take the parent along."""
-        known, below = plan.children[child.tag]
-        field = known.field
-        at = self._number(child)
-        if known.many:
-            value = self.read(child, below, kept, at)
-            if value is None or value is LEFT_OUT:
-                return True
-            if not known.keyed:
-                values.setdefault(field, []).append(value)
-                order.append(below.tag)
-            elif value.name in (entries := values.setdefault(field, {})):
-                message = f"a second <{below.tag}> is called '{value.name}'"
-                self.error("duplicate-name", message, at, "name")
-            else:
-                entries[value.name] = value.value
-            return True
-        if field in values:
-            self.duplicate(child, at, plan, kept, len(order))
-            self._pass_over(child)
-            return True
-        value = self.read(child, below, kept, at)
-        if value is None or value is LEFT_OUT:
-            values[field] = known.default
-            return value is None or not known.vital
-        values[field] = value
-        if known.at:
-            values[known.at] = at
-        order.append(below.tag)
-        return True
+    def _entry(self, pair: Pair, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
+        """Add an entry to a mapping, which has one of each name."""
+        if pair.name in entries:
+            self.error("duplicate-name", f"a second <{plan.tag}> is called '{pair.name}'", at, "name")
+        else:
+            entries[pair.name] = pair.value
 
     def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
         """Keep and report what is not known in an element; tell whether it may stand there."""
-        at = self._number(child) if is_element(child) else -1
+        at = next(self._numbers) if is_element(child) else -1
         self._pass_over(child)
         return self.unknown_child(child, at, plan, kept, position)
 

@@ -19,7 +19,7 @@ from robot_semantics.xml.foreign import Keeper, NoKeeper
 from robot_semantics.xml.numbers import shown
 from robot_semantics.xml.reader import XmlDocument, is_macro
 from robot_semantics.xml.schema import Table
-from robot_semantics.xml.schema_plan import ElementPlan
+from robot_semantics.xml.schema_plan import ElementPlan, child_keys
 
 _KEPT = "; it is kept but not used"
 
@@ -44,7 +44,6 @@ class Reporter:
         self.found = found
         self.keeper: Keeper = NoKeeper() if table.keeper is None else table.keeper(document)
         self.silenced: set[etree._Element] = set()
-        self._tags = {table.key(tag) for element in table.root.all() for tag in element.children}
 
     def unknown_attributes(
         self, node: etree._Element, plan: ElementPlan, at: int, values: Mapping[str, str], kept: list[Any]
@@ -91,7 +90,7 @@ class Reporter:
         name = self.name_of(child)
         valid = (*plan.element.children, *table.suggested_tags)
         namespace = tag[1:].partition("}")[0] if tag.startswith("{") else ""
-        if table.misplaced and tag in self._tags:
+        if table.misplaced and tag in child_keys(table):
             homes = [e.tag for e in table.root.all() if any(table.key(word) == tag for word in e.children)]
             belongs = " or ".join(f"<{home}>" for home in homes)
             message = f"<{name}> has no meaning in <{inside}>; it belongs into {belongs}"
@@ -148,11 +147,11 @@ class Reporter:
 
     def error(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
         """Report an error at an element or its attribute; `names` as of `Diagnostics.error`."""
-        self.found.error(code, message, self.document.places.place(at, attribute), **names)
+        self.found.error(code, message, self.document.places.later(at, attribute), **names)
 
     def warning(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
         """Report a warning at an element or its attribute; `names` as of `Diagnostics.warning`."""
-        self.found.warning(code, message, self.document.places.place(at, attribute), **names)
+        self.found.warning(code, message, self.document.places.later(at, attribute), **names)
 
     def _as_unknown(self, code: str, message: str, at: int, **names: Any) -> None:
         """Report what the format's table makes of things that it does not know: an error or a warning."""

@@ -15,8 +15,8 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,10 @@ class SourceMap:
             path = f"{path}/@{attribute}"
             offset = index.attribute(at, attribute.encode())
         return Place(self.source, *index.line_column(offset), path)
+
+    def later(self, at: int, attribute: str | None = None) -> Callable[[], Place]:
+        """Return what finds `place` when it is called: a problem that nobody reads need not know where it stands."""
+        return partial(self.place, at, attribute)
 
     def place_of_first(self, at: int, attributes: Iterable[str]) -> Place:
         """Return the place of the first of `attributes` that the tag of element `at` has; of the tag, if none."""

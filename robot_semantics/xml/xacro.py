@@ -26,14 +26,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.xml.xacro_child import MARK
 from robot_semantics.xml.xacro_options import Xacro
@@ -41,7 +40,8 @@ from robot_semantics.xml.xacro_options import Xacro
 FindPackage = Callable[[str], str]
 
 _TAG_NAME = re.compile(rb"<([^\s/>]+)")
-_EXPRESSION = re.compile(r"\$[{(]")
+_EXPRESSION = re.compile(rb"""=\s*(?:"[^"]*\$[{(]|'[^']*\$[{(])""")
+_EXPRESSIONS = etree.XPath("//@*[contains(., '${') or contains(., '$(')]")
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from robot_semantics.xml.xacro_child import main; main()"
 
 
@@ -79,7 +79,7 @@ def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
         diagnostics.warning("odd-comment", message, place)
     for prefix, at in document.undeclared_prefixes.items():
         message = f"the namespace prefix '{prefix}' is not declared"
-        diagnostics.warning("undeclared-prefix", message, document.places.place(at))
+        diagnostics.warning("undeclared-prefix", message, document.places.later(at))
     report_unused_arguments(document, diagnostics)
     _report_expressions(document, diagnostics)
 
@@ -94,19 +94,14 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Warn once about values that look like expressions of xacro's, which nobody has carried out."""
-    if b"${" not in document.places.text and b"$(" not in document.places.text:
+    if not _EXPRESSION.search(document.places.text):
         return
-    found = [
-        (at, name)
-        for at, element in enumerate(document.root.iter("*"))
-        for name, value in attribute_items(element)
-        if _EXPRESSION.search(value)
-    ]
+    found = cast("list[Any]", _EXPRESSIONS(document.root))
     if found:
-        value = str(document.elements[found[0][0]].get(found[0][1]))
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        message = f"'{value}'{more} looks like xacro, which was not carried out; it is taken as it stands"
-        diagnostics.warning("xacro-not-expanded", message, document.places.place(*found[0]))
+        message = f"'{found[0]}'{more} looks like xacro, which was not carried out; it is taken as it stands"
+        place = document.places.later(document.at(found[0].getparent()), found[0].attrname)
+        diagnostics.warning("xacro-not-expanded", message, place)
 
 
 def read_document(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
