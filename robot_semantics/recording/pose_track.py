@@ -62,8 +62,8 @@ class PoseTrack:
             given = np.concatenate([given[:, :3] + np.cross(given[:, 3:], lever), given[:, 3:]], axis=1)
             if self.in_own_axes:
                 given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
-            twists = Timeline.merge([self.twists.stamps_ns], [np.arange(len(given))], [given])
-        timeline = Timeline.merge([self.poses.stamps_ns], [everything], [poses])
+            twists = Timeline(self.twists.stamps_ns, (given,))
+        timeline = Timeline(self.poses.stamps_ns, (poses,))
         return PoseTrack(self.topic, self.name, self.parent, timeline, twists, self.in_own_axes, self.kind)
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench
 from geometry_msgs.msg import Pose as PoseMessage
@@ -43,6 +44,12 @@ def matrix_of(message: Transform) -> FloatArray:
     """
     xyz, turn = message.translation, message.rotation
     return matrix_from_xyz_quat((xyz.x, xyz.y, xyz.z), (turn.x, turn.y, turn.z, turn.w))
+
+
+def row_of_pose(position: Point | Vector3, orientation: Quaternion) -> FloatArray:
+    """Return (7,) x, y, z and the quaternion as they stand, finite and of unit length or not."""
+    turn = orientation
+    return np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
 
 
 def row_of_twist(message: Twist) -> Vec6:

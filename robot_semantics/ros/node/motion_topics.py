@@ -19,6 +19,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
@@ -82,9 +83,9 @@ class MotionTopics:
             if is_root and message.header.frame_id not in _names_of_parent(robot):
                 outcomes.append(_wrong_frame("frame_id", message.header.frame_id, robot.parent_frame))
                 continue
-            pose = _vector(transform.translation, "xyz") + _vector(transform.rotation, "xyzw")
-            rates = None if twist is None else np.array(_vector(twist.linear, "xyz") + _vector(twist.angular, "xyz"))
-            outcomes.append(robot.motion(name, np.array(pose), rates, time_ns))
+            pose = row_of_pose(transform.translation, transform.rotation)
+            rates = None if twist is None else np.array(row_of_twist(twist))
+            outcomes.append(robot.motion(name, pose, rates, time_ns))
         return outcomes
 
     def _odometry(self, robot: RunningRobot, message: Odometry) -> list[Outcome]:
@@ -97,16 +98,12 @@ class MotionTopics:
         child = robot.frame(robot.model.root_link)
         if message.child_frame_id.lstrip("/") not in (child, robot.model.root_link, ""):
             return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
-        pose = np.array(_vector(message.pose.pose.position, "xyz") + _vector(message.pose.pose.orientation, "xyzw"))
-        twist = np.array(_vector(message.twist.twist.linear, "xyz") + _vector(message.twist.twist.angular, "xyz"))
+        pose = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
+        twist = np.array(row_of_twist(message.twist.twist))
         if np.isfinite(pose).all() and pose[3:].any():
             # An odometry's twist is in the axes of the base.
             twist = twist_in_parent(pose, twist)
         return [robot.motion(root.name, pose, twist, stamp_ns(message.header.stamp) or self._now_ns())]
-
-
-def _vector(message: Any, fields: str) -> list[float]:
-    return [getattr(message, field) for field in fields]
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:

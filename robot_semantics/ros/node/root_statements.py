@@ -18,6 +18,7 @@ from rclpy.subscription import Subscription
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist
 from robot_semantics.ros.messages.raw import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -85,10 +86,8 @@ class HeardOdometry:
 
     def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
         message = deserialized(data, Odometry)
-        at, turn = message.pose.pose.position, message.pose.pose.orientation
-        linear, angular = message.twist.twist.linear, message.twist.twist.angular
-        xyz_quat = np.array([at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
-        twist = np.array([linear.x, linear.y, linear.z, angular.x, angular.y, angular.z])
+        xyz_quat = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
+        twist = np.array(row_of_twist(message.twist.twist))
         frame = message.header.frame_id.removeprefix("/")
         if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
             return None

@@ -19,6 +19,7 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
+from robot_semantics.ros.messages.maker import row_of_pose
 from robot_semantics.ros.messages.raw import child_frames, deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
@@ -143,8 +144,7 @@ def _current(parents: dict[str, HeardTransform]) -> dict[str, HeardTransform]:
 
 
 def _read(transform: TransformStamped, static: bool) -> HeardTransform | None:
-    at, turn = transform.transform.translation, transform.transform.rotation
-    values = np.array([at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w])
+    values = row_of_pose(transform.transform.translation, transform.transform.rotation)
     if not np.isfinite(values).all() or not values[3:].any():
         return None
     return HeardTransform(values, None if static else stamp_ns(transform.header.stamp))
