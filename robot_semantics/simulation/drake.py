@@ -30,6 +30,7 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 from robot_semantics.simulation.drake_builder import build_world, rigid
 from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
+from robot_semantics.simulation.restoring import OTHER_TIME
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, unit
 from robot_semantics.simulation.simulator import SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
@@ -44,6 +45,14 @@ FLOATING_V = (3, 4, 5, 0, 1, 2)
 _CONTRADICTION = 1e-9
 """How far [m, rad and their rates] stated values may lie from the engine's: rounding of poses, not an edit."""
 _PARTS = tuple(field.name for field in fields(RobotMotion))
+_STATED = {
+    "base": "places of robots",
+    "root_positions": "positions",
+    "root_velocities": "velocities",
+    "positions": "positions",
+    "velocities": "velocities",
+    "targets": "commands",
+}
 
 
 class DrakeSimulator(JointStateSimulator):
@@ -155,12 +164,13 @@ class DrakeSimulator(JointStateSimulator):
             ends = np.cumsum([values.size for values in like])[:-1]
             for name, old, new in zip(motions, like, np.split(np.array(engine.arrays[part]), ends), strict=True):
                 beside[name] = replace(beside[name], **{part: new.reshape(old.shape)})
-        for kind in ("positions", "velocities"):
-            for part in (kind, f"root_{kind}"):
-                apart = _joined(self._unit(motions), part) - _joined(self._unit(beside), part)
-                if not np.abs(apart).max(initial=0.0) <= _CONTRADICTION:
-                    return f"the {kind} it states are not those of the engine's state beside them"
-        return beside, engine.arrays["time"][0]
+        stated, own_motions = self._unit(motions), self._unit(beside)
+        for part in _PARTS:
+            apart = _joined(stated, part) - _joined(own_motions, part)
+            if not np.abs(apart).max(initial=0.0) <= _CONTRADICTION:
+                return f"the {_STATED[part]} it states are not those of the engine's state beside them"
+        (time,) = engine.arrays["time"]
+        return OTHER_TIME if state.time_ns not in (None, round(time * 1e9)) else (beside, time)
 
     def _unit(self, motions: Mapping[str, RobotMotion]) -> dict[str, RobotMotion]:
         return {name: unit(self._robots[name], motion) for name, motion in motions.items()}

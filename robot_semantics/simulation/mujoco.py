@@ -238,7 +238,7 @@ class MujocoSimulator:
         reason = why_not_exact(state, self.built, self.model, names, self._size)
         if reason is None and log.complete:
             arrays = engine_arrays(state)
-            reason = contradiction(self.model, self._scratch, arrays["integration"], trial)
+            reason = contradiction(state, self.model, self._scratch, arrays["integration"], trial)
             if reason is None:
                 exact = True
                 mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)

@@ -17,7 +17,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.convert.commands import commands_of
 from robot_semantics.simulation.mujoco_builder import BuiltWorld
+from robot_semantics.simulation.restoring import OTHER_TIME
 from robot_semantics.usdf.world_state import EngineState, WorldState
 
 FloatArray = npt.NDArray[np.float64]
@@ -110,10 +112,11 @@ def why_not_exact(
     return None
 
 
-def contradiction(model: Any, scratch: Any, integration: FloatArray, trial: Any) -> str | None:
-    """Return why an engine's state is not that of the positions and velocities stated beside it, or None.
+def contradiction(state: WorldState, model: Any, scratch: Any, integration: FloatArray, trial: Any) -> str | None:
+    """Return why an engine's state is not that of what is stated beside it, or None.
 
     Args:
+        state: the state.
         model: the MjModel.
         scratch: an MjData of no further use.
         integration: the engine's state.
@@ -129,4 +132,6 @@ def contradiction(model: Any, scratch: Any, integration: FloatArray, trial: Any)
     for kind, values in apart.items():
         if np.abs(values).max(initial=0.0) > CONTRADICTION:
             return f"the {kind} it states are not those of the engine's state beside them"
-    return None
+    if commands_of(state)[0]:
+        return "it states commands beside the engine's state"
+    return OTHER_TIME if state.time_ns not in (None, round(float(scratch.time) * 1e9)) else None

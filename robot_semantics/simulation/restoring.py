@@ -24,6 +24,9 @@ from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
+OTHER_TIME = "the time it states is not that of the engine's state beside it"
+"""Why a state is not continued exactly whose time was changed."""
+
 IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
 
 _AT_REST = (0.0,) * 6

@@ -24,6 +24,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.engines import ENGINES, start
+from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.simulator import SimulationError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.frames import resolve
@@ -148,6 +149,30 @@ def test_what_is_restored_at_ten_stops_is_what_the_file_says(robots: Path, engin
                 assert joint.name == of_file.name
                 np.testing.assert_allclose(joint.positions or (), of_file.positions or (), atol=1e-12)
                 np.testing.assert_allclose(joint.velocities or (), of_file.velocities or (), atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["drake", "mujoco"])
+def test_an_edited_file_does_what_it_says_and_not_what_the_engines_state_beside_it_says(engine: str) -> None:
+    simulator = started(engine, model_from_text("pendulum", PENDULUM), ground=False)
+    simulator.step(5)
+    state = parse_world(write_world(simulator.capture()))
+    assert simulator.restore(state).exact
+    report = simulator.restore(replace(state, time_ns=5_000_000_000))
+    assert report.applied
+    assert not report.exact
+    assert simulator.capture().time_ns == 5_000_000_000
+    (model,) = state.models
+    report = simulator.restore(replace(state, models=(replace(model, pose=pose_at((1, 2, 3)), links=()),)))
+    assert report.applied
+    assert not report.exact
+    np.testing.assert_allclose(resolve(simulator.capture()).pose("pendulum")[:3, 3], (1, 2, 3), atol=1e-12)
+    wanted = {Command("pendulum", "swing", "position"): 0.25}
+    engines = [each for each in state.engines if each.name == engine]
+    report = simulator.restore(replace(state, engines=(*engines, commands_state(wanted))))
+    assert report.applied
+    assert not report.exact
+    targets = simulator.data.ctrl if isinstance(simulator, MujocoSimulator) else commands_of(simulator.capture())[0]
+    assert list(targets.values() if isinstance(targets, dict) else targets) == [0.25]
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
