@@ -97,6 +97,13 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
         for link in robots_links:
             if space in trees or link not in shared:
                 claims.setdefault(link, {}).setdefault(space, True)
+    return FrameNames(trees, found.spaces, shared, _own_names(claims, links))
+
+
+def _own_names(
+    claims: Mapping[str, Mapping[str, bool]], links: Mapping[str, Collection[str]]
+) -> dict[tuple[str, str], str]:
+    """Return the names of the frames that are a namespace's own; `claims`: by frame and namespace, if it is a child."""
     own: dict[tuple[str, str], str] = {}
     for frame, by in claims.items():
         if len(by) < 2:
@@ -107,4 +114,4 @@ def frame_names(keys: Iterable[GroupKey], links: Mapping[str, Collection[str]]) 
             # In one tree a child and in the others a top: then it is one frame, and that tree says where it is.
             if space and (mine or (is_child and len(has_parent) > 1)):
                 own[space, frame] = f"{space.strip('/')}/{frame}"
-    return FrameNames(trees, found.spaces, shared, own)
+    return own
