@@ -17,13 +17,11 @@ import hashlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.convert.commands import Command, commands_of, commands_state
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import EngineState, WorldState
-
-FloatArray = npt.NDArray[np.float64]
 
 KEYFRAME = "mujoco-keyframe"
 """The engine whose part of a state has a keyframe's controls and activations as they are."""

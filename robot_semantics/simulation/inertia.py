@@ -12,17 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
-
-FloatArray = npt.NDArray[np.float64]
 
 SMALLEST_MASS = 1e-3
 """Mass [kg] given to a moving body that has none: a simulator cannot move what weighs nothing."""

@@ -17,12 +17,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.convert.commands import COMMANDS, Command, commands_state
 from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
-from robot_semantics.simulation.link_states import pose_of
 from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
@@ -36,10 +33,8 @@ from robot_semantics.simulation.simulator import SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreLog, RestoreReport
-from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.poses import six
-from robot_semantics.usdf.world_state import WORLD, EngineState, Frame, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, WorldState
 
 Motions = Mapping[str, RobotMotion]
 
@@ -53,7 +48,7 @@ class JointStateSimulator(ABC):
     """Its name in messages."""
 
     def __init__(self, spec: WorldSpec) -> None:
-        """Prepare; an engine builds its world first and calls `_start` afterwards.
+        """Prepare; an engine builds its world first.
 
         Raises:
             WorldSpecError: the world cannot be built.
@@ -242,12 +237,8 @@ class JointStateSimulator(ABC):
 
     def _standing(self) -> tuple[Frame, ...]:
         """Return what is there whatever a state says: the frames, and each model as a frame, where it is now."""
-        frames = list(all_frames(self._frames, self._robots).values())
-        for name in self._models:
-            links = self._links(name)
-            pose = pose_of(matrix_from_rotation(links.R[0], links.xyz[0]))
-            frames.append(Frame(name, WORLD, pose, six(np.concatenate((links.linear[0], links.angular[0])))))
-        return standing(frames)
+        roots = {name: [part[0] for part in self._links(name)] for name in self._models}
+        return standing(self._frames, self._robots, roots)
 
     def _restore_commands(
         self, state: WorldState, names: tuple[str, ...] | None, motions: Motions, log: RestoreLog

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.transforms.arrays import FloatArray
 
 try:
     import mujoco
@@ -26,7 +27,6 @@ except ImportError as error:  # pragma: no cover - depends on the installation
 from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
-from robot_semantics.simulation.link_states import pose_of
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model
 from robot_semantics.simulation.mujoco_engine import (
@@ -43,14 +43,10 @@ from robot_semantics.simulation.restoring import all_frames, plan_restore, stand
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreLog, RestoreReport
-from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.poses import six
-from robot_semantics.usdf.world_state import WORLD, Frame, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, WorldState
 
-FloatArray = npt.NDArray[np.float64]
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
-IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
 
 
 class MujocoSimulator:
@@ -309,13 +305,11 @@ class MujocoSimulator:
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         motion = BodyMotion.read(model, data, forces=False)
-        frames = list(all_frames(self._frames, self._robots).values())
-        for layout in self.built.layouts.values():
-            root = layout.bodies[0]
-            twist = six(np.concatenate((motion.linear[root], motion.angular[root])))
-            pose = pose_of(matrix_from_rotation(motion.R[root], motion.xyz[root]))
-            frames.append(Frame(layout.name, WORLD, pose, twist))
-        return standing(frames)
+        roots = {layout.name: layout.bodies[0] for layout in self.built.layouts.values()}
+        parts = (motion.xyz, motion.R, motion.linear, motion.angular)
+        return standing(
+            self._frames, self._robots, {name: [part[root] for part in parts] for name, root in roots.items()}
+        )
 
     # --- actuators
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.link_states import link_states, pose_of
@@ -29,10 +28,9 @@ from robot_semantics.transforms import (
     rotation_about,
     rotation_from_z,
 )
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.world_state import JointState, ModelState, Pose, Vec6
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
@@ -22,10 +21,9 @@ from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.state.apply import AppliedState
 from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:

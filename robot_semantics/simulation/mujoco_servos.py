@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.simulation.commanding import ControlMode
+from robot_semantics.transforms.arrays import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 

@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import did_you_mean
@@ -20,7 +22,9 @@ from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base
-from robot_semantics.usdf.poses import pose_from_matrix
+from robot_semantics.transforms import matrix_from_rotation
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.poses import pose_from_matrix, six
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 
@@ -127,9 +131,18 @@ def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> d
     return result
 
 
-def standing(frames: Iterable[Frame]) -> tuple[Frame, ...]:
-    """Return frames marked as being there whatever a state says."""
-    return tuple(replace(frame, at=_STANDING) for frame in frames)
+def standing(
+    frames: Mapping[str, Frame], robots: Mapping[str, Standing], roots: Mapping[str, Sequence[FloatArray]]
+) -> tuple[Frame, ...]:
+    """Return what is there whatever a state says: the frames, and each robot as a frame, where its root link is now.
+
+    `roots` has their origins (3,), axes (3, 3), linear and angular velocities (3,) in the world.
+    """
+    there = list(all_frames(frames, robots).values())
+    for name, (xyz, R, linear, angular) in roots.items():
+        pose = pose_from_matrix(matrix_from_rotation(R, xyz))
+        there.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
+    return tuple(replace(frame, at=_STANDING) for frame in there)
 
 
 def _chosen(

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
 from sensor_msgs.msg import JointState as JointStateMessage
 
@@ -34,12 +33,11 @@ from robot_semantics.state.report import RestoreLog
 from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, xyz_quat_from_matrix
+from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ValueAge, with_ages
 from robot_semantics.usdf.poses import pose_from_quaternion, pose_quaternions, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
