@@ -29,6 +29,7 @@ from robot_semantics.convert.mujoco_places import (
     FREE,
     POSITIONS,
     RATES,
+    STANDING,
     VARIABLES,
     VELOCITIES,
     Place,
@@ -36,6 +37,7 @@ from robot_semantics.convert.mujoco_places import (
     places_of,
 )
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import TOLERANCE
@@ -141,21 +143,32 @@ class _Export:
         """Return the places (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies, which are frames of the state."""
         model, frames = self._model, {frame.name: frame for frame in self._state.frames}
         mpos, mquat = np.zeros((model.nmocap, 3)), np.zeros((model.nmocap, 4))
+        stated = {item.name: (item.parent, item.pose) for item in self._state.bodies if item.pose is not None}
         for body, at in mocap_bodies(model):
             mpos[at], mquat[at] = model.body_pos[body], model.body_quat[body]
             name = str(model.body(body).name)
-            carried = [item for item in self._state.models if item.name == name]
-            item = frames.pop(name, None) or next(iter(carried), None)
-            if item is None or item.pose is None:
+            carried = self._on_mocap(name)
+            frames.pop(carried, None)
+            if carried != WORLD and carried not in stated:
                 self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
                 continue
-            T = self._resolved.pose(item.name)
+            T = np.eye(4) if carried == WORLD else self._resolved.pose(carried)
             mpos[at], mquat[at] = T[:3, 3], np.roll(quat_from_matrix(T[:3, :3]), 1)
-            if item.parent == WORLD:
-                mquat[at] = np.roll(pose_quaternions([item.pose])[0], 1)
-            self._placed.add(item.name)
+            parent, pose = stated.get(carried, ("", None))
+            if parent == WORLD and pose is not None:
+                mquat[at] = np.roll(pose_quaternions([pose])[0], 1)
+            self._placed.add(carried)
         self._lost.extend(f"frame '{name}'" for name in frames)
         return mpos, mquat
+
+    def _on_mocap(self, name: str) -> str:
+        """Return the frame or model that a mocap body is or carries; what a robot's planar base moves in is a frame."""
+        model = name.removesuffix(STANDING)
+        robot = self._robots.get(model)
+        if model == name or robot is None:
+            return name
+        planar = robot.root_joint.type is JointType.PLANAR
+        return robot.root_joint.parent_link or WORLD if planar else model
 
     def _is_virtual(self, model: ModelState, joint: JointState) -> bool:
         robot = self._robots.get(model.name)
@@ -219,6 +232,8 @@ class _Export:
             return
         model, joint, part = found
         self._used.add((model.name, joint.name))
+        if self._is_virtual(model, joint):
+            self._placed.add(model.name)
         positions, velocities = joint.positions, joint.velocities
         if positions is not None and part.startswith(("rot", "trans")) and len(positions) == 6:
             positions = (*positions[:3], *quat_from_rpy(np.array(positions[3:])).tolist())

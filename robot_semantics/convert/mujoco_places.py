@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+STANDING = "//frame"
+"""What stands behind a model's name in that of the mocap body that carries it, or the plane that its base moves in."""
+
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main
@@ -175,6 +176,20 @@ def test_what_of_a_world_is_not_known_and_not_used_is_a_warning(
     ]
     assert main(["sim", "run", str(path), "--steps", "1", *files, "-o", str(tmp_path / "o.usdf")]) == 0
     assert "w.usdf:3:40: warning: attribute 'rs:parent_link' is not known in <parent>" in capsys.readouterr().err
+
+
+def test_a_keyframe_for_an_exported_model_is_that_of_the_simulation(tmp_path: Path) -> None:
+    """Two ways to one keyframe: from the simulation itself, and from the state by names, of a robot and objects."""
+    half, xml, text = tmp_path / "half.usdf", tmp_path / "world.xml", tmp_path / "key.xml"
+    assert main(["sim", "run", WORLD, "--steps", "300", "-o", str(half)]) == 0
+    assert main(["sim", "export", str(half), "-o", str(xml)]) == 0
+    words = ["--to", "mujoco-key", "--mujoco-model", str(xml)]
+    assert main(["usdf", "convert", str(half), *words, "-o", str(text)]) == 0
+    model = mujoco.MjModel.from_xml_path(str(xml))
+    key = etree.parse(str(text)).getroot()
+    for word, expected in (("qpos", model.key_qpos), ("qvel", model.key_qvel), ("mpos", model.key_mpos)):
+        np.testing.assert_allclose([float(part) for part in key.get(word, "").split()], expected[0].ravel(), atol=1e-9)
+    np.testing.assert_allclose([float(part) for part in key.get("mquat", "").split()], model.key_mquat[0], atol=1e-9)
 
 
 def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_stood(tmp_path: Path) -> None:
