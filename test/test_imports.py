@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -50,6 +51,30 @@ ROOMS: dict[str, set[str]] = {
     },
 }
 
+# The libraries that each room may import, at any depth.
+LIBRARIES: dict[str, set[str]] = {
+    "base": set(),
+    "transforms": {"numpy"},
+    "xml": {"lxml", "msgspec", "numpy", "xacro"},
+    "urdf": {"lxml", "numpy"},
+    "srdf": {"lxml"},
+    "model": {"lxml", "numpy", "trimesh"},
+    "kinematics": {"numpy"},
+    "usdf": {"lxml", "msgspec", "numpy"},
+    "state": {"numpy"},
+    "convert": {"lxml", "numpy"},
+    "examples": set(),
+    "collision": {"coacd", "fcl", "matplotlib", "mujoco", "numpy", "scipy", "trimesh"},
+    "recording": {
+        *("apsw", "backports", "compression", "distributed", "lz4", "matplotlib", "numpy", "pyarrow", "rosbags"),
+        "ruamel",
+    },
+    "simulation": {"lxml", "mujoco", "numpy", "pybullet", "pydrake"},
+    "viewer": {"PIL", "fastapi", "nicegui", "numpy", "uvicorn"},
+    "ros": {"lxml", "numpy"},
+    "cli": {"argcomplete", "lxml", "mujoco", "numpy", "rich"},
+}
+
 # Everything that comes with ROS 2: only the room `ros` may import any of it.
 ROS_NAMES = (
     *("rclpy", "rpyutils", "rosidl_runtime_py", "rosidl_parser", "rosbag2_py", "ros2cli", "ros2pkg", "ros2run"),
@@ -62,6 +87,12 @@ ROS_NAMES = (
 def is_ros(module: str) -> bool:
     top = module.split(".")[0]
     return top in ROS_NAMES or top.endswith(("_msgs", "_srvs", "_interfaces"))
+
+
+def is_library_of(room: str, module: str) -> bool:
+    """Tell whether a room may import a module that is none of the package's and none of ROS's."""
+    top = module.split(".")[0]
+    return top == "robot_semantics" or top in sys.stdlib_module_names or top in LIBRARIES[room]
 
 
 @cache
@@ -112,6 +143,8 @@ def faults(package: Path) -> list[str]:
             there = room_of(module) if module.split(".")[0] == "robot_semantics" else None
             if is_ros(module) and here != "ros":
                 found.append(f"{name} imports {module}: only the room 'ros' may import ROS")
+            elif not is_ros(module) and here is not None and not is_library_of(here, module):
+                found.append(f"{name} imports {module}: '{here}' may not import this library")
             elif there is not None and here is not None and there != here and there not in ROOMS[here]:
                 found.append(f"{name} imports {module}: '{here}' may not import '{there}'")
         graph[name] = {module for module in imported(tree, path, set(names)) if module in names and module != name}
@@ -145,6 +178,7 @@ def test_the_table_itself_points_one_way() -> None:
         (room, other) for room, others in ROOMS.items() for other in others if order.index(other) >= order.index(room)
     ] == []
     assert {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} <= set(ROOMS)
+    assert list(LIBRARIES) == order
 
 
 @pytest.mark.parametrize(
@@ -156,6 +190,8 @@ def test_the_table_itself_points_one_way() -> None:
         ("urdf/tree.py", "def f():\n    from robot_semantics.urdf.reader import read_urdf", " → "),
         ("base/names.py", "if TYPE_CHECKING:\n    from robot_semantics.base.errors import ArrayError", " → "),
         ("attic/box.py", "import numpy", "has no line in the table"),
+        ("model/robot_model.py", "import mujoco", "'model' may not import this library"),
+        ("state/robot.py", "def f():\n    from pyarrow import parquet", "'state' may not import this library"),
     ],
 )
 def test_a_planted_import_is_found(tmp_path: Path, file: str, line: str, complaint: str) -> None:

@@ -25,7 +25,7 @@ from robot_semantics.srdf.edit import SrdfText
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
     from robot_semantics.model.robot_model import RobotModel
-    from robot_semantics.viewer.parts import Part
+    from robot_semantics.viewer.link_surfaces import Part
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.edit_session import EditSession
     from robot_semantics.viewer.fresh_content import FreshContent
-    from robot_semantics.viewer.parts import robot_parts
+    from robot_semantics.viewer.link_surfaces import robot_parts
     from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer

@@ -24,7 +24,7 @@ from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
 
 if TYPE_CHECKING:
-    from robot_semantics.viewer.parts import Kind
+    from robot_semantics.viewer.link_surfaces import Kind
     from robot_semantics.viewer.scene import Scene
 
 

@@ -200,7 +200,7 @@ class LayoutTable:
         while len(left):
             message = messages[int(left[0])]
             try:
-                layout = walk(message, self.fields, ros1=self.ros1)
+                layout = message_layout(message, self.fields, ros1=self.ros1)
             except LayoutError as error:
                 refused.append((int(indices[left[0]]), error))
                 left = left[1:]
@@ -214,7 +214,7 @@ class LayoutTable:
             left = np.concatenate([ahead[~same], left[len(ahead) :]])
 
 
-def walk(message: bytes, fields: tuple[Field, ...], *, ros1: bool) -> Layout:
+def message_layout(message: bytes, fields: tuple[Field, ...], *, ros1: bool) -> Layout:
     """Return the shape of one message.
 
     Raises:

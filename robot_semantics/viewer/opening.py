@@ -32,7 +32,7 @@ from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
-from robot_semantics.viewer.parts import Kind, Part, robot_parts
+from robot_semantics.viewer.link_surfaces import Kind, Part, robot_parts
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml

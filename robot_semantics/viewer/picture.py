@@ -21,7 +21,7 @@ from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.camera import Camera, fit_camera
 from robot_semantics.viewer.colours import FADED, group_colour
-from robot_semantics.viewer.parts import PLAIN, Kind
+from robot_semantics.viewer.link_surfaces import PLAIN, Kind
 from robot_semantics.viewer.raster import edge_weights, visible_triangles
 from robot_semantics.viewer.scene import Scene, check_groups, groups_of_links, link_poses
 from robot_semantics.viewer.shading import corner_normals, lit

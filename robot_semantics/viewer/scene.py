@@ -20,7 +20,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.parts import Part
+from robot_semantics.viewer.link_surfaces import Part
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
-from robot_semantics.viewer.parts import PLAIN, Part
+from robot_semantics.viewer.link_surfaces import PLAIN, Part
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
 from robot_semantics.viewer.shading import corner_normals
 

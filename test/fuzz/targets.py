@@ -19,7 +19,7 @@ from unittest.mock import patch
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.convert.messages import TF_MESSAGE
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.recording.layout import LayoutError, walk
+from robot_semantics.recording.layout import LayoutError, message_layout
 from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.salvage import scan
 from robot_semantics.state.cdr import CdrError, JointStateReader
@@ -77,7 +77,7 @@ def tf_message(data: bytes) -> None:
     """CDR bytes have the layout of a TFMessage, or are refused with the place."""
     for ros1 in (False, True):
         with suppress(LayoutError):
-            walk(data, FIELDS[TF_MESSAGE], ros1=ros1)
+            message_layout(data, FIELDS[TF_MESSAGE], ros1=ros1)
 
 
 def bag(data: bytes) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from robot_semantics.convert.messages import JOINT_STATE, MULTI_DOF, TF_MESSAGE
-from robot_semantics.recording.layout import LayoutError, LayoutTable, as_rows, walk
+from robot_semantics.recording.layout import LayoutError, LayoutTable, as_rows, message_layout
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 
 
@@ -144,7 +144,7 @@ def test_padding_bytes_do_not_matter(tools: Any) -> None:
     tape = tools.Tape()
     tape.joints(1, ["abc", "de"], [1.0, 2.0])
     clean = tools.cdr(tape.events[0])
-    layout = walk(clean, FIELDS[JOINT_STATE], ros1=False)
+    layout = message_layout(clean, FIELDS[JOINT_STATE], ros1=False)
     # After the empty frame id ("" and its zero byte) three bytes fill up to the next count.
     at = 4 + 8 + 4 + 1
     assert (at, at + 3) in layout.free

@@ -39,8 +39,8 @@ from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.viewer.link_surfaces import VISUALS, Kind, robot_parts
 from robot_semantics.viewer.opening import moment_of
-from robot_semantics.viewer.parts import VISUALS, Kind, robot_parts
 from robot_semantics.viewer.scene import Actor, Moment, Scene
 
 THIS_CENTURY_NS = 978_307_200 * 1_000_000_000
