@@ -210,8 +210,9 @@ OTHERWISE = {
     "a file that is not there, or beyond what a reader has to hold": {"nested-too-deep", "too-large", "unreadable"},
     "our own mistake, or a list that was cut": {"more-problems", "schema"},
 }  # fmt: skip
-# Rooms that read no description and no state: their problems are those of recordings, of other programs, of shapes.
-OTHER_ROOMS = ("collision", "convert/mujoco", "convert/sdformat", "recording", "simulation", "viewer")
+# Rooms that read no description and no state: their problems are those of recordings, of other programs, of shapes; and
+# the list of the problems that every command shows.
+OTHER_ROOMS = ("cli/inputs", "collision", "convert/mujoco", "convert/sdformat", "recording", "simulation", "viewer")
 
 
 def test_every_code_that_a_document_can_have_is_made_by_a_case() -> None:
