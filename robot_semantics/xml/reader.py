@@ -26,7 +26,7 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Place
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
-from robot_semantics.xml.source_map import SKIPPED, ElementIndex, Lines, SourceMap
+from robot_semantics.xml.source_map import SKIPPED, Lines, SourceMap
 
 __all__ = [
     "MAX_BYTES",
@@ -176,6 +176,7 @@ def _tree(utf8: bytes, source: str, *, forgiving: bool) -> XmlDocument:
     except etree.XMLSyntaxError as error:
         if not forgiving:
             raise _not_well_formed(error, source) from None
+        before = utf8
         declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
         if declaration:
             spaces = re.sub(rb"[^\r\n]", b" ", declaration.group())
@@ -184,7 +185,7 @@ def _tree(utf8: bytes, source: str, *, forgiving: bool) -> XmlDocument:
                 odd_declaration = Place(source, *Lines(utf8).line_column(at))
             utf8 = utf8[:at] + spaces + utf8[end:]
         utf8, odd_comments = _without_odd_comments(utf8, source)
-        root, undeclared = _parse_undeclared(utf8, source)
+        root, undeclared = _parse_undeclared(utf8, source, error if utf8 == before else None)
     if has_doctype:
         _refuse_references(utf8, source)
     return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
@@ -209,15 +210,21 @@ def _parse(utf8: bytes) -> etree._Element:
     return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
 
 
-def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping[str, int]]:
-    """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees."""
-    try:
-        return _parse(utf8), {}
-    except etree.XMLSyntaxError as error:
-        if not _UNDECLARED.search(str(error.msg)):
-            raise _not_well_formed(error, source) from None
-    missing = _undeclared_prefixes(utf8, source)
-    root = ElementIndex(utf8).offset[0]
+def _parse_undeclared(
+    utf8: bytes, source: str, error: etree.XMLSyntaxError | None
+) -> tuple[etree._Element, Mapping[str, int]]:
+    """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees.
+
+    `error` is what parsing it said, if it has been parsed.
+    """
+    if error is None:
+        try:
+            return _parse(utf8), {}
+        except etree.XMLSyntaxError as own:
+            error = own
+    if not _UNDECLARED.search(str(error.msg)):
+        raise _not_well_formed(error, source) from None
+    missing, root = _undeclared_prefixes(utf8, source)
     declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in sorted(missing)).encode()
     name_end = re.compile(rb"<[^\s/>]+").match(utf8, root)
     cut = name_end.end() if name_end else 0
@@ -227,15 +234,20 @@ def _parse_undeclared(utf8: bytes, source: str) -> tuple[etree._Element, Mapping
         raise _not_well_formed(error, source) from None
 
 
-def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
-    """Return the prefixes that are used outside of any element that declares them, with the first element's number."""
+def _undeclared_prefixes(utf8: bytes, source: str) -> tuple[dict[str, int], int]:
+    """Return the prefixes that are used outside of any element that declares them, with the first element's number.
+
+    The second is where the root element begins.
+    """
     missing: dict[str, int] = {}
     # The prefixes that each open element declares, and those around it; most elements declare none.
     scopes: list[frozenset[str]] = [frozenset({"xml", "xmlns"})]
-    count = 0
+    count = root = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count
+        nonlocal count, root
+        if not count:
+            root = parser.CurrentByteIndex
         declared = [name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")]
         scopes.append(scopes[-1].union(declared) if declared else scopes[-1])
         for name in (tag, *attributes):
@@ -256,7 +268,7 @@ def _undeclared_prefixes(utf8: bytes, source: str) -> dict[str, int]:
         place = Place(source, error.lineno, error.offset + 1)
         reason = expat.ErrorString(error.code)
         raise refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
-    return missing
+    return missing, root
 
 
 def _has_doctype(utf8: bytes) -> bool:
