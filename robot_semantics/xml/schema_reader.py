@@ -249,7 +249,10 @@ class TableReader(Reporter):
 
     def _unknown(self, child: etree._Element, plan: ElementPlan, kept: list[Any], position: int) -> bool:
         """Keep and report what is not known in an element; tell whether it may stand there."""
-        at = next(self._numbers) if is_element(child) else -1
+        if not is_element(child):
+            kept += self.keeper.child(child, -1, "" if plan.keeps else plan.within, position)
+            return True
+        at = next(self._numbers)
         self._pass_over(child)
         return self.unknown_child(child, at, plan, kept, position)
 

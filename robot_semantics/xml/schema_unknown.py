@@ -72,14 +72,14 @@ class Reporter:
                 self.warning("foreign-content", message, at)
 
     def unknown_child(self, child: etree._Element, at: int, plan: ElementPlan, kept: list[Any], position: int) -> bool:
-        """Keep what can be kept; tell whether it may stand here."""
+        """Keep an element if it can be kept; tell whether it may stand here."""
         try:
             entries = self.keeper.child(child, at, "" if plan.keeps else plan.within, position)
         except etree.C14NError:
             message = "this cannot be kept: it has a namespace that is a relative URI"
             self.error("relative-namespace", message, at)
             return False
-        if is_element(child) and child not in self.silenced and not self._may_stand(child, child.tag, at, plan):
+        if child not in self.silenced and not self._may_stand(child, child.tag, at, plan):
             return False
         kept += entries
         return True
