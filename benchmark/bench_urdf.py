@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Reading URDF: 50 and 2,000 links, beside bare lxml and the other readers; and what a problem's place costs.
+"""Reading and writing URDF: 50 and 2,000 links, beside bare lxml and the other readers; and the robots of the corpus.
 
 Run: python -m benchmark.bench_urdf [--repeats N]
 """
@@ -19,20 +19,23 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pinocchio
+import urchin
 import yourdfpy
 from lxml import etree
 from rich.console import Console
 from rich.table import Table
 from urdf_parser_py.urdf import URDF
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.urdf.reader import parse_urdf
 from robot_semantics.urdf.writer import write_urdf
+from tools.urdf_corpus import CORPUS, files, silenced
 
 
 def robot_text(links: int, *, typo: bool = False) -> str:
@@ -97,14 +100,27 @@ def check_equal(text: str, links: int) -> None:
     python = URDF.from_xml_string(text.encode())
     assert {joint.name for joint in python.joints} == set(joints)
     assert {link.name for link in python.links} == set(model.link_names)
-    meshless = yourdfpy.URDF(robot=yourdf(text).robot, build_scene_graph=False, load_meshes=False)
+    meshless = yourdfpy.URDF(robot=yourdf(text.encode()).robot, build_scene_graph=False, load_meshes=False)
     assert {joint.name for joint in meshless.robot.joints} == set(joints)
+    assert {joint.name for joint in urchin_robot(text.encode()).joints} == set(joints)
     assert parse_urdf(write_urdf(model.urdf)) == model.urdf
 
 
-def yourdf(text: str) -> Any:
-    """Parse with yourdfpy, which reads files only: through its own parser of a tree, without scene and meshes."""
-    return yourdfpy.URDF.load(io.BytesIO(text.encode()), build_scene_graph=False, load_meshes=False)
+def yourdf(text: bytes) -> Any:
+    """Parse with yourdfpy, without scene and meshes."""
+    return yourdfpy.URDF.load(io.BytesIO(text), build_scene_graph=False, load_meshes=False)
+
+
+def urchin_robot(text: bytes) -> Any:
+    """Parse with urchin, without meshes; it reads files only: through its own reader of a tree."""
+    return urchin.URDF._from_xml(etree.parse(io.BytesIO(text)).getroot(), "", lazy_load_meshes=True)
+
+
+def warned(text: str) -> list[Diagnostic]:
+    """Parse with our own reader and read its warnings."""
+    found = Diagnostics()
+    parse_urdf(text, diagnostics=found)
+    return list(found)
 
 
 def quiet(call: Callable[[], Any]) -> Any:
@@ -134,15 +150,59 @@ def median_time(call: Callable[[], object], repeats: int) -> float:
 def readers(text: str, with_typo: str) -> list[tuple[str, Callable[[], object]]]:
     """Return what is timed, bare lxml first."""
     utf8 = text.encode()
+    robot, root, peer = parse_urdf(text), etree.fromstring(utf8), URDF.from_xml_string(utf8)
     return [
         ("bare lxml: etree.fromstring", lambda: etree.fromstring(utf8)),
         ("parse_urdf: the text as a tree", lambda: parse_urdf(text)),
         ("robot_from_text: the checked robot", lambda: robot_from_text(text)),
-        ("parse_urdf, one warning with its place", lambda: parse_urdf(with_typo, diagnostics=Diagnostics())),
-        ("yourdfpy (no meshes, no scene)", lambda: yourdf(text)),
+        ("parse_urdf, one warning read with its place", lambda: warned(with_typo)),
+        ("yourdfpy (no meshes, no scene)", lambda: yourdf(utf8)),
         ("urdf_parser_py", lambda: URDF.from_xml_string(utf8)),
+        ("urchin (no meshes)", lambda: urchin_robot(utf8)),
         ("pinocchio (urdfdom, C++)", lambda: quiet(lambda: pinocchio.buildModelFromXML(text))),
+        ("write_urdf: the tree as a text", lambda: write_urdf(robot)),
+        ("bare lxml: etree.tostring", lambda: etree.tostring(root)),
+        ("urdf_parser_py: to_xml_string", peer.to_xml_string),
     ]
+
+
+def bench_corpus(repeats: int, console: Console) -> None:
+    """Time each reader on every robot of the corpus that it reads; a reader's least time for a file counts."""
+    ours: dict[str, Callable[[bytes], Any]] = {
+        "parse_urdf": lambda text: parse_urdf(text, diagnostics=Diagnostics()),
+        "robot_from_text": lambda text: robot_from_text(text.decode(), strict=False),
+    }
+    peers = {"yourdfpy": yourdf, "urdf_parser_py": URDF.from_xml_string, "urchin": urchin_robot}
+    rows: list[dict[str, float]] = []
+    with silenced():
+        for _, _, path in files():
+            text = path.read_bytes()
+            row: dict[str, float] = {}
+            for name, read in {**ours, **peers}.items():
+                # What a reader refuses, it is not timed on.
+                with suppress(Exception):
+                    row[name] = min(_once(read, text) for _ in range(repeats))
+            rows.append(row)
+    table = Table(title=f"{len(rows)} robots of the corpus, processor time, the least of {repeats}")
+    for column in ("reader", "robots", "ms in all", *(f"{name} ahead / ms for those" for name in ours)):
+        table.add_column(column, justify="left" if column == "reader" else "right")
+    for name in (*ours, *peers):
+        read_by = [row for row in rows if name in row]
+        cells = [name, str(len(read_by)), f"{sum(row[name] for row in read_by) * 1e3:.0f}"]
+        for own in ours if name in peers else ():
+            both = [row for row in read_by if own in row]
+            ahead = sum(row[own] < row[name] for row in both)
+            cells.append(f"{ahead} of {len(both)} / {sum(row[own] for row in both) * 1e3:.0f}")
+        table.add_row(*cells)
+    console.print(table)
+
+
+def _once(read: Callable[[bytes], Any], text: bytes) -> float:
+    start = time.process_time()
+    result = read(text)
+    seconds = time.process_time() - start
+    del result
+    return seconds
 
 
 def main() -> None:
@@ -163,6 +223,8 @@ def main() -> None:
             bare = bare or seconds
             table.add_row(name, f"{seconds * 1e3:.2f}", f"{seconds / bare:.1f}")
         Console().print(table)
+    if CORPUS.is_dir():
+        bench_corpus(max(3, repeats // 2), Console(width=140))
 
 
 if __name__ == "__main__":
