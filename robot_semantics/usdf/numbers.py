@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Rows of numbers between text and 64-bit floats, exact both ways: many rows in one call, in C where msgspec is there.
+"""Rows of numbers between text and 64-bit floats, exact both ways; written in C where msgspec is there.
 
 A number is an XML Schema double without NaN and infinities. It is written as the shortest decimal text that reads back
 to the same float, in one canonical form; msgspec writes exactly this form, and without it the same text is made here.
@@ -14,9 +14,8 @@ to the same float, in one canonical form; msgspec writes exactly this form, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 try:
     import msgspec
@@ -26,9 +25,6 @@ except ImportError:  # the pure Python paths below give the same results, more s
 Row = tuple[float, ...]
 
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_ROW = re.compile(rf"[ \t\r\n]*(?:{_DOUBLE.pattern}(?:[ \t\r\n]+|$))*")
-_MINUS_ZERO = re.compile(r"-0(?:[\s\]]|$)")
-_PIECE = 256
 _WORD = re.compile(r"[^ \t\r\n]+")
 
 
@@ -38,33 +34,6 @@ class BadNumber(NamedTuple):
     word: str
     position: int
     reason: str
-
-
-def parse_rows(texts: Sequence[str], count: int | None = None) -> list[Row | None]:
-    """Return the numbers of each text, with a `count` that many; None of a faulty one, and of what is parsed with it.
-
-    Texts are read as JSON, in pieces that stay in the processor's cache; without msgspec all are None.
-    """
-    rows: list[Row | None] = []
-    for start in range(0, len(texts), _PIECE):
-        piece = texts[start : start + _PIECE]
-        known = _parse_piece(piece, count)
-        rows += [None] * len(piece) if known is None else known
-    return rows
-
-
-def _parse_piece(texts: Sequence[str], count: int | None) -> list[Row] | None:
-    joined = "],[".join(texts)
-    decoder = _DECODERS.get(count)
-    # A number has no comma: more of them than our own would make other rows than the texts. And JSON reads -0 as an
-    # integer, which has no sign to keep.
-    if decoder is None or joined.count(",") >= len(texts) or _MINUS_ZERO.search(joined):
-        return None
-    try:
-        rows: list[Row] = decoder.decode(f"[[{joined.replace(' ', ',')}]]")
-    except msgspec.DecodeError:
-        return None
-    return rows
 
 
 def parse_row(text: str) -> Row | BadNumber:
@@ -122,11 +91,5 @@ def shortest(value: float) -> str:
     return f"{sign}0.0000{digits.replace('.', '')}"
 
 
-_DECODERS: dict[int | None, Any] = {}
 if msgspec is not None:
-    _DECODERS = {
-        None: msgspec.json.Decoder(list[Row]),
-        4: msgspec.json.Decoder(list[tuple[float, float, float, float]]),
-        6: msgspec.json.Decoder(list[tuple[float, float, float, float, float, float]]),
-    }
     _ENCODER = msgspec.json.Encoder()

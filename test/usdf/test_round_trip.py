@@ -24,6 +24,7 @@ from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.schema import full_schema
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
+from robot_semantics.xml import numbers as xml_numbers
 
 WORLDS = 10_000
 
@@ -69,7 +70,7 @@ def test_the_written_text_is_the_same_without_the_fast_library(
     states = [source.world() for _ in range(300)]
     texts = [write_world(state) for state in states]
     monkeypatch.setattr(numbers, "msgspec", None)
-    monkeypatch.setattr(numbers, "_DECODERS", {})
+    monkeypatch.setattr(xml_numbers, "_DECODERS", {})
     for state, text in zip(states, texts, strict=True):
         assert write_world(state) == text
         assert without_places(parse_world(text)) == without_places(state)
