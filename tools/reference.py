@@ -41,7 +41,10 @@ PATIENCE_S = 30.0
 ACTION = "/_action/"
 
 TABLES: tuple[tuple[str, Iterable[Parameter]], ...] = (
-    ("The node", parameters.NODE),
+    (
+        "The node",
+        [*parameters.NODE, *parameters.node_table([f"{parameters.SIMULATED}.ENTITY"])[len(parameters.NODE) :]],
+    ),
     ("The node: the robot; with `models`, each model has its own below its name", parameters.ROBOT),
     (
         "The node: a virtual joint of the name NAME",

@@ -125,3 +125,20 @@ def test_an_entity_that_is_a_robot_by_parameter_is_saved_and_restored_under_the_
     np.testing.assert_allclose(
         resolve(state(client, "/mujoco_world")).pose("my_car_1")[:3, 3], (6.0, 2.0, 0.0), atol=1e-9
     )
+
+
+def test_entities_may_be_given_to_the_node_as_a_map_and_a_robot_twice_is_refused(
+    client: Client, nodes: None, start: Callable[..., NodeProcess]
+) -> None:
+    start(
+        ros_args=("-r", "__node:=by_map"),
+        robot_description=URDF,
+        robot_description_semantic=SRDF,
+        simulators=["/mujoco_world"],
+        simulators__entities={"my_car_1": "car"},
+    )
+    assert names(state(client, "/by_map")) == {"car"}
+    (result,) = client.set_parameters("/by_map", simulated_entities=["another:=car"])
+    assert not result.successful
+    assert result.reason == "parameter 'simulators.entities' names the robot 'car' twice"
+    assert names(state(client, "/by_map")) == {"car"}

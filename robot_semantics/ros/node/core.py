@@ -62,7 +62,8 @@ class Core:
 
         """
         node, robots = self._node, self.robots
-        robots.settings = settings = parameters.node_settings(declare(node, parameters.NODE))
+        table = parameters.node_table(node.overrides)
+        robots.settings = settings = parameters.node_settings(declare(node, table))
         raw = settings.raw_messages and raw_transforms_agree()
         if settings.raw_messages and not raw:
             node.get_logger().warning(
@@ -180,7 +181,8 @@ class Core:
 
     def _read_settings(self) -> None:
         """Bring the parameters of the node as a whole into force."""
-        values = {parameter.name: self._node.get_parameter(parameter.name).value for parameter in parameters.NODE}
+        table = parameters.node_table(self._node.overrides)
+        values = {parameter.name: self._node.get_parameter(parameter.name).value for parameter in table}
         self.robots.settings = settings = parameters.node_settings(values)
         if self._services is not None:
             self._services.set_rate(settings.world_state_frequency_hz)

@@ -74,6 +74,10 @@ class LiveParameters:
         try:
             for name in changed:
                 self._check_is_used(name)
+            node = self._robots.node
+            own = {parameter.name for parameter in parameters.node_table(node.overrides)}
+            if own & changed.keys():
+                parameters.node_settings({name: node.get_parameter(name).value for name in own} | changed)
             for served in self._robots.served:
                 own = served.concerned(changed)
                 if own and not served.urdf_is_missing(own):
@@ -102,5 +106,6 @@ class LiveParameters:
         pending, self._pending = self._pending, []
         for served, description, robot, own in pending:
             self._replace(served, description, robot, own)
-        if any(change.name in {parameter.name for parameter in parameters.NODE} for change in changes):
+        own = {parameter.name for parameter in parameters.node_table(self._robots.node.overrides)}
+        if any(change.name in own for change in changes):
             self._read_settings()

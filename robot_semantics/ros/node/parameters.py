@@ -111,6 +111,19 @@ NODE: tuple[Parameter, ...] = (
 """Those of the node as a whole."""
 
 
+SIMULATED = "simulators.entities"
+SIMULATED_ENTITY = Parameter(
+    SIMULATED, "", "Which robot an entity of a simulator is: given at the start, as simulated_entities.", checks.text
+)
+"""Below its name one for each entity that is given when the node starts."""
+
+
+def node_table(given: Iterable[str]) -> tuple[Parameter, ...]:
+    """Return the parameters of the node as a whole, those of entities by the names `given` among them."""
+    entities = [name for name in given if name.startswith(f"{SIMULATED}.")]
+    return (*NODE, *(SIMULATED_ENTITY._replace(name=name) for name in entities))
+
+
 @dataclass(frozen=True, slots=True)
 class NodeSettings:
     """The parameters of the node as a whole."""
@@ -126,11 +139,18 @@ class NodeSettings:
 
 
 def node_settings(values: Values) -> NodeSettings:
-    """Return the node's settings from the values of `NODE`."""
+    """Return the node's settings from the values of `node_table`.
+
+    Raises:
+        ParameterError: an entity is said to be two robots, or a robot two entities.
+    """
+    pairs = [item for item in values["simulated_entities"] if item]
+    pairs += [f"{name.removeprefix(f'{SIMULATED}.')}:={values[name]}" for name in values if name.startswith(SIMULATED)]
+    checks.entities(SIMULATED, pairs)
     return NodeSettings(
         models=tuple(name for name in values["models"] if name),
         simulators=tuple(name for name in values["simulators"] if name),
-        simulated_entities=dict(item.split(":=") for item in values["simulated_entities"] if item),
+        simulated_entities=dict(item.split(":=") for item in pairs),
         diagnostics_period_s=float(values["diagnostics_period"]),
         world_state_frequency_hz=float(values["world_state_frequency"]),
         check_tf_authority=values["check_tf_authority"],
