@@ -212,6 +212,8 @@ def _composite(
 
 def _in_order(children: list[tuple[str, Node]], order: tuple[str, ...]) -> list[Node]:
     """Return the nodes in the order that `order` states; one it does not know follows what usually stands before it."""
+    if not order:
+        return [node for _, node in children]
     waiting: dict[str, list[tuple[int, Node]]] = {}
     for usual, (tag, node) in enumerate(children):
         waiting.setdefault(tag, []).append((usual, node))
