@@ -120,6 +120,8 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
             # rosbags would pass over it, and with it over the last messages of a recorder that was killed.
             if write_ahead_log(file) is not None:
                 raise ReaderError2(f"'{file.name}' has a write-ahead log")
+            if file.suffix == ".db3" and is_cut_off(file):
+                raise ReaderError2(f"'{file.name}' is cut off in its last pages")
         self._reader.open()
         self._packed = False
         if isinstance(self._reader, Reader2) and self._reader.compression_mode == "message":
@@ -215,6 +217,17 @@ def write_ahead_log(path: Path) -> Path | None:
     """Return the log beside a database with what was not yet put into it; None if there is none, or it is empty."""
     log = path.with_name(f"{path.name}-wal")
     return log if path.suffix == ".db3" and log.is_file() and log.stat().st_size else None
+
+
+def is_cut_off(path: Path) -> bool:
+    """Tell whether a database is shorter than it says; SQLite reads what is missing of its last page as zeros."""
+    with path.open("rb") as file:
+        head = file.read(100)
+    if len(head) < 100 or head[24:28] != head[92:96]:
+        # The number of pages was not kept by what wrote last.
+        return False
+    size = int.from_bytes(head[16:18], "big")
+    return path.stat().st_size < (65536 if size == 1 else size) * int.from_bytes(head[28:32], "big")
 
 
 def describe(error: BaseException) -> str:

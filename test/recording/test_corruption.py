@@ -128,6 +128,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory, rover: Callable[[float], Any
     return {kind: rover(2.0).write(folder / kind.replace(" ", "_"), kind) for kind in sorted(kinds)}
 
 
+def test_a_database_that_ends_in_its_last_page_is_told_of(tools: Any, whole: dict[str, Path]) -> None:
+    bag = tools.folder / "cut"
+    shutil.copytree(whole["sqlite3"], bag)
+    (file,) = bag.glob("*.db3")
+    with file.open("r+b") as stream:
+        stream.truncate(file.stat().st_size - 1)
+    _, _, stderr = tools.run("export", bag, "--every", "0.1", "-o", tools.folder / "cut.npz", "--world-frame", "map")
+    assert "is cut off in its last pages" in stderr
+
+
 def test_two_hundred_damaged_bags_give_what_is_whole_and_say_what_is_not(tools: Any, whole: dict[str, Path]) -> None:
     rng = random.Random(20)
     outcomes: Counter[str] = Counter()
