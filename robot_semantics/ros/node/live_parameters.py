@@ -75,9 +75,10 @@ class LiveParameters:
             for name in changed:
                 self._check_is_used(name)
             node = self._robots.node
-            own = {parameter.name for parameter in parameters.node_table(node.overrides)}
-            if own & changed.keys():
-                parameters.node_settings({name: node.get_parameter(name).value for name in own} | changed)
+            if self._of_the_node() & changed.keys():
+                parameters.node_settings(
+                    {name: node.get_parameter(name).value for name in self._of_the_node()} | changed
+                )
             for served in self._robots.served:
                 own = served.concerned(changed)
                 if own and not served.urdf_is_missing(own):
@@ -106,6 +107,8 @@ class LiveParameters:
         pending, self._pending = self._pending, []
         for served, description, robot, own in pending:
             self._replace(served, description, robot, own)
-        own = {parameter.name for parameter in parameters.node_table(self._robots.node.overrides)}
-        if any(change.name in own for change in changes):
+        if any(change.name in self._of_the_node() for change in changes):
             self._read_settings()
+
+    def _of_the_node(self) -> set[str]:
+        return {parameter.name for parameter in parameters.node_table(self._robots.node.overrides)}
