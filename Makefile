@@ -50,10 +50,10 @@ test: setup
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy robot_semantics underlay/tf2_ros tools setup.py demo examples test benchmark interfaces/test
 	$(VENV)/colcon --log-base /dev/null list --base-paths . interfaces
-	$(VENV)/pytest -n 2 --dist loadfile
+	$(VENV)/pytest -n 3 --dist loadfile
 
 ros: setup
-	$(VENV)/pytest -n 2 --dist loadfile test/ros
+	$(VENV)/pytest -n 3 --dist loadfile test/ros
 
 bench: setup
 	@$(VENV)/python -m tools.corpus

@@ -332,11 +332,11 @@ def main() -> int:
     if missing:
         return 1
     (ROOT / "build").mkdir(exist_ok=True)
-    with (ROOT / "build" / "setup.lock").open("w") as lock:
+    default = ".venv" if options.distro == "jazzy" else f".venv-{options.distro}"
+    prefix = (options.venv or ROOT / default).absolute()
+    with (ROOT / "build" / f"{prefix.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            default = ".venv" if options.distro == "jazzy" else f".venv-{options.distro}"
-            prefix = (options.venv or ROOT / default).absolute()
             Environment(prefix, options.distro).set_up(options.wanted, options.only_say)
         except SetupError as error:
             print(f"\nset-up: {error}", file=sys.stderr)

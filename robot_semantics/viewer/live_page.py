@@ -57,6 +57,7 @@ class LivePanel:
         """Build it, and let the viewer follow the robots."""
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
+        self._listed: list[tuple[str, str]] = []
         with ui.element("div").style("width: 300px; overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
             with ui.row().style("align-items: center; gap: 8px"):
@@ -128,10 +129,13 @@ class LivePanel:
         except RobotSemanticsError as error:
             self._tell([str(error)])
             return
-        self._rows.clear()
-        with self._rows:
-            for name, about in found or ():
-                self._row(name, about)
+        # A button that is made anew under the pointer takes no click.
+        if found is not None and found != self._listed:
+            self._listed = list(found)
+            self._rows.clear()
+            with self._rows:
+                for name, about in found:
+                    self._row(name, about)
 
     def _row(self, name: str, about: str) -> None:
         with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 4px"):

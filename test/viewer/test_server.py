@@ -210,6 +210,7 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         browser.wait("document.getElementById('report').innerText.includes('did save one')")
         assert "missing: nothing" in browser.run("document.getElementById('report').innerText")
         browser.wait("document.querySelector('[data-restore=one]') !== null")
+        browser.run("document.querySelector('[data-compare=one]').same = true")
         browser.run("document.querySelector('[data-restore=one]').click()")
         browser.wait("document.getElementById('report').innerText.includes('did restore one')")
         # What is saved stands as a ghost in what is live, and what differs is listed.
@@ -221,6 +222,8 @@ def test_a_live_page_follows_and_its_buttons_ask(browser: Browser, rover: Scene,
         )
         assert [float(value) for value in row[1:3]] == [0.625, -0.25]
         browser.wait("viewer.drawn.some(({ghost}) => ghost)")
+        # What restoring does not change is not made anew: who is about to click hits what is seen.
+        assert browser.run("document.querySelector('[data-compare=one]').same") is True
         # Where a simulator listens the sliders command joints; what is seen moves when the robot does.
         assert browser.run("document.getElementById('jog').offsetParent") is None
         (tmp_path / "simulator").touch()
