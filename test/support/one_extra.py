@@ -16,6 +16,8 @@ import importlib.metadata
 import stat
 import sys
 import sysconfig
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -62,6 +64,12 @@ sys.exit(main())
 """
 
 
+@cache
+def distributions_of_modules() -> Mapping[str, list[str]]:
+    """Return the names of the distributions that bring each top-level module; to look takes half a second."""
+    return importlib.metadata.packages_distributions()
+
+
 def brought_by(*extras: str) -> set[str]:
     """Return the canonical names of all distributions that the package with these extras brings, itself among them."""
     found: set[tuple[str, str]] = set()
@@ -87,8 +95,11 @@ def brought_by(*extras: str) -> set[str]:
 def launcher(folder: Path, *extras: str) -> Path:
     """Return a new folder with the programs `robot_semantics` and `python`, as with these extras alone."""
     allowed = brought_by(*extras)
-    owners = importlib.metadata.packages_distributions()
-    modules = {module for module, names in owners.items() if any(canonicalize_name(name) in allowed for name in names)}
+    modules = {
+        module
+        for module, names in distributions_of_modules().items()
+        if any(canonicalize_name(name) in allowed for name in names)
+    }
     # Editable, the package itself has no files of its own in the environment.
     modules.add("robot_semantics")
     sites = tuple(str(Path(sysconfig.get_path(kind)).resolve()) for kind in ("purelib", "platlib"))
