@@ -60,7 +60,7 @@ LIBRARIES: dict[str, set[str]] = {
     "srdf": {"lxml"},
     "model": {"lxml", "numpy", "trimesh"},
     "kinematics": {"numpy"},
-    "usdf": {"lxml", "msgspec", "numpy"},
+    "usdf": {"lxml", "numpy"},
     "state": {"numpy"},
     "convert": {"lxml", "numpy"},
     "examples": set(),

@@ -22,9 +22,10 @@ from robot_semantics.cli.usdf_places import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
-from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import pose_from_quaternion, six
 from robot_semantics.usdf.world_state import Pose, WorldState
+from robot_semantics.xml.numbers import numbers
+from robot_semantics.xml.schema import BadValueError
 
 
 def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
@@ -125,10 +126,11 @@ def _pose(text: str) -> Pose:
     return Pose(six(row)) if len(row) == 6 else pose_from_quaternion(row[:3], row[3:])
 
 
-def _row(option: str, text: str, counts: tuple[int, ...] | None) -> Row:
-    row = parse_row(text.replace(",", " "))
-    if isinstance(row, BadNumber):
-        raise UsageError(f"{option}: '{row.word}' {row.reason}")
+def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float, ...]:
+    try:
+        row = numbers(text.replace(",", " "))
+    except BadValueError as error:
+        raise UsageError(f"{option} {error}") from None
     if counts is not None and len(row) not in counts:
         raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
     return row

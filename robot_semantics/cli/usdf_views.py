@@ -24,9 +24,9 @@ from robot_semantics.cli.json_output import add_json_argument, print_json
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
-from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
+from robot_semantics.xml.numbers import shortest
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,8 +17,9 @@ from lxml import etree
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.numbers import BadNumber, parse_row, shortest
+from robot_semantics.xml.numbers import numbers, shortest
 from robot_semantics.xml.reader import parse_xml
+from robot_semantics.xml.schema import BadValueError
 
 MAX_TIME = 1e10
 """What the time of a world state is less than [s]: it is written with ten digits of seconds."""
@@ -99,12 +100,10 @@ def parse_keyframe(text: str | bytes, name: str | None = None, source: str = "<k
     key = keys[0] if name is None else named[name]
     rows: dict[str, tuple[float, ...]] = {}
     for word in (*_ROWS, "time"):
-        row = parse_row(key.get(word, "0" if word == "time" else ""))
-        if isinstance(row, BadNumber):
-            message = f"number {row.position} of {word}, '{row.word[:40]}', {row.reason}"
-            found.error("bad-number", message, document.place(key, word))
-        else:
-            rows[word] = row
+        try:
+            rows[word] = numbers(key.get(word, "0" if word == "time" else ""))
+        except BadValueError as error:
+            found.error(error.code, f"{word} {error}", document.place(key, word))
     time = rows.get("time", (0.0,))
     if len(time) != 1:
         found.error("wrong-count", "time must be one number", document.place(key, "time"))

@@ -43,10 +43,10 @@ from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import TOLERANCE
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
-from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import FloatArray, pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, WorldState
+from robot_semantics.xml.numbers import shortest
 
 _LINK_PARTS = {
     ("pose", "twist"): "the poses and twists of its links, which MuJoCo has from the joints",

@@ -20,7 +20,6 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import AXES, children
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.numbers import BadNumber, Row, parse_row
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrices, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import (
@@ -34,7 +33,9 @@ from robot_semantics.usdf.world_state import (
     Vec6,
     WorldState,
 )
+from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
+from robot_semantics.xml.schema import BadValueError
 
 _MODEL, _LINK, _JOINT = ("model_state", "model"), ("link_state", "link"), ("joint_state", "joint")
 _OWN_FRAME = ("", "__model__")
@@ -237,16 +238,12 @@ class _Input:
             row = (*row[:3], *map(math.radians, row[3:]))
         return Pose(six(row)), relative_to
 
-    def _numbers(self, element: etree._Element, count: int) -> Row | None:
-        row = parse_row(element.text or "")
-        if isinstance(row, BadNumber):
-            message = f"number {row.position} of <{element.tag}>, '{row.word[:40]}', {row.reason}"
-            self._error("bad-number", message, element)
+    def _numbers(self, element: etree._Element, count: int) -> tuple[float, ...] | None:
+        try:
+            return numbers(element.text or "", count)
+        except BadValueError as error:
+            self._error(error.code, f"<{element.tag}> {error}", element)
             return None
-        if len(row) != count:
-            self._error("wrong-count", f"<{element.tag}> has {len(row)} numbers; it must have {count}", element)
-            return None
-        return row
 
     def _number(self, element: etree._Element) -> float | None:
         row = self._numbers(element, 1)

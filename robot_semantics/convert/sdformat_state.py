@@ -16,11 +16,11 @@ from lxml import etree
 
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import check_writable
+from robot_semantics.xml.numbers import shortest
 
 VERSION = "1.12"
 AXES = ("axis_state", "axis2_state")

@@ -23,11 +23,11 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.series import Series
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.ages import ValueAge, with_ages
-from robot_semantics.usdf.numbers import format_row
 from robot_semantics.usdf.table import USDF, format_time
 from robot_semantics.usdf.validity import SOURCE
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
+from robot_semantics.xml.numbers import format_row
 from robot_semantics.xml.schema_writer import write_table
 
 _MARK = 123_456_700_000_000.5

@@ -22,8 +22,8 @@ from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Mesh
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.world_state import ModelState, WorldState
+from robot_semantics.xml.numbers import shortest
 
 FLOATING_Q = (4, 5, 6, 1, 2, 3, 0)
 """Where x y z qx qy qz qw are in Drake's qw qx qy qz x y z."""

@@ -31,8 +31,8 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.numbers import shortest
 from robot_semantics.usdf.world_state import WORLD, WorldState
+from robot_semantics.xml.numbers import shortest
 from robot_semantics.xml.reader import parse_xml
 
 _TYPES = {

@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 from robot_semantics.base.diagnostics import Severity
-from robot_semantics.usdf.numbers import format_row
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
@@ -28,7 +27,7 @@ from robot_semantics.usdf.world_state import (
     WorldState,
 )
 from robot_semantics.xml.foreign import ForeignTexts
-from robot_semantics.xml.numbers import numbers
+from robot_semantics.xml.numbers import format_row, numbers
 from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Pair, Table
 
 NAMESPACE = "urn:robot-semantics:usdf:1"

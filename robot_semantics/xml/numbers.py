@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The numbers of a description: texts to finite floats, and nothing that only Python would take for a number."""
+"""The numbers of a description: texts to finite floats, and nothing that only Python would take for one; and back."""
 
 from __future__ import annotations
 
@@ -78,11 +78,11 @@ def numbers(text: str, count: int | None = None) -> tuple[float, ...]:
     pieces = split_at_space(text)
     what = "numbers" if count is None else f"{count} numbers"
     values = []
-    for piece in pieces:
+    for position, piece in enumerate(pieces, 1):
         try:
             values.append(number(piece))
         except BadValueError as error:
-            raise BadValueError("bad-number", f"should be {what}, but one {error}") from None
+            raise BadValueError("bad-number", f"should be {what}, but number {position} {error}") from None
     if count not in (None, len(values)):
         raise BadValueError("wrong-count", f"should be {what}, not {len(values)}: '{shown(text)}'")
     return tuple(values)
@@ -159,6 +159,51 @@ def not_negative(text: str) -> float:
 def number_text(value: float) -> str:
     """Return the shortest text that reads back to the same 64-bit float, whole numbers without a point."""
     return repr(float(value)).removesuffix(".0")
+
+
+def format_row(row: tuple[float, ...]) -> str:
+    """Return the `shortest` texts of a row's numbers, separated by one space.
+
+    Raises:
+        ValueError: a value is NaN or infinite, or no number.
+    """
+    if msgspec is not None:
+        try:
+            text: str = _ENCODER.encode(row).decode()
+        except (TypeError, ValueError):
+            # Numbers of other kinds, numpy's for example.
+            pass
+        else:
+            # Letters of null, true and false, and the quote of a string: anything but a finite number.
+            if not ("u" in text or "l" in text or '"' in text):
+                return text[1:-1].replace(",", " ")
+    return " ".join(map(shortest, row))
+
+
+def shortest(value: float) -> str:
+    """Return the shortest text that reads back to `value`, in the one form that msgspec writes too.
+
+    Raises:
+        ValueError: the value is NaN or infinite.
+    """
+    try:
+        value = float(value)
+    except TypeError as error:
+        raise ValueError(f"{value!r}, is not a number") from error
+    if not math.isfinite(value):
+        raise ValueError(f"{value}, is not finite")
+    text = repr(value)
+    mantissa, mark, exponent = text.partition("e")
+    if not mark:
+        return text
+    if int(exponent) != -5:
+        return f"{mantissa}e{int(exponent)}"
+    sign, digits = ("-", mantissa[1:]) if mantissa.startswith("-") else ("", mantissa)
+    return f"{sign}0.0000{digits.replace('.', '')}"
+
+
+if msgspec is not None:
+    _ENCODER = msgspec.json.Encoder()
 
 
 def shown(text: str, limit: int = 60) -> str:

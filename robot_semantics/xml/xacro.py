@@ -89,7 +89,7 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
     for name, near in document.unused_arguments.items():
         advice = f"; did you mean '{near}'?" if near else ""
         message = f"argument '{name}' is given, which the xacro neither declares nor uses{advice}"
-        diagnostics.warning("unused-argument", message, document.places.place(0))
+        diagnostics.warning("unused-argument", message, document.places.later(0))
 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:

@@ -122,7 +122,7 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
     ("words", "message", "code"),
     [
         (("--pose", "block_1", "1 2"), "--pose: '1 2' has 2 numbers; it must have 6 or 7", 2),
-        (("--pose", "block_1", "1 2 x 0 0 0"), "--pose: 'x' is not a number", 2),
+        (("--pose", "block_1", "1 2 x 0 0 0"), "--pose should be numbers, but number 3 should be a number, not 'x'", 2),
         (("--pose", "blok_1", "0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
         (("--joint", "lift_joint", "0"), "'lift_joint' is not of the form MODEL/JOINT", 2),
         (("--state", "rover_arm", "stowed"), "'stowed' is not of the form GROUP/STATE", 2),

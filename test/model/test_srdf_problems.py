@@ -54,7 +54,7 @@ KINDS: list[tuple[str, str, str, str]] = [
     ("odd-comment", "warning", "a comment should have no '--' in it", '§<!-- a -- b --><passive_joint name="j1"/>'),
     ("stray-text", "warning", "the text 'oops' in <passive_joint> is not used", '§<passive_joint name="j1">oops</passive_joint>'),
     ("unknown-joint-type", "error", "'flaoting', no type of virtual joint", '<virtual_joint name="v" §type="flaoting" parent_frame="w" child_link="base"/>'),
-    ("bad-number", "error", "should be numbers, but one should be a number, not 'abc'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="abc"/><joint name="j2" value="0"/></group_state>'),
+    ("bad-number", "error", "should be numbers, but number 1 should be a number, not 'abc'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="abc"/><joint name="j2" value="0"/></group_state>'),
     ("bad-number", "error", "not 'nan'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="nan"/><joint name="j2" value="0"/></group_state>'),
     ("bad-number", "error", "too large for a 64-bit float: '1e400'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="1e400"/><joint name="j2" value="0"/></group_state>'),
     ("bad-number", "error", "not '0,25'", f'{ARM}<group_state name="s" group="arm"><joint name="j1" §value="0,25"/><joint name="j2" value="0"/></group_state>'),

@@ -75,7 +75,7 @@ ERRORS = [
     ),
     Case(
         "bad-number",
-        "attribute 'rpy' of <origin> should be 3 numbers, but one should be a number, not '1_0'",
+        "attribute 'rpy' of <origin> should be 3 numbers, but number 2 should be a number, not '1_0'",
         robot(joint('<origin xyz="0 0 0" §rpy="0 1_0 0"/>')),
         "/robot/joint[@name='j']/origin/@rpy",
     ),
@@ -391,7 +391,7 @@ ERRORS = [
     ),
     Case(
         "bad-number",
-        "attribute 'xyz' of <origin> should be 3 numbers, but one should be a number, not '1\u00a02\u00a03'",
+        "attribute 'xyz' of <origin> should be 3 numbers, but number 1 should be a number, not '1\u00a02\u00a03'",
         robot(joint('<origin §xyz="1\u00a02\u00a03"/>')),
         "/robot/joint[@name='j']/origin/@xyz",
     ),

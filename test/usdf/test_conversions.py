@@ -479,7 +479,7 @@ def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
         from_keyframe(Keyframe(np.zeros(3), np.zeros(3)), model)
     with pytest.raises(DescriptionError, match="no <key>"):
         parse_keyframe("<mujoco/>")
-    with pytest.raises(DescriptionError, match="number 2 of qpos, 'x', is not a number"):
+    with pytest.raises(DescriptionError, match="qpos should be numbers, but number 2 should be a number, not 'x'"):
         parse_keyframe("<mujoco><keyframe><key qpos='1 x'/></keyframe></mujoco>")
     for time in ("1e300", "1 2", ""):
         with pytest.raises(DescriptionError, match=r":1:\d+: error: time"):

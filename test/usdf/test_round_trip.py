@@ -19,12 +19,11 @@ from support.states import Chance
 
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import parse_json, world_to_json
-from robot_semantics.usdf import numbers
 from robot_semantics.usdf.reader import parse_world, read_world
 from robot_semantics.usdf.schema import full_schema
 from robot_semantics.usdf.world_state import Frame, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import save_world, write_world
-from robot_semantics.xml import numbers as xml_numbers
+from robot_semantics.xml import numbers
 
 WORLDS = 10_000
 
@@ -70,7 +69,7 @@ def test_the_written_text_is_the_same_without_the_fast_library(
     states = [source.world() for _ in range(300)]
     texts = [write_world(state) for state in states]
     monkeypatch.setattr(numbers, "msgspec", None)
-    monkeypatch.setattr(xml_numbers, "_DECODERS", {})
+    monkeypatch.setattr(numbers, "_DECODERS", {})
     for state, text in zip(states, texts, strict=True):
         assert write_world(state) == text
         assert without_places(parse_world(text)) == without_places(state)
