@@ -50,7 +50,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
     for option, words, text in (
         ("--pose", "NAME NUMBERS", "put a model or frame: x y z roll pitch yaw, or x y z qx qy qz qw, in one word"),
         ("--twist", "NAME NUMBERS", "set how a model or frame moves: vx vy vz wx wy wz"),
-        ("--parent", "NAME PARENT", "put a model or frame into another; its numbers stay"),
+        ("--parent", "NAME PARENT", "put a model or frame into another, or on a link: MODEL::LINK; its numbers stay"),
         ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
         ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
     ):
@@ -67,11 +67,13 @@ def run_edit(arguments: argparse.Namespace) -> int:
         raise ArrayError("--in-place", "there is no file to write to")
     origins = usdf_files.read_origins([arguments.file])
     state = origins[0].state
-    robots = usdf_files.robots(arguments, state, arguments.file) if arguments.joint or arguments.state else {}
+    wanted = arguments.joint or arguments.state or arguments.parent
+    robots = usdf_files.robots(arguments, state, arguments.file) if wanted else {}
     with placed(origins) as diagnostics:
         edited = changed(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
         diagnostics.extend(_new_problems(state, edited, robots))
+        diagnostics.raise_if_failed()
     output = arguments.file if arguments.in_place else arguments.output
     usdf_files.write_state(edited, output, arguments.file)
     return 0

@@ -44,7 +44,8 @@ def placed(origins: Sequence[Origin]) -> Iterator[Diagnostics]:
     try:
         yield found
     except DescriptionError as error:
-        raise DescriptionError(_located([*found, *error.diagnostics], origins)) from None
+        # The error may carry what was found before it.
+        raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
     for problem in _located(found, origins):
         say(problem, file=sys.stderr)
 

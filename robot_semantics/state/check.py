@@ -24,8 +24,9 @@ from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robo
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.reader import examine
-from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.validity import path_of
+from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
+from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.reader import SourceMap
 
@@ -108,11 +109,36 @@ def check_world(
             diagnostics.warning("large-angle", message, place_of(places, item, path))
     for name in robots or {}:
         state.model(name)
-    if robots:
+    if not robots:
+        return
+    try:
         world = resolve_with(state, robots=robots)
-        for model in state.models:
-            if model.name in robots:
-                _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+    except NotStatedError:
+        _check_carriers(state, robots, diagnostics, places)
+        check_names(state, robots, diagnostics, places=places)
+        return
+    for model in state.models:
+        if model.name in robots:
+            _ModelCheck(model, robots[model.name], diagnostics, places).run(world)
+
+
+def _check_carriers(
+    state: WorldState, robots: Mapping[str, RobotModel], diagnostics: Diagnostics, places: SourceMap | None
+) -> None:
+    """Report the links that carry something and that are nowhere: nothing can be put onto a robot then."""
+    for body in state.bodies:
+        if body.parent_link is None:
+            continue
+        place = Place(SOURCE, path=path_of(body)) if places is None else places.place(body.at, "rs:parent_link")
+        carrier, robot = state.model(body.parent), robots.get(body.parent)
+        if robot is not None and body.parent_link not in robot.link_index:
+            message = f"robot '{robot.name}' has no link '{body.parent_link}'"
+            diagnostics.error("unknown-link", message, place, name=body.parent_link, valid=robot.link_names)
+            continue
+        whole = carrier if robot is None else complete(carrier, robot)
+        if not any(link.name == body.parent_link and link.pose is not None for link in whole.links):
+            message = f"the pose of link '{body.parent_link}' of '{body.parent}' is neither stated nor follows"
+            diagnostics.error("unplaced-link", message, place)
 
 
 _REFUSED = {"pose": "pose-refused", "twist": "twist-refused"}

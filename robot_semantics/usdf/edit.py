@@ -42,23 +42,25 @@ def set_pose(
 ) -> WorldState:
     """Return `state` with the pose, parent or twist of a model or frame changed; what is None stays as it is.
 
+    A parent is a model or frame, or a link that carries it: ``model::link``.
+
     Raises:
         UnknownNameError: there is no such model or frame, or no such parent.
     """
     names = [item.name for item in state.bodies]
     if name not in names:
         raise UnknownNameError("model or frame", name, names)
-    if parent is not None and parent not in (WORLD, *names):
-        raise UnknownNameError("parent", parent, (WORLD, *names))
+    above = None if parent is None else _carrier(state, parent)
 
     def moved(item: _Placed) -> _Placed:
         return replace(
             item,
             pose=item.pose if pose is None else pose,
-            parent=item.parent if parent is None else parent,
+            parent=item.parent if above is None else above[0],
+            parent_link=item.parent_link if above is None else above[1],
             twist=item.twist if twist is None else twist,
-            # What a person sets is of the state's time.
-            age_ns=None,
+            # Where a person puts it is of the state's time; a motion alone leaves it where it was seen.
+            age_ns=item.age_ns if pose is None and above is None else None,
         )
 
     return replace(
@@ -66,6 +68,18 @@ def set_pose(
         models=tuple(moved(model) if model.name == name else model for model in state.models),
         frames=tuple(moved(frame) if frame.name == name else frame for frame in state.frames),
     )
+
+
+def _carrier(state: WorldState, parent: str) -> tuple[str, str | None]:
+    """Return what a word for a parent names: a model or frame, and which link of the model, if any."""
+    names = (WORLD, *(item.name for item in state.bodies))
+    if parent in names:
+        return parent, None
+    for model in state.models:
+        link = parent.removeprefix(f"{model.name}{SEPARATOR}")
+        if link not in ("", parent):
+            return model.name, link
+    raise UnknownNameError("parent", parent, names)
 
 
 def set_joints(

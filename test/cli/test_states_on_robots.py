@@ -204,6 +204,40 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     assert "the state does not say the pose of 'cart::hand'" in refused.err
 
 
+def test_a_link_that_holds_something_and_is_nowhere_is_reported_with_its_place(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "cup.urdf").write_text(CUP.format(NO_PRODUCTS) + "</link></robot>")
+    path = tmp_path / "held.usdf"
+    for text, said in (
+        (HELD.replace("<positions>0.5</positions>", ""), "the pose of link 'hand' of 'cart' is neither stated nor"),
+        (HELD.replace('rs:parent_link="hand"', 'rs:parent_link="hnad"'), "no link 'hnad'; did you mean 'hand'?"),
+    ):
+        path.write_text(text)
+        found = run("check", path)
+        assert found.code == 1
+        assert f"{path}:6:" in found.out
+        assert said in found.out
+        assert "[/world_state/model_state[@name='cup']/@rs:parent_link]" in found.out
+
+
+def test_edit_puts_things_into_a_hand_and_out_of_it(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "cup.urdf").write_text(CUP.format(NO_PRODUCTS) + "</link></robot>")
+    path, out = tmp_path / "held.usdf", tmp_path / "out.usdf"
+    path.write_text(HELD.replace(' rs:semantic="cup.srdf"', ""))
+    held, let_go = planar(0.1, 0.0, 0.3, 0.2), planar(5.0, 0.0, 1.0) @ planar(1.0, 2.0, 0.5)
+    for parent, T_world_parent in (("world", np.eye(4)), ("cart", let_go)):
+        assert run("usdf", "edit", path, "--parent", "cup", parent, "-o", out, "--force").code == 0
+        (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
+        found = matrix([*body["xyz"], *body["quat_xyzw"]])
+        np.testing.assert_allclose(found, T_world_parent @ held, atol=1e-12, err_msg=parent)
+    assert run("usdf", "edit", out, "--parent", "cup", "cart::hand", "-o", tmp_path / "again.usdf").code == 0
+    assert not run("usdf", "diff", path, tmp_path / "again.usdf").code
+    wrong = run("usdf", "edit", path, "--parent", "cup", "cart::hnad", "-o", out, "--force")
+    assert wrong.code == 1
+    assert wrong.err.count("no link 'hnad'; did you mean 'hand'?") == 1
+
+
 LIFT = """<robot name="lift"><link name="base"/><link name="low"/><link name="high"/>
 <joint name="low" type="prismatic"><parent link="base"/><child link="low"/><axis xyz="0 0 1"/>
  <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>

@@ -270,6 +270,23 @@ def test_poses_parents_and_twists_are_set(rover: RobotModel) -> None:
         set_pose(state, "m", pose, parent="odon")
 
 
+def test_a_parent_is_a_body_or_the_link_that_carries() -> None:
+    cup = ModelState("cup", parent="left", parent_link="hand")
+    state = WorldState(models=(ModelState("left"), ModelState("right"), cup), frames=(ODOM,))
+    for word, expected in (
+        ("right", ("right", None)),
+        ("odom", ("odom", None)),
+        ("world", ("world", None)),
+        ("right::hand", ("right", "hand")),
+    ):
+        moved = set_pose(state, "cup", parent=word).model("cup")
+        assert (moved.parent, moved.parent_link) == expected
+    assert set_pose(state, "cup", Pose(ZERO)).model("cup").parent_link == "hand"
+    for word in ("rigth::hand", "odom::hand", "right::"):
+        with pytest.raises(UnknownNameError, match="unknown parent"):
+            set_pose(state, "cup", parent=word)
+
+
 def test_a_joint_that_cannot_be_set_is_refused_with_the_reason(rover: RobotModel) -> None:
     joints = (JointState("j", (1.0,)),)
     posed = WorldState(models=(ModelState("m", links=(LinkState("l", Pose(ZERO)),), joints=joints),))
@@ -346,3 +363,4 @@ def test_what_is_set_is_of_the_states_time_and_the_rest_keeps_its_age(rover: Rob
     assert [joint.age_ns for joint in changed.joints] == [None, 2_000_000]
     assert changed.age_ns == 1_000_000
     assert set_pose(state, "rover_arm", Pose((1.0, 0.0, 0.0, 0.0, 0.0, 0.0))).model("rover_arm").age_ns is None
+    assert set_pose(state, "rover_arm", twist=ZERO).model("rover_arm").age_ns == 1_000_000
