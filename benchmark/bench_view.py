@@ -43,7 +43,7 @@ FRAMES = 200
 
 def triangles(scene: Scene) -> int:
     """Return how many triangles are shown."""
-    return sum(len(part.surface.faces) for actor in scene.actors for part in actor.parts)
+    return sum(len(part.surface.faces) for actor in scene.actors for part in actor.surfaces)
 
 
 def real_robots(console: Console) -> None:

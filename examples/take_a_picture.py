@@ -15,12 +15,11 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.picture import View, render
-from robot_semantics.viewer.png import png_bytes
-from robot_semantics.viewer.posing import posed
+from robot_semantics.viewer.picture import View, png_bytes, render
+from robot_semantics.viewer.scene import posed
 
 scene = open_files([example("rover_arm.urdf"), example("rover_arm.srdf")], Opening(), Diagnostics())
-image = render(posed(scene, ["arm/reach"], []), View(size=(320, 240), groups=("arm", "gripper")))
+image = render(posed(scene, scene.actor(), [("arm", "reach")]), View(size=(320, 240), groups=("arm", "gripper")))
 if len(sys.argv) > 1:
     Path(sys.argv[1]).write_bytes(png_bytes(image))
 print("a picture of", image.shape[1], "x", image.shape[0])

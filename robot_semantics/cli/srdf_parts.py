@@ -22,9 +22,6 @@ from robot_semantics.srdf.table import VIRTUAL_JOINT_TYPES
 from robot_semantics.xml.edit import NewElement
 from robot_semantics.xml.numbers import numbers_or_none
 
-DEFAULT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
-"""Parent frame of a virtual joint where none is given (REP-105)."""
-
 
 def add_part_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options that state parts."""
@@ -152,7 +149,7 @@ def _virtual_joint(text: SrdfText, arguments: argparse.Namespace, robot: RobotMo
         return
     if robot is None:
         raise RobotSemanticsError(f"{text.xml.source}: --virtual-joint needs --urdf, which says what the root link is")
-    frame = arguments.parent_frame or DEFAULT_FRAMES[kind]
+    frame = arguments.parent_frame or srdf_new.VIRTUAL_JOINT_FRAMES[kind]
     yield srdf_new.virtual_joint(arguments.virtual_joint_name or f"{frame}_joint", kind, frame, robot.root_link)
 
 

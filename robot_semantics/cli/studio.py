@@ -25,7 +25,7 @@ from robot_semantics.srdf.edit import SrdfText
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
     from robot_semantics.model.robot_model import RobotModel
-    from robot_semantics.viewer.link_surfaces import Part
+    from robot_semantics.viewer.link_surfaces import LinkSurface
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.edit_session import EditSession
     from robot_semantics.viewer.fresh_content import FreshContent
-    from robot_semantics.viewer.link_surfaces import robot_parts
+    from robot_semantics.viewer.link_surfaces import link_surfaces
     from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
     from robot_semantics.viewer.server import serve_viewer
@@ -75,13 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
             from robot_semantics.ros.tools.live_view import joint_positions
         return joint_positions(arguments.timeout, session.bare.name)
 
-    def opened() -> tuple[RobotModel, tuple[Part, ...], Diagnostics]:
+    def opened() -> tuple[RobotModel, tuple[LinkSurface, ...], Diagnostics]:
         problems = Diagnostics()
         robot = inputs.read_robot(arguments, arguments.urdf, diagnostics=problems)
         if arguments.strict:
             problems.raise_if_failed(strict=True)
-        parts = robot_parts(robot, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))
-        return robot, parts, problems
+        surfaces = link_surfaces(robot, resolver, Path(arguments.urdf), problems, kinds=("visual", "collision"))
+        return robot, surfaces, problems
 
     def newest() -> RobotModel:
         described.look()
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         return described()[0]
 
     def content() -> bytes:
-        _, parts, problems = described()
-        return scene_bytes(alone(Actor(session.bare.name, session.robot, parts)), problems=problems)
+        _, surfaces, problems = described()
+        return scene_bytes(alone(Actor(session.bare.name, session.robot, surfaces)), problems=problems)
 
     resolver = PackageResolver(arguments.package_path)
     described = FreshContent([Path(arguments.urdf)], opened)

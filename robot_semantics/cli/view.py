@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, output_file, port, real, wait
+from robot_semantics.cli.argument_values import UsageError, numbers_by_name, output_file, pair_of, port, real, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
@@ -95,8 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show; 0 done, 1 a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
-    from robot_semantics.viewer.posing import posed
-    from robot_semantics.viewer.scene import check_groups
+    from robot_semantics.viewer.scene import check_groups, posed
     from robot_semantics.viewer.witnesses import witnesses
 
     if arguments.json and not (arguments.png or arguments.html):
@@ -118,9 +117,15 @@ def run(arguments: argparse.Namespace) -> int:
         inputs.xacro_of(arguments),
     )
     files = [Path(file) for file in arguments.files]
+    states = [pair_of(word, "/", "--state", "GROUP/STATE") for word in arguments.state]
 
     def opened(diagnostics: Diagnostics) -> Scene:
-        return posed(open_files(files, opening, diagnostics), arguments.state, arguments.positions, arguments.model)
+        shown = open_files(files, opening, diagnostics)
+        if not arguments.state and not arguments.positions:
+            return shown
+        actor = shown.actor(arguments.model)
+        positions = numbers_by_name(arguments.positions, actor.kinematics.space.index)
+        return posed(shown, actor, states, positions)
 
     diagnostics = Diagnostics()
     try:
@@ -169,8 +174,7 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from robot_semantics.base.files import save_bytes
-    from robot_semantics.viewer.picture import View, render, with_legend
-    from robot_semantics.viewer.png import png_bytes
+    from robot_semantics.viewer.picture import View, png_bytes, render, with_legend
 
     legend = () if arguments.no_legend else tuple(arguments.group)
     angles = [STANDARD_VIEWS[name] for name in arguments.view] or [(arguments.azimuth, arguments.elevation)]

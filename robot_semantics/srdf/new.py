@@ -14,6 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from robot_semantics.xml.edit import NewElement
 from robot_semantics.xml.numbers import number_text
 
+VIRTUAL_JOINT_FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
+"""The frame that a virtual joint of a type stands in, unless another is named (REP-105)."""
+
 
 def virtual_joint(name: str, joint_type: str, parent_frame: str, child_link: str) -> NewElement:
     """Return a virtual joint: `child_link` in `parent_frame`; the type is fixed, planar or floating."""

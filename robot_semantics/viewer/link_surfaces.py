@@ -29,27 +29,27 @@ from robot_semantics.viewer.triangles import primitive
 Rgba = tuple[float, float, float, float]
 
 Kind = Literal["visual", "collision", "both", "missing"]
-"""What a part is: collision geometry is both where the robot has no visuals at all; a box stands for a lost mesh."""
+"""What is shown: collision geometry is both where the robot has no visuals at all; a box stands for a lost mesh."""
 
 PLAIN: Rgba = (0.75, 0.76, 0.78, 1.0)
 """The colour of what has none."""
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LinkSurface:
     """One visual or collision of a link.
 
     Attributes:
         link: index of the link.
-        surface: its triangles; the same object where several parts show the same thing.
-        T_link_part: (4, 4) [m].
+        surface: its triangles; the same object where several show the same thing.
+        T_link_surface: (4, 4) [m].
         rgba: the colour that the description gives; None where it gives none and the surface's own count, if any.
         y_up: its file says that y is up, and would have it turned, which RViz does not do.
     """
 
     link: int
     surface: Surface
-    T_link_part: FloatArray
+    T_link_surface: FloatArray
     rgba: Rgba | None
     kind: Kind = "visual"
     y_up: bool = False
@@ -61,15 +61,15 @@ MISSING = primitive(urdf_tree.Box(size=(0.06, 0.06, 0.06)))
 """What stands for a mesh that cannot be shown [m]."""
 
 
-def robot_parts(
+def link_surfaces(
     model: RobotModel,
     resolver: PackageResolver,
     relative_to: Path | None,
     diagnostics: Diagnostics,
     *,
     kinds: Collection[Kind] = VISUALS,
-) -> tuple[Part, ...]:
-    """Return the parts of all links; a robot without any visuals is shown by its collision geometry.
+) -> tuple[LinkSurface, ...]:
+    """Return what all links look like; a robot without any visuals is shown by its collision geometry.
 
     A mesh that cannot be found or read is a warning, and a small box stands for it.
 
@@ -85,7 +85,7 @@ def robot_parts(
     """
     named = materials_by_name(model.urdf)
     bare = not any(link.urdf.visuals for link in model.links)
-    parts = []
+    surfaces = []
     y_ups: list[urdf_tree.Mesh] = []
     for link in model.links:
         shown: list[tuple[urdf_tree.Visual | urdf_tree.Collision, Kind]] = []
@@ -99,15 +99,17 @@ def robot_parts(
                 y_ups.append(item.geometry)
             material = item.material if isinstance(item, urdf_tree.Visual) else None
             if surface is not None:
-                parts.append(Part(link.index, surface, matrix_of(item.origin), _colour(material, named), kind, y_up))
+                surfaces.append(
+                    LinkSurface(link.index, surface, matrix_of(item.origin), _colour(material, named), kind, y_up)
+                )
             elif kind != "collision":
-                parts.append(Part(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
+                surfaces.append(LinkSurface(link.index, MISSING, matrix_of(item.origin), PLAIN, "missing"))
     if y_ups:
         first = y_ups[0]
         others = f" and {len(y_ups) - 1} other meshes say" if len(y_ups) > 1 else " says"
         text = f"{Path(first.filename).name}{others} that y is up; they are drawn with z up, as RViz draws them"
         diagnostics.note("y-up-mesh", text, model.urdf.places.place(first.at, "filename"))
-    return tuple(parts)
+    return tuple(surfaces)
 
 
 def _surface(

@@ -32,7 +32,7 @@ from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
 from robot_semantics.viewer.bag_files import is_bag, series_of_bag
-from robot_semantics.viewer.link_surfaces import Kind, Part, robot_parts
+from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surfaces
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
@@ -123,14 +123,12 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         for kind, path in kinds
         if kind in (FileKind.USDF, FileKind.SERIES, FileKind.BAG)
     ]
-    parts = _PartsByRobot(opening, diagnostics)
+    actors = _Actors(opening, diagnostics, robot, urdf, srdf)
     if worlds:
-        return _worlds(worlds, robot, urdf, srdf, parts)
+        return _worlds(worlds, actors, diagnostics)
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
-    semantic = None if srdf is None else str(srdf)
-    actor = Actor(robot.name, robot, parts.of(robot, urdf), description=str(urdf), semantic=semantic)
-    return alone(actor)
+    return alone(actors.of(robot, None, urdf))
 
 
 def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:
@@ -140,66 +138,67 @@ def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None
     return found[0] if found else None
 
 
-class _PartsByRobot:
-    """The parts of robots, made once for each."""
+class _Actors:
+    """The robots of worlds by their models' names; what each looks like is found out once.
 
-    def __init__(self, opening: Opening, diagnostics: Diagnostics) -> None:
-        self.resolver = PackageResolver(opening.package_paths)
-        self.kinds = opening.kinds
-        self.implicit_links = opening.implicit_links
-        self.diagnostics = diagnostics
-        self._parts: dict[int, tuple[Part, ...]] = {}
+    Attributes:
+        by_name: those that are known by now.
+        said: of which models, or items of them, it has been said that they are shown otherwise than stated.
+    """
 
-    def of(self, robot: RobotModel, urdf: Path | None) -> tuple[Part, ...]:
-        if id(robot) not in self._parts:
-            self._parts[id(robot)] = robot_parts(robot, self.resolver, urdf, self.diagnostics, kinds=self.kinds)
-        return self._parts[id(robot)]
+    def __init__(
+        self, opening: Opening, diagnostics: Diagnostics, robot: RobotModel | None, urdf: Path | None, srdf: Path | None
+    ) -> None:
+        self._opening, self._diagnostics = opening, diagnostics
+        self._robot, self._urdf, self._srdf = robot, urdf, srdf
+        self._resolver = PackageResolver(opening.package_paths)
+        self._surfaces: dict[int, tuple[LinkSurface, ...]] = {}
+        self.by_name: dict[str, Actor] = {}
+        self.said: set[str] = set()
 
-
-def _worlds(
-    paths: Sequence[Path], robot: RobotModel | None, urdf: Path | None, srdf: Path | None, parts: _PartsByRobot
-) -> Scene:
-    states = _states(paths, parts.diagnostics)
-    actors: dict[str, Actor] = {}
-    moments = []
-    said: set[str] = set()
-    for path, state in states:
-        unknown = any(model.name not in actors for model in state.models)
-        known: dict[str, RobotModel] = {}
-        if unknown:
-            find = partial(parts.resolver.resolve, relative_to=path)
-            known = robots_of(
-                state, robot=robot, find=find, diagnostics=parts.diagnostics, implicit_links=parts.implicit_links
-            )
-        for model in state.models:
-            described = known.get(model.name)
-            if model.name in actors:
-                continue
-            if described is None:
+    def take(self, path: Path, state: WorldState) -> None:
+        """Take up the models of a state of `path` that are not known yet."""
+        models = [model for model in state.models if model.name not in self.by_name]
+        if not models:
+            return
+        find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
+        known = robots_of(state, robot=self._robot, find=find, diagnostics=self._diagnostics, implicit_links=implicit)
+        for model in models:
+            robot = known.get(model.name)
+            if robot is not None:
+                self.by_name[model.name] = self.of(robot, model, path)
+            elif model.description is None and model.name not in self.said:
                 # Where a description is stated and cannot be used, that has been said.
-                if model.description is None and model.name not in said:
-                    said.add(model.name)
-                    message = f"model '{model.name}' is only a frame here: its description is not known"
-                    parts.diagnostics.warning("not-shown", message, Place(str(path), path=path_of(model)))
-                continue
-            source = urdf
-            if described is not robot and model.description is not None:
-                source = parts.resolver.resolve(model.description, path)
-            semantic = model.semantic or (None if srdf is None else str(srdf))
-            actors[model.name] = Actor(
-                model.name,
-                described,
-                parts.of(described, source),
-                model.parent,
-                model.description or (None if urdf is None else str(urdf)),
-                semantic,
+                self.said.add(model.name)
+                message = f"model '{model.name}' is only a frame here: its description is not known"
+                self._diagnostics.warning("not-shown", message, Place(str(path), path=path_of(model)))
+
+    def of(self, robot: RobotModel, model: ModelState | None, path: Path) -> Actor:
+        """Return a robot as the model of a state in the file `path`, or alone."""
+        urdf, stated = self._urdf, model.description if model is not None else None
+        source = urdf if robot is self._robot or stated is None else self._resolver.resolve(stated, path)
+        if id(robot) not in self._surfaces:
+            self._surfaces[id(robot)] = link_surfaces(
+                robot, self._resolver, source, self._diagnostics, kinds=self._opening.kinds
             )
-        moments.append(moment_of(path, state, actors, parts.diagnostics, said))
-    if not actors and not any(moment.frames for moment in moments):
+        files = [None if file is None else str(file) for file in (urdf, self._srdf)]
+        if model is None:
+            return Actor(robot.name, robot, self._surfaces[id(robot)], "world", *files)
+        named = model.description or files[0], model.semantic or files[1]
+        return Actor(model.name, robot, self._surfaces[id(robot)], model.parent, *named)
+
+
+def _worlds(paths: Sequence[Path], actors: _Actors, diagnostics: Diagnostics) -> Scene:
+    states = _states(paths, diagnostics)
+    moments = []
+    for path, state in states:
+        actors.take(path, state)
+        moments.append(moment_of(path, state, actors.by_name, diagnostics, actors.said))
+    if not actors.by_name and not any(moment.frames for moment in moments):
         raise RobotSemanticsError(
             f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
         )
-    return Scene(states[0][1].name or paths[0].stem, tuple(actors.values()), tuple(moments))
+    return Scene(states[0][1].name or paths[0].stem, tuple(actors.by_name.values()), tuple(moments))
 
 
 def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path, WorldState]]:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,21 +113,21 @@ def _triangles(scene: Scene, view: View) -> _Mesh:
         poses = link_poses(actor, moment.stances[actor.name])
         wanted = [name for name in groups if name in actor.model.semantics.groups]
         in_group = groups_of_links(actor.model, wanted)
-        for part in actor.parts:
-            if part.kind not in (view.kind, "both", "missing"):
+        for shown in actor.surfaces:
+            if shown.kind not in (view.kind, "both", "missing"):
                 continue
-            T = poses[part.link] @ part.T_link_part
-            surface = part.surface
+            T = poses[shown.link] @ shown.T_link_surface
+            surface = shown.surface
             corners.append((surface.vertices @ T[:3, :3].T + T[:3, 3])[surface.faces])
             normals.append(corner_normals(surface) @ T[:3, :3].T)
             rgba = np.empty((len(surface.faces), 4))
             if groups:
-                number = in_group[part.link]
+                number = in_group[shown.link]
                 rgba[:] = FADED if number < 0 else group_colour(list(groups).index(wanted[number]))
-            elif part.rgba is None and surface.colours is not None:
+            elif shown.rgba is None and surface.colours is not None:
                 rgba[:] = surface.colours / 255.0
             else:
-                rgba[:] = part.rgba or PLAIN
+                rgba[:] = shown.rgba or PLAIN
             colours.append(rgba)
     return _Mesh(np.concatenate(corners), np.concatenate(normals), np.clip(np.concatenate(colours), 0.0, 1.0))
 
@@ -238,3 +239,18 @@ def with_legend(image: Bytes, groups: Sequence[str]) -> Bytes:
         draw.text((margin + int(1.6 * size), y + size // 2), name, fill=(60, 64, 72), font=font, anchor="lm")
         y += line
     return np.asarray(picture, dtype=np.uint8)
+
+
+def png_bytes(image: npt.NDArray[np.uint8]) -> bytes:
+    """Return an (height, width, 3) picture as the content of a PNG file.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtraError("PIL", "view", "writing pictures") from error
+    content = io.BytesIO()
+    Image.fromarray(image).save(content, "PNG", optimize=True)
+    return content.getvalue()

@@ -5,22 +5,23 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is to be seen: robots with their parts, where they stand at one or more moments, and the frames around them."""
+"""What is to be seen: robots, what they look like and where they stand at one or more moments, and frames."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.link_surfaces import Part
+from robot_semantics.viewer.link_surfaces import LinkSurface
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Actor:
 
     Attributes:
         name: the model's name in the world, which may differ from its description's.
-        parts: what it looks like.
+        surfaces: what it looks like.
         parent: what it stands in: the world, a frame or another model.
         description: where its URDF is, as a world state is to name it.
         semantic: where its SRDF is.
@@ -37,7 +38,7 @@ class Actor:
 
     name: str
     model: RobotModel
-    parts: tuple[Part, ...]
+    surfaces: tuple[LinkSurface, ...]
     parent: str = "world"
     description: str | None = None
     semantic: str | None = None
@@ -88,9 +89,50 @@ class Scene:
     actors: tuple[Actor, ...]
     moments: tuple[Moment, ...]
 
+    def actor(self, name: str | None = None) -> Actor:
+        """Return the robot of a name, without one the only robot.
+
+        Raises:
+            UnknownNameError: there is no such robot.
+            RobotSemanticsError: there are several, or none.
+        """
+        names = [actor.name for actor in self.actors]
+        if name is None and len(names) != 1:
+            raise RobotSemanticsError(f"which of {', '.join(names)} is meant? say --model")
+        if name is not None and name not in names:
+            raise UnknownNameError("model", name, names)
+        return self.actors[0 if name is None else names.index(name)]
+
     def with_moment(self, moment: Moment) -> Scene:
         """Return the scene with this one moment."""
         return Scene(self.title, self.actors, (moment,))
+
+
+def posed(
+    scene: Scene, actor: Actor, states: Sequence[tuple[str, str]], positions: Mapping[str, float] | None = None
+) -> Scene:
+    """Return the scene with its first moment alone, in which a robot stands otherwise.
+
+    Args:
+        scene: what is shown.
+        actor: the robot.
+        states: groups and their named states, taken up one after the other.
+        positions: by position variable or joint [rad, m], after the states.
+
+    Raises:
+        UnknownNameError: there is no such group, state or joint.
+        RobotSemanticsError: the robot is not in the first moment.
+        ArrayError: a value does not fit its joint.
+    """
+    moment = scene.moments[0]
+    if actor.name not in moment.stances:
+        raise RobotSemanticsError(f"'{actor.name}' is not in the first of the states")
+    space, stance = actor.kinematics.space, moment.stances[actor.name]
+    q = stance.q
+    for group, name in states:
+        q = with_state(space, group, name, q)
+    stances = {**moment.stances, actor.name: Stance(space.pack(positions, q) if positions else q, stance.T_world_base)}
+    return scene.with_moment(replace(moment, stances=stances))
 
 
 def link_poses(actor: Actor, stance: Stance) -> FloatArray:

@@ -25,7 +25,7 @@ from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
 from robot_semantics.viewer.colours import GROUP_COLOURS
-from robot_semantics.viewer.link_surfaces import PLAIN, Part
+from robot_semantics.viewer.link_surfaces import PLAIN, LinkSurface
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance
 from robot_semantics.viewer.shading import corner_normals
 
@@ -75,10 +75,10 @@ def scene_bytes(
     surfaces: dict[int, int] = {}
     shapes: list[dict[str, Any]] = []
     for actor in scene.actors:
-        for part in actor.parts:
-            if id(part.surface) not in surfaces:
-                surfaces[id(part.surface)] = len(shapes)
-                shapes.append(_surface(part.surface, arrays))
+        for shown in actor.surfaces:
+            if id(shown.surface) not in surfaces:
+                surfaces[id(shown.surface)] = len(shapes)
+                shapes.append(_surface(shown.surface, arrays))
     document = {
         "title": scene.title,
         "palette": [list(colour[:3]) for colour in GROUP_COLOURS],
@@ -116,7 +116,7 @@ def _actor(actor: Actor, surfaces: Mapping[int, int]) -> dict[str, Any]:
         "joints": [_joint(actor, joint) for joint in model.joints],
         "variables": list(space.names),
         "neutral": space.neutral().tolist(),
-        "parts": [_part(part, surfaces) for part in actor.parts],
+        "parts": [_part(shown, surfaces) for shown in actor.surfaces],
         **semantics_of(model),
     }
 
@@ -169,16 +169,16 @@ def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, surfaces: Mapping[int, int]) -> dict[str, Any]:
-    own = part.rgba is None and part.surface.colours is not None
+def _part(shown: LinkSurface, surfaces: Mapping[int, int]) -> dict[str, Any]:
+    own = shown.rgba is None and shown.surface.colours is not None
     return {
-        "link": part.link,
-        "surface": surfaces[id(part.surface)],
-        "T": part.T_link_part.ravel().tolist(),
-        "rgba": None if own else list(part.rgba or PLAIN),
+        "link": shown.link,
+        "surface": surfaces[id(shown.surface)],
+        "T": shown.T_link_surface.ravel().tolist(),
+        "rgba": None if own else list(shown.rgba or PLAIN),
         "own": own,
-        "kind": part.kind,
-        "yUp": part.y_up,
+        "kind": shown.kind,
+        "yUp": shown.y_up,
     }
 
 

@@ -27,9 +27,9 @@ from robot_semantics.viewer.element import ViewerElement
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
 from robot_semantics.viewer.studio_pairs import PairsTab
-from robot_semantics.viewer.studio_parts import problem_line
 from robot_semantics.viewer.studio_robot import RobotTab
 from robot_semantics.viewer.studio_states import StatesTab
+from robot_semantics.viewer.studio_widgets import button, field, problem_line
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -190,10 +190,10 @@ class Studio:
                     "font-size: 12px; opacity: 0.75"
                 )
             for icon, what, title in (("undo", self._undo, session.undoable), ("redo", self._redo, session.redoable)):
-                button = ui.button(icon=icon, on_click=what).props(f'flat dense round data-do="{icon}"')
-                button.tooltip(f"{icon}: {title}" if title else f"nothing to {icon}")
-                button.set_enabled(title is not None)
-            ui.button("save …", on_click=self._save).props('no-caps dense data-do="save"').style("padding: 0 12px")
+                step = ui.button(icon=icon, on_click=what).props(f'flat dense round data-do="{icon}"')
+                step.tooltip(f"{icon}: {title}" if title else f"nothing to {icon}")
+                step.set_enabled(title is not None)
+            button("save …", self._save, "save")
 
     def _undo(self) -> None:
         self.session.undo()
@@ -209,12 +209,10 @@ class Studio:
             difference = self.session.diff() or "nothing"
             with ui.scroll_area().style("height: 50vh; width: 100%; border: 1px solid #8884"):
                 ui.html(diff_html(difference), sanitize=False)
-            path = ui.input("file", value=str(self.session.output)).props("dense for=save-as").style("width: 100%")
+            path = field("file", "save-as", str(self.session.output))
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=dialog.close).props("flat no-caps")
-                ui.button("save", on_click=lambda: self._saved(dialog, path.value)).props(
-                    'no-caps data-do="really-save"'
-                )
+                button("save", lambda: self._saved(dialog, path.value or ""), "really-save")
         dialog.open()
 
     def _saved(self, dialog: ui.dialog, path: str) -> None:
@@ -249,7 +247,7 @@ class Studio:
         def take() -> None:
             self.do("edit the text", lambda text: SrdfText(area.value or "", text.xml.source))
 
-        ui.button("take over", on_click=take).props('no-caps dense data-do="take-text"')
+        button("take over", take, "take-text")
 
 
 def diff_html(difference: str) -> str:

@@ -16,16 +16,26 @@ from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
+from robot_semantics.viewer.studio_widgets import (
+    Panel,
+    button,
+    choice,
+    field,
+    heading,
+    messages,
+    remark,
+    remove_button,
+    toggle,
+)
 from robot_semantics.xml.edit import NewElement
 
-KINDS = ("chain", "joints", "links", "sub-groups")
 HINTS = {
     "chain": "Click its first link, then its last; a third click begins anew.",
     "joints": "Click links: each click takes or leaves the joint above the link.",
     "links": "Click links to take or leave them.",
     "sub-groups": "Choose groups that are part of this one.",
 }
+NO_EFFECTOR = {"name": "", "group": None, "parent_link": None, "parent_group": None}
 
 
 class GroupsTab:
@@ -37,7 +47,7 @@ class GroupsTab:
         self._kind = "chain"
         self._name = ""
         self._members: list[str] = []
-        self._effector = {"name": "", "group": None, "parent_link": None, "parent_group": None}
+        self._effector: dict[str, str | None] = dict(NO_EFFECTOR)
 
     def picked(self, link: str, joint: str) -> None:
         """Take what was clicked into what is being made."""
@@ -71,7 +81,7 @@ class GroupsTab:
                         parts += [f"links: {len(group.links)}"] * bool(group.links)
                         parts += [item.name for item in group.subgroups]
                         count = f" · active joints: {len(derived.active_joints)}" if derived else " · has no meaning"
-                        ui.label((", ".join(parts) or "empty") + count).style("font-size: 12px; opacity: 0.8")
+                        remark((", ".join(parts) or "empty") + count)
                     ui.button(icon="visibility", on_click=partial(self._studio.viewer.tell, "setGroups", [name])).props(
                         f'flat dense round size=sm aria-label="show {name}"'
                     )
@@ -84,13 +94,10 @@ class GroupsTab:
     def _form(self) -> None:
         robot = self._studio.session.robot
         heading("New group, or more for one that is there")
-        name = ui.input("name", value=self._name, autocomplete=list(robot.semantics.groups))
-        name.props("dense for=group-name").style("width: 100%")
-        name.on_value_change(lambda event: setattr(self, "_name", event.value or ""))
-        ui.toggle(list(KINDS), value=self._kind, on_change=lambda event: self._choose(str(event.value))).props(
-            "dense no-caps size=12px padding='2px 10px' data-kinds"
-        )
-        ui.label(HINTS[self._kind]).style("font-size: 12px; opacity: 0.8")
+        groups = list(robot.semantics.groups)
+        field("name", "group-name", self._name, partial(setattr, self, "_name"), autocomplete=groups)
+        toggle(list(HINTS), self._kind, self._choose, "data-kinds")
+        remark(HINTS[self._kind])
         if self._kind == "chain":
             for at, label in enumerate(("base link", "tip link")):
                 value = self._members[at] if at < len(self._members) else None
@@ -99,13 +106,13 @@ class GroupsTab:
             names: Sequence[str] = {
                 "joints": [joint.name for joint in robot.joints],
                 "links": robot.link_names,
-                "sub-groups": list(robot.semantics.groups),
+                "sub-groups": groups,
             }[self._kind]
             several = ui.select(
                 list(names), value=self._members, multiple=True, with_input=True, label=self._kind
             ).props("dense use-chips for=members")
             several.style("width: 100%").on_value_change(lambda event: self._take(list(event.value or ())))
-        ui.button("add", on_click=self._add).props('no-caps dense data-do="add-group"').style("padding: 0 14px")
+        button("add", self._add, "add-group")
 
     def _choose(self, kind: str) -> None:
         self._kind, self._members = kind, []
@@ -160,7 +167,7 @@ class GroupsTab:
             with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
                 with ui.column().style("flex: 1; min-width: 0; gap: 0").props(f'data-effector="{item.name}"'):
                     ui.label(item.name).style("font-weight: 600")
-                    ui.label(f"{item.group} on {item.parent_link}").style("font-size: 12px; opacity: 0.8")
+                    remark(f"{item.group} on {item.parent_link}")
                 remove_button(self._studio, "end effector", item.name)
             messages(self._studio, item.name)
         self._effector_form()
@@ -169,26 +176,14 @@ class GroupsTab:
     def _effector_form(self) -> None:
         robot, values = self._studio.session.robot, self._effector
         groups = list(robot.semantics.groups)
-        name = ui.input("name", value=values["name"]).props("dense for=effector-name").style("width: 100%")
-        name.on_value_change(lambda event: values.update(name=event.value))
-        choice("group", groups, values["group"], lambda value: values.update(group=value), "effector-group")
-        choice(
-            "mounted on link (or click it)",
-            robot.link_names,
-            values["parent_link"],
-            lambda value: values.update(parent_link=value),
-            "effector-link",
-        )
-        choice(
-            "of group (inferred if empty)",
-            groups,
-            values["parent_group"],
-            lambda value: values.update(parent_group=value),
-            "effector-parent",
-        )
-        ui.button("add end effector", on_click=self._add_effector).props('no-caps dense data-do="add-effector"').style(
-            "padding: 0 14px"
-        )
+        field("name", "effector-name", values["name"], partial(values.__setitem__, "name"))
+        for key, label, names, name in (
+            ("group", "group", groups, "effector-group"),
+            ("parent_link", "mounted on link (or click it)", robot.link_names, "effector-link"),
+            ("parent_group", "of group (inferred if empty)", groups, "effector-parent"),
+        ):
+            choice(label, names, values[key], partial(values.__setitem__, key), name)
+        button("add end effector", self._add_effector, "add-effector")
 
     def _add_effector(self) -> None:
         name, group, link = (self._effector[key] for key in ("name", "group", "parent_link"))
@@ -197,7 +192,7 @@ class GroupsTab:
             return
         element = new.end_effector(name.strip(), group, link, self._effector["parent_group"])
         if self._studio.do(f"end effector {name}", lambda text: text.add([element])):
-            self._effector = {"name": "", "group": None, "parent_link": None, "parent_group": None}
+            self._effector = dict(NO_EFFECTOR)
             self._effector_form.refresh()
 
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from nicegui import events, run, ui
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.viewer.studio_matrix import legend_html, matrix_svg
-from robot_semantics.viewer.studio_parts import Panel, heading
+from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, toggle
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
@@ -65,28 +66,21 @@ class PairsTab:
                 "dense for=samples"
             )
             samples.style("width: 90px")
-            self._button = ui.button("generate", on_click=lambda: self._generate(int(samples.value or 10_000)))
-            self._button.props('no-caps dense data-do="generate"').style("padding: 0 14px")
+            self._button = button("generate", lambda: self._generate(int(samples.value or 10_000)), "generate")
             self._bar = ui.linear_progress(0.0, show_value=False).style("flex: 1; margin-bottom: 10px")
             self._bar.set_visibility(False)
             ui.timer(0.1, self._progress)
         if self._matrix is not None:
-            ui.button("write what was generated", on_click=self._write).props(
-                'no-caps dense outline data-do="write-pairs"'
-            ).style("padding: 0 14px")
+            button("write what was generated", self._write, "write-pairs", outline=True)
         for line in self._failed.splitlines()[:8]:
             ui.label(line).props("data-failed").style("font-size: 12px; overflow-wrap: anywhere; color: #c3282d")
         rows = self._rows()
         heading(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
-        ui.toggle(["table", "matrix"], value=self._view, on_change=lambda event: self._see(str(event.value))).props(
-            "dense no-caps size=12px padding='2px 10px' data-pair-view"
-        )
-        reason = ui.input("reason", value="User").props("dense for=pair-reason").style("width: 100%")
+        toggle(["table", "matrix"], self._view, self._see, "data-pair-view")
+        reason = field("reason", "pair-reason", "User")
         with ui.row().style("gap: 6px"):
-            for title, off in (("do not check", True), ("check", False)):
-                ui.button(title, on_click=lambda off=off: self._decide(off, str(reason.value or "User"))).props(
-                    f'no-caps dense outline data-do="{"disable" if off else "enable"}"'
-                ).style("padding: 0 10px")
+            button("do not check", lambda: self._decide(True, reason.value or "User"), "disable", outline=True)
+            button("check", lambda: self._decide(False, reason.value or "User"), "enable", outline=True)
         if self._view == "matrix":
             self._matrix_of(rows)
         else:
@@ -106,9 +100,7 @@ class PairsTab:
         ui.html(legend_html(row["state"] for row in rows), sanitize=False).style("font-size: 12px")
 
     def _table_of(self, rows: list[dict[str, Any]]) -> None:
-        ui.input("find", value=self._filter, on_change=self._found).props("dense clearable for=find-pair").style(
-            "width: 100%"
-        )
+        field("find", "find-pair", self._filter, partial(setattr, self, "_filter")).props("clearable")
         columns = [
             {
                 "name": name,
@@ -134,9 +126,6 @@ class PairsTab:
 
     def _progress(self) -> None:
         self._bar.set_value(self._done / self._total if self._total else 0.0)
-
-    def _found(self, event: events.ValueChangeEventArguments[str | None]) -> None:
-        self._filter = event.value or ""
 
     # --- evidence
 

@@ -15,10 +15,17 @@ from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
-
-FRAMES = {"fixed": "world", "planar": "odom", "floating": "odom"}
-"""The frame that a virtual joint of a type stands in, unless another is named."""
+from robot_semantics.viewer.studio_widgets import (
+    Panel,
+    button,
+    choice,
+    field,
+    heading,
+    messages,
+    remark,
+    remove_button,
+    toggle,
+)
 
 
 class RobotTab:
@@ -64,59 +71,51 @@ class RobotTab:
     def _row(self, title: str, about: str, kind: str, *name: str) -> None:
         with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 6px"):
             ui.label(title).style("overflow-wrap: anywhere")
-            ui.label(about).style("font-size: 12px; opacity: 0.8; flex: 1; overflow-wrap: anywhere")
+            remark(about).style("flex: 1")
             remove_button(self._studio, kind, *name)
         messages(self._studio, name[0])
 
     def _virtual_joint(self) -> None:
         values = self._values
-        frame = ui.input("parent frame", value=values["frame"]).props("dense for=virtual-frame")
+        frames = new.VIRTUAL_JOINT_FRAMES
+        frame = field("parent frame", "virtual-frame", values["frame"], lambda text: values.update(frame=text))
 
         def typed(kind: str) -> None:
-            values.update(type=kind, frame=FRAMES[kind])
-            frame.set_value(FRAMES[kind])
+            values.update(type=kind, frame=frames[kind])
+            frame.set_value(frames[kind])
 
-        ui.toggle(list(FRAMES), value=values["type"], on_change=lambda event: typed(str(event.value))).props(
-            "dense no-caps size=12px padding='2px 10px' data-virtual"
-        )
-        frame.style("width: 100%").on_value_change(lambda event: values.update(frame=event.value))
+        toggle(list(frames), values["type"], typed, "data-virtual")
 
         def add() -> None:
-            stands_in = (frame.value or "").strip() or FRAMES[str(values["type"])]
-            element = new.virtual_joint(
-                f"{stands_in}_joint", str(values["type"]), stands_in, self._studio.session.bare.root_link
-            )
+            kind = str(values["type"])
+            stands_in = (frame.value or "").strip() or frames[kind]
+            element = new.virtual_joint(f"{stands_in}_joint", kind, stands_in, self._studio.session.bare.root_link)
             self._studio.do("virtual joint", lambda text: text.add([element]))
 
-        ui.button("add virtual joint", on_click=add).props('no-caps dense data-do="add-virtual"').style(
-            "padding: 0 14px"
-        )
+        button("add virtual joint", add, "add-virtual")
 
     @ui.refreshable_method
     def _forms(self) -> None:
         robot, values = self._studio.session.bare, self._values
-        ui.label("Click a link in the picture, or choose; then say what it is.").style("font-size: 12px; opacity: 0.8")
+        remark("Click a link in the picture, or choose; then say what it is.")
         joints = [joint.name for joint in robot.joints if not joint.virtual]
         choice("joint", joints, values["joint"], lambda value: values.update(joint=value), "property-joint")
         with ui.row().style("gap: 6px; align-items: center; width: 100%"):
             self._button("passive", "joint", lambda text, name: text.add([new.passive_joint(name)]), "add-passive")
-            key = ui.input("property").props("dense for=property-name").style("width: 110px")
-            value = ui.input("value").props("dense for=property-value").style("width: 90px")
-            self._button(
-                "set",
-                "joint",
-                lambda text, name: text.add([new.joint_property(name, key.value or "", value.value or "")]),
-                "add-property",
-            )
+            key = field("property", "property-name").style("width: 110px")
+            value = field("value", "property-value").style("width: 90px")
+
+            def property_set(text: SrdfText, name: str) -> SrdfText:
+                return text.add([new.joint_property(name, key.value or "", value.value or "")])
+
+            self._button("set", "joint", property_set, "add-property")
         choice("link", robot.link_names, values["link"], lambda value: values.update(link=value), "property-link")
-        with ui.row().style("gap: 6px; align-items: center; width: 100%"):
-            self._button(
-                "disable all its pairs",
-                "link",
-                lambda text, name: text.add([new.disable_default_collisions(name)]),
-                "add-default",
-            )
-        sphere = ui.input("spheres: x y z radius; …  [m]").props("dense for=spheres").style("width: 100%")
+
+        def disabled(text: SrdfText, name: str) -> SrdfText:
+            return text.add([new.disable_default_collisions(name)])
+
+        self._button("disable all its pairs", "link", disabled, "add-default")
+        sphere = field("spheres: x y z radius; …  [m]", "spheres")
 
         def spheres(text: SrdfText, name: str) -> SrdfText:
             rows = [[float(part) for part in row.split()] for row in (sphere.value or "").split(";") if row.strip()]
@@ -137,4 +136,4 @@ class RobotTab:
             except ValueError as error:
                 ui.notify(str(error), type="negative")
 
-        ui.button(title, on_click=press).props(f'no-caps dense outline data-do="{name}"').style("padding: 0 10px")
+        button(title, press, name, outline=True)

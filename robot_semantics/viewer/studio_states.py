@@ -20,7 +20,7 @@ from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.srdf import new
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.studio_parts import Panel, choice, heading, messages, remove_button
+from robot_semantics.viewer.studio_widgets import Panel, button, choice, field, heading, messages, remark, remove_button
 
 STEPS = 25
 """Of inverse kinematics while a hand is dragged."""
@@ -53,16 +53,12 @@ class StatesTab:
         heading("Record what is seen")
         choice("group", groups, self._group, self._choose, "state-of-group")
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
-            name = ui.input("name of the state").props("dense for=new-state").style("flex: 1")
-            ui.button("record", on_click=lambda: self._record(name.value or "")).props(
-                'no-caps dense data-do="record"'
-            ).style("padding: 0 14px")
-        take = ui.button("as the running robot stands", on_click=self._take_running)
-        take.props('no-caps dense outline data-do="take-running"').style("padding: 0 10px")
+            name = field("name of the state", "new-state")
+            button("record", lambda: self._record(name.value or ""), "record")
+        button("as the running robot stands", self._take_running, "take-running", outline=True)
         ui.switch("drag the hand", value=self._solver is not None, on_change=self._switch).props("dense data-drag")
-        ui.label(
-            f"{self._tip} is dragged; click another link to drag that." if self._solver else "Sliders are at the left."
-        ).style("font-size: 12px; opacity: 0.8")
+        dragged = f"{self._tip} is dragged; click another link to drag that."
+        remark(dragged if self._solver else "Sliders are at the left.")
         ui.separator()
         heading(f"Named states ({len(session.text.semantic.states)})")
         for state in session.text.semantic.states:
@@ -87,8 +83,7 @@ class StatesTab:
         group = robot.semantics.group(self._group)
         values = {joint: self._studio.q[space.joint_positions[joint]].tolist() for joint in group.active_joints}
         element = new.group_state(name.strip(), group.name, values)
-        known = (group.name, name.strip()) in {(state.group, state.name) for state in robot.semantics.states.values()}
-
+        known = (group.name, name.strip()) in robot.semantics.states
         self._studio.do(
             f"state {group.name}/{name}",
             lambda text: (text.remove("state", group.name, name.strip()) if known else text).add([element]),

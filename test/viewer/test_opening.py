@@ -25,8 +25,7 @@ from robot_semantics.examples import FOLDER, example
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
-from robot_semantics.viewer.posing import posed
-from robot_semantics.viewer.scene import Scene, link_poses
+from robot_semantics.viewer.scene import Scene, link_poses, posed
 from robot_semantics.viewer.witnesses import witnesses
 
 URDF, SRDF, USDF = (example(f"rover_arm.{kind}") for kind in ("urdf", "srdf", "usdf"))
@@ -152,7 +151,7 @@ def test_a_missing_mesh_is_a_warning_with_its_place_and_the_rest_is_shown(tmp_pa
     )
     found = Diagnostics()
     scene = open_files([path], Opening(), found)
-    assert [part.kind for part in scene.actors[0].parts] == ["missing", "visual"]
+    assert [part.kind for part in scene.actors[0].surfaces] == ["missing", "visual"]
     (warning,) = found
     assert (warning.code, warning.place.line, warning.place.column) == ("unshown-mesh", 2, 7)
     assert "package://nowhere/x.stl" in warning.message
@@ -167,7 +166,7 @@ def test_a_link_without_visuals_shows_its_collision_geometry_only_where_the_robo
     joint = '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint>'
     for visual, kinds in ((f"<visual>{box}</visual>", ["visual"]), ("", ["both"])):
         path.write_text(f'<robot name="r">{links.format(visual)}{joint}</robot>')
-        assert [part.kind for part in opened(path).actors[0].parts] == kinds
+        assert [part.kind for part in opened(path).actors[0].surfaces] == kinds
 
 
 @pytest.mark.parametrize(("axis", "told"), [("Y_UP", True), ("Z_UP", False)])
@@ -182,7 +181,7 @@ def test_a_mesh_that_says_y_is_up_is_noted_with_its_place(tmp_path: Path, axis: 
         '<robot name="r"><link name="a"><visual><geometry>\n<mesh filename="m.dae"/></geometry></visual></link></robot>'
     )
     found = Diagnostics()
-    (part,) = open_files([path], Opening(), found).actors[0].parts
+    (part,) = open_files([path], Opening(), found).actors[0].surfaces
     # Drawn as it is written, as RViz draws it.
     np.testing.assert_allclose(np.ptp(part.surface.vertices, axis=0), [1.0, 2.0, 3.0])
     assert part.y_up is told
@@ -206,12 +205,12 @@ def test_colours_follow_names_wherever_they_are_defined(tmp_path: Path) -> None:
         f'<robot name="r"><link name="a">{visuals}</link>'
         '<material name="top"><color rgba="1 0 0 0.5"/></material></robot>'
     )
-    parts = opened(path).actors[0].parts
+    parts = opened(path).actors[0].surfaces
     assert [part.rgba for part in parts] == [(0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 0, 0.5), None]
 
 
 def test_states_and_positions_are_taken_up_in_order(rover: Scene) -> None:
-    scene = posed(rover, ["arm/reach", "gripper/open"], ["elbow_joint=0.25"])
+    scene = posed(rover, rover.actors[0], [("arm", "reach"), ("gripper", "open")], {"elbow_joint": 0.25})
     q = scene.moments[0].stances["rover_arm"].q
     index = rover.actors[0].kinematics.space.index
     names = ("lift_joint", "elbow_joint", "left_finger_joint", "right_finger_joint")
@@ -219,27 +218,32 @@ def test_states_and_positions_are_taken_up_in_order(rover: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "positions", "message"),
+    ("words", "code", "message"),
     [
-        (["reach"], [], "'reach' is no GROUP/STATE"),
-        (["arm/reech"], [], "unknown state 'reech' of group 'arm'; did you mean 'reach'"),
-        ([], ["elbow=1"], "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
-        ([], ["elbow_joint=much"], "'elbow_joint=much' is no NAME=VALUE with a number"),
-        ([], ["elbow_joint"], "is no NAME=VALUE"),
-        ([], ["elbow_joint=nan"], "with a finite number"),
+        (["--state", "reach"], 2, "--state takes GROUP/STATE, not 'reach'"),
+        (["--state", "arm/reech"], 1, "unknown state 'reech' of group 'arm'; did you mean 'reach'"),
+        (["--positions", "elbow=1"], 1, "unknown joint variable 'elbow'; did you mean 'elbow_joint'"),
+        (["--positions", "elbow_joint=much"], 2, "--positions takes NAME=VALUE with a finite number"),
+        (["--positions", "elbow_joint"], 2, "--positions takes NAME=VALUE"),
+        (["--positions", "elbow_joint=nan"], 2, "with a finite number"),
+        # Python alone takes this for 10.
+        (["--positions", "elbow_joint=1_0"], 2, "with a finite number, not 'elbow_joint=1_0'"),
     ],
 )
-def test_what_is_asked_wrongly_is_said(rover: Scene, states: list[str], positions: list[str], message: str) -> None:
-    with pytest.raises(RobotSemanticsError, match=message):
-        posed(rover, states, positions)
+def test_what_is_asked_wrongly_is_said(
+    words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(example(f"rover_arm.{ending}")) for ending in ("urdf", "srdf")]
+    assert main(["view", *files, "--png", str(tmp_path / "a.png"), "--size", "64x64", *words]) == code
+    assert message in capsys.readouterr().err
 
 
 def test_with_several_robots_the_one_that_is_meant_is_named(world: Scene) -> None:
     with pytest.raises(RobotSemanticsError, match="which of rover_arm, block_1, block_2, block_3 is meant"):
-        posed(world, ["arm/reach"], [])
+        world.actor(None)
     with pytest.raises(UnknownNameError, match="unknown model 'rover'"):
-        posed(world, ["arm/reach"], [], "rover")
-    assert len(posed(world, ["arm/reach"], [], "rover_arm").moments) == 1
+        world.actor("rover")
+    assert len(posed(world, world.actor("rover_arm"), [("arm", "reach")], {}).moments) == 1
 
 
 def centre(image: np.ndarray, channel: int) -> list[float]:

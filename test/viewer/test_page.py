@@ -242,8 +242,8 @@ def test_witness_poses_are_taken_up_and_their_links_marked(browser: Browser, rov
 
 def test_meshes_that_say_y_is_up_are_turned_on_demand(browser: Browser, rover: Scene, tmp_path: Path) -> None:
     (actor,) = rover.actors
-    parts = tuple(replace(part, y_up=number == 0) for number, part in enumerate(actor.parts))
-    shown(browser, Scene("turned", (replace(actor, parts=parts),), rover.moments), tmp_path)
+    surfaces = tuple(replace(surface, y_up=number == 0) for number, surface in enumerate(actor.surfaces))
+    shown(browser, Scene("turned", (replace(actor, surfaces=surfaces),), rover.moments), tmp_path)
     matrices = "viewer.shown.get(viewer.robot).meshes.map((mesh) => mesh.matrix.clone().transpose().elements)"
     before = np.array(browser.run(matrices)).reshape(-1, 4, 4)
     browser.run("document.getElementById('yUp').click()")

@@ -23,8 +23,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.viewer.camera import fit_camera
 from robot_semantics.viewer.opening import Opening, open_files
-from robot_semantics.viewer.picture import View, render, with_legend
-from robot_semantics.viewer.png import png_bytes
+from robot_semantics.viewer.picture import View, png_bytes, render, with_legend
 from robot_semantics.viewer.raster import visible_triangles
 from robot_semantics.viewer.scene import Scene
 from robot_semantics.viewer.shading import corner_normals

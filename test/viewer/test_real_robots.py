@@ -64,7 +64,7 @@ def test_every_mesh_is_shown(name: str) -> None:
     problems = Diagnostics()
     scene = open_files([description(name)], Opening(package_paths=(str(SHARE),)), problems)
     assert [str(item) for item in problems if item.code == "unshown-mesh"] == []
-    parts = scene.actors[0].parts
+    parts = scene.actors[0].surfaces
     assert sum(len(part.surface.faces) for part in parts) > 300
     # Metres: a robot is between a hand and a few men tall.
     extents = np.array([np.ptp(part.surface.vertices, axis=0).max() for part in parts])
@@ -91,7 +91,7 @@ def test_meshes_stand_where_pinocchio_puts_them(name: str) -> None:
     poses = link_poses(actor, stance)
     checked = 0
     for link in actor.model.links:
-        ours = [poses[link.index] @ part.T_link_part for part in actor.parts if part.link == link.index]
+        ours = [poses[link.index] @ part.T_link_surface for part in actor.surfaces if part.link == link.index]
         if link.urdf.visuals:
             np.testing.assert_allclose(ours, expected[link.name], atol=1e-6)
             checked += len(ours)

@@ -39,7 +39,7 @@ from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.snapshot_store import SnapshotStore
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.link_surfaces import VISUALS, Kind, robot_parts
+from robot_semantics.viewer.link_surfaces import VISUALS, Kind, link_surfaces
 from robot_semantics.viewer.opening import moment_of
 from robot_semantics.viewer.scene import Actor, Moment, Scene
 
@@ -77,7 +77,7 @@ class LiveRobots:
             timeout_s: how long to wait, and how long a snapshot may take.
             package_paths: folders of packages with meshes.
             diagnostics: takes the problems of the descriptions.
-            kinds: what is shown of them, as for `robot_parts`.
+            kinds: what is shown of them, as for `link_surfaces`.
 
         Raises:
             RobotSemanticsError: no description came.
@@ -226,9 +226,9 @@ class LiveRobots:
         model = robot_from_text(texts[URDF], texts.get(SRDF) or None, strict=False, diagnostics=diagnostics)
         name = space.strip("/")
         prefix = None if alone or not name else self._frame_prefix(space, name)
-        parts = robot_parts(model, resolver, None, diagnostics, kinds=kinds)
+        surfaces = link_surfaces(model, resolver, None, diagnostics, kinds=kinds)
         parent = model.root_joint.parent_link or "world"
-        return FollowedRobot(Actor(model.name if alone or not name else name, model, parts, parent), prefix)
+        return FollowedRobot(Actor(model.name if alone or not name else name, model, surfaces, parent), prefix)
 
     def _frame_prefix(self, space: str, name: str) -> str:
         """Return what the frames of one robot of several begin with: what its node says, else its name."""
@@ -292,14 +292,14 @@ def _when(time_ns: int) -> str:
 
 def _about(info: Any, store: SnapshotStore) -> str:
     """Return in words what is known of a snapshot: time, comment, and where its file is here models and size."""
-    parts = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
+    known = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
     try:
         state, path = store.load(info.name)
-        parts.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))
-        parts.append(f"{path.stat().st_size / 1e3:.1f} kB")
+        known.append(", ".join(model.name for model in state.models[:3]) + " …" * (len(state.models) > 3))
+        known.append(f"{path.stat().st_size / 1e3:.1f} kB")
     except (RobotSemanticsError, OSError):
-        parts.append("its file is not on this machine")
-    return " · ".join([*parts, *([info.comment] if info.comment else [])])
+        known.append("its file is not on this machine")
+    return " · ".join([*known, *([info.comment] if info.comment else [])])
 
 
 def joint_positions(timeout_s: float, robot: str | None = None) -> dict[str, float]:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nicegui import ui
 
@@ -51,6 +51,33 @@ class Panel(Protocol):
 def heading(text: str) -> None:
     """Show a heading."""
     ui.label(text).style("font-weight: 600; margin-top: 4px")
+
+
+def remark(text: str) -> ui.label:
+    """Show a small text."""
+    return ui.label(text).style("font-size: 12px; opacity: 0.8; overflow-wrap: anywhere")
+
+
+def button(title: str, pressed: Callable[[], object], name: str, *, outline: bool = False) -> ui.button:
+    """Show a button; `name` is its ``data-do``."""
+    shown = ui.button(title, on_click=pressed).style("padding: 0 12px")
+    return shown.props(f'no-caps dense data-do="{name}"' + " outline" * outline)
+
+
+def field(
+    label: str, name: str, value: str | None = "", changed: Callable[[str], object] | None = None, **options: Any
+) -> ui.input:
+    """Show a field for a text; `name` is its id."""
+    shown = ui.input(label, value=value or "", **options).props(f"dense for={name}").style("width: 100%")
+    if changed is not None:
+        shown.on_value_change(lambda event: changed(event.value or ""))
+    return shown
+
+
+def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> None:
+    """Show words of which one holds; `name` is its mark."""
+    shown = ui.toggle(list(options), value=value, on_change=lambda event: chosen(str(event.value)))
+    shown.props(f"dense no-caps size=12px padding='2px 10px' {name}")
 
 
 def choice(
