@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.convert.commands import Command, commands_of, commands_state
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.commands import Command, commands_of, commands_state
 from robot_semantics.usdf.world_state import EngineState, WorldState
 
 KEYFRAME = "mujoco-keyframe"

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.convert.commands import COMMANDS
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of
 from robot_semantics.convert.mujoco_key_text import Keyframe
@@ -43,6 +42,7 @@ from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import TOLERANCE
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
+from robot_semantics.usdf.commands import COMMANDS
 from robot_semantics.usdf.poses import FloatArray, pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, JointState, LinkState, ModelState, WorldState

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem, RestoreLog
+from robot_semantics.usdf.commands import COMMANDS, commands_of
 from robot_semantics.usdf.world_state import WorldState
 
 

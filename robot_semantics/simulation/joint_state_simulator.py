@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.convert.commands import COMMANDS, Command, commands_state
 from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
 from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
 from robot_semantics.simulation.robot_motion import (
@@ -33,6 +32,7 @@ from robot_semantics.simulation.simulator import SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreLog, RestoreReport
+from robot_semantics.usdf.commands import COMMANDS, Command, commands_state
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import EngineState, Frame, WorldState
 

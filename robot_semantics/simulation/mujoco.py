@@ -24,7 +24,6 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
-from robot_semantics.convert.commands import COMMANDS, commands_of
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
@@ -43,6 +42,7 @@ from robot_semantics.simulation.restoring import all_frames, plan_restore, stand
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreLog, RestoreReport
+from robot_semantics.usdf.commands import COMMANDS, commands_of
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.world_state import Frame, WorldState
 

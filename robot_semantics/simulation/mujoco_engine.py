@@ -17,10 +17,10 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.convert.commands import commands_of
 from robot_semantics.simulation.mujoco_builder import BuiltWorld
 from robot_semantics.simulation.restoring import OTHER_TIME
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.commands import commands_of
 from robot_semantics.usdf.world_state import EngineState, WorldState
 
 ENGINE = "mujoco"

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.usdf.commands import with_renamed_models
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
@@ -65,7 +66,7 @@ def merge(
 
 
 def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
-    """Return `state` with models and frames renamed, parents too.
+    """Return `state` with models and frames renamed, parents and what their joints are told to do too.
 
     Raises:
         UnknownNameError: there is no such model or frame.
@@ -89,6 +90,9 @@ def renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
         state,
         models=tuple(replace(model, name=new(model.name), parent=new(model.parent)) for model in state.models),
         frames=tuple(replace(frame, name=new(frame.name), parent=new(frame.parent)) for frame in state.frames),
+        engines=tuple(
+            with_renamed_models(engine, {m.name: new(m.name) for m in state.models}) for engine in state.engines
+        ),
     )
 
 

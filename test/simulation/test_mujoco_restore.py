@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from support.worlds import block, close, example_world, model_from_text, pose_at, rover, world
 
-from robot_semantics.convert.commands import Command, commands_state
 from robot_semantics.examples import example
 from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.transforms import quat_from_rpy
+from robot_semantics.usdf.commands import Command, commands_state
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState

@@ -23,7 +23,6 @@ from support.states import Chance
 
 from robot_semantics.base.errors import ArrayError, DescriptionError, UnknownNameError
 from robot_semantics.cli.main import main
-from robot_semantics.convert.commands import Command, commands_of
 from robot_semantics.convert.json_form import parse_json, world_from_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
 from robot_semantics.convert.mujoco_keyframe import to_keyframe
@@ -31,6 +30,7 @@ from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.usdf.commands import Command, commands_of
 from robot_semantics.usdf.compare import Kind, compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world

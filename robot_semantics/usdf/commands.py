@@ -13,7 +13,8 @@ for each variable that is commanded [rad, m; rad/s, m/s; N m, N]. A variable is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from robot_semantics.usdf.world_state import EngineState, WorldState
@@ -44,14 +45,38 @@ def commands_of(state: WorldState) -> tuple[dict[Command, float], tuple[str, ...
     """Return the commands that a world state has, and the names of arrays there that are none."""
     found: dict[Command, float] = {}
     others: list[str] = []
+    models = {model.name for model in state.models}
     for engine in state.engines:
         if engine.name != COMMANDS:
             continue
         for name, values in engine.arrays.items():
-            subject, _, mode = name.rpartition(" ")
-            model, _, variable = subject.partition("/")
-            if engine.version == VERSION and variable and mode in MODES and len(values) == 1:
-                found[Command(model, variable, mode)] = values[0]
+            command = _command(name, models)
+            if engine.version == VERSION and command is not None and len(values) == 1:
+                found[command] = values[0]
             else:
                 others.append(name)
     return found, tuple(others)
+
+
+def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> EngineState:
+    """Return an engine's part of a world whose models are called otherwise: commands go where their models go."""
+    if engine.name != COMMANDS:
+        return engine
+    arrays = {}
+    for name, values in engine.arrays.items():
+        command = _command(name, names)
+        if command is None:
+            arrays[name] = values
+        else:
+            model = names.get(command.model, command.model)
+            arrays[f"{model}/{command.variable} {command.mode}"] = values
+    return replace(engine, arrays=arrays)
+
+
+def _command(name: str, models: Collection[str]) -> Command | None:
+    """Return what an array's name says; where the name of a model has a slash the longest that fits is meant."""
+    subject, _, mode = name.rpartition(" ")
+    cuts = [at for at, letter in enumerate(subject) if letter == "/"]
+    cut = max((at for at in cuts if subject[:at] in models), default=cuts[0] if cuts else len(subject))
+    model, variable = subject[:cut], subject[cut + 1 :]
+    return Command(model, variable, mode) if variable and mode in MODES else None
