@@ -5,20 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The commands to joints that a world state has beside its models, given to the motors of an engine."""
+"""What joints can be commanded to, and why some cannot."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.report import RestoreItem, RestoreLog
-from robot_semantics.usdf.commands import COMMANDS, commands_of
-from robot_semantics.usdf.world_state import WorldState
 
 
 class ControlMode(enum.IntEnum):
@@ -28,9 +25,6 @@ class ControlMode(enum.IntEnum):
     VELOCITY = 1
     EFFORT = 2
 
-
-GiveCommand = Callable[[str, str, str, float], str | None]
-"""Gives a motor its target: model, variable, mode and value; returns why it cannot, None where it did."""
 
 NO_MOTOR = "the simulator has no motor there"
 
@@ -66,24 +60,3 @@ def check_targets(robot: RobotModel, model: str, targets: Mapping[str, float], d
             raise UnknownNameError("actuated variable", variable, driven, f"model '{model}'")
         if not np.isfinite(target):
             raise ArrayError("targets", f"must be finite, not {dict(targets)}")
-
-
-def restore_commands(
-    state: WorldState,
-    models: tuple[str, ...] | None,
-    models_there: Collection[str],
-    give: GiveCommand,
-    log: RestoreLog,
-) -> None:
-    """Give the commands of a state, those to `models` only where these are named, and log what became of each."""
-    commands, unknown = commands_of(state)
-    for name in unknown:
-        log.failed("engine", COMMANDS, f"'{name}' is no command that is known")
-    for command, value in commands.items():
-        if models is not None and command.model not in models:
-            continue
-        why: str | None = NO_MOTOR
-        if command.model in models_there:
-            why = give(command.model, command.variable, command.mode, value)
-        detail = why or f"{command.mode} {value:.6g}"
-        log.extend([RestoreItem("command", command.model, command.variable, why is None, detail)])

@@ -56,7 +56,7 @@ _STATED = {
 
 
 class DrakeSimulator(JointStateSimulator):
-    """A Drake world of robots; implements `Simulator`.
+    """A Drake world of robots.
 
     Drake's discrete plant starts every step from positions and velocities alone, so these, the targets of the servos
     and where the bases stand are all that it needs to continue bit for bit.
@@ -139,41 +139,40 @@ class DrakeSimulator(JointStateSimulator):
 
     # --- the engine's own state
 
-    def _engine_states(self, motions: Mapping[str, RobotMotion]) -> tuple[EngineState, ...]:
+    def _engine_states(self) -> tuple[EngineState, ...]:
+        return (self._engine_state(self._present()), *super()._engine_states())
+
+    def _engine_state(self, motions: Mapping[str, RobotMotion]) -> EngineState:
         arrays = {part: _joined(motions, part) for part in _PARTS} | {"time": np.array([self._time])}
         said = {"world": self._digest, "machine": platform.machine()}
-        return (EngineState(self.ENGINE, VERSION, {k: tuple(v.tolist()) for k, v in arrays.items()}, said),)
+        return EngineState(self.ENGINE, VERSION, {k: tuple(v.tolist()) for k, v in arrays.items()}, said)
 
-    def _continued(
-        self, state: WorldState, names: tuple[str, ...] | None, motions: Mapping[str, RobotMotion]
-    ) -> tuple[dict[str, RobotMotion], float] | str:
-        (own,) = self._engine_states(motions)
-        engines = [engine for engine in state.engines if engine.name == self.ENGINE]
-        if len(engines) != 1:
-            return "the state has no engine state of Drake, or several"
-        (engine,) = engines
-        if names is not None or self._models.keys() - {model.name for model in state.models}:
-            return "not all models are restored"
-        if engine.version != own.version or engine.attributes != own.attributes:
-            return "the engine state is of another world, version or kind of machine"
-        if {k: len(values) for k, values in engine.arrays.items()} != {k: len(v) for k, v in own.arrays.items()}:
+    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
+        engine, like = self._own_state(state, names, VERSION), self._engine_state(self._trial)
+        if isinstance(engine, str):
+            return engine
+        if engine.attributes != like.attributes:
+            return "the engine state is of another world"
+        if {k: len(values) for k, values in engine.arrays.items()} != {k: len(v) for k, v in like.arrays.items()}:
             return "the engine state's arrays have other sizes"
-        beside = dict(motions)
+        beside = dict(self._trial)
         for part in _PARTS:
-            like = [getattr(motion, part) for motion in motions.values()]
-            ends = np.cumsum([values.size for values in like])[:-1]
-            for name, old, new in zip(motions, like, np.split(np.array(engine.arrays[part]), ends), strict=True):
+            stated = [getattr(motion, part) for motion in self._trial.values()]
+            ends = np.cumsum([values.size for values in stated])[:-1]
+            for name, old, new in zip(beside, stated, np.split(np.array(engine.arrays[part]), ends), strict=True):
                 beside[name] = replace(beside[name], **{part: new.reshape(old.shape)})
-        stated, own_motions = self._unit(motions), self._unit(beside)
+        ours, theirs = (
+            {name: unit(self._robots[name], motion) for name, motion in motions.items()}
+            for motions in (self._trial, beside)
+        )
         for part in _PARTS:
-            apart = _joined(stated, part) - _joined(own_motions, part)
-            if not np.abs(apart).max(initial=0.0) <= _CONTRADICTION:
+            if not np.abs(_joined(ours, part) - _joined(theirs, part)).max(initial=0.0) <= _CONTRADICTION:
                 return f"the {_STATED[part]} it states are not those of the engine's state beside them"
         (time,) = engine.arrays["time"]
-        return OTHER_TIME if state.time_ns not in (None, round(time * 1e9)) else (beside, time)
-
-    def _unit(self, motions: Mapping[str, RobotMotion]) -> dict[str, RobotMotion]:
-        return {name: unit(self._robots[name], motion) for name, motion in motions.items()}
+        if state.time_ns not in (None, round(time * 1e9)):
+            return OTHER_TIME
+        self._trial, self._trial_time = beside, time
+        return None
 
 
 def _joined(motions: Mapping[str, RobotMotion], part: str) -> FloatArray:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,33 +24,24 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
-from robot_semantics.convert.mujoco_actuators import KEYFRAME
-from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, restore_commands, why_not_driven
+from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
 from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model
-from robot_semantics.simulation.mujoco_engine import (
-    ENGINE,
-    contradiction,
-    engine_arrays,
-    engine_state,
-    why_not_exact,
-)
+from robot_semantics.simulation.mujoco_engine import contradiction, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import carry_planes, write_state
 from robot_semantics.simulation.mujoco_stepping import DivergedError, advance, send_warnings_to
-from robot_semantics.simulation.restoring import all_frames, plan_restore, standing, standing_of
+from robot_semantics.simulation.restoring import RestorePlan
+from robot_semantics.simulation.simulator import Simulator
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
-from robot_semantics.state.apply import resolve_with
-from robot_semantics.state.report import RestoreLog, RestoreReport
-from robot_semantics.usdf.commands import COMMANDS, commands_of
-from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.world_state import Frame, WorldState
+from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState
 
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
-class MujocoSimulator:
-    """A MuJoCo world of robots; implements `Simulator`.
+class MujocoSimulator(Simulator):
+    """A MuJoCo world of robots.
 
     Attributes:
         built: the compiled world and where each robot's state lies in it.
@@ -60,6 +51,8 @@ class MujocoSimulator:
 
     """
 
+    ENGINE, TITLE = "mujoco", "MuJoCo"
+
     def __init__(self, spec: WorldSpec) -> None:
         """Build and start a world, at time 0.
 
@@ -67,17 +60,14 @@ class MujocoSimulator:
             WorldSpecError: the world cannot be built.
 
         """
+        super().__init__(spec)
         self.built: BuiltWorld = build_world(spec)
-        self.spec = spec
         self.model: Any = copy.copy(self.built.model)
         self.data: Any = mujoco.MjData(self.model)
         self._scratch: Any = mujoco.MjData(self.model)
         self._trial: Any = mujoco.MjData(self.model)
-        self.modes = self.built.servos.default_modes.copy()
-        self._frames: dict[str, Frame] = {}
-        self._digests = {model.name: model_digest(model.robot) for model in spec.models}
-        self._robots = {model.name: standing_of(model) for model in spec.models}
-        self._actuators = {
+        self.modes = self._trial_modes = self.built.servos.default_modes.copy()
+        self._motors = {
             layout.name: {
                 variable: int(actuator)
                 for place in layout.places
@@ -90,19 +80,14 @@ class MujocoSimulator:
         self.reset()
 
     @property
-    def model_names(self) -> tuple[str, ...]:
-        """Names of the models in the world."""
-        return tuple(self.built.layouts)
-
-    @property
     def notes(self) -> tuple[BuildNote, ...]:
         """What of the robots could not be taken as it is."""
         return self.built.notes
 
     @property
-    def time_ns(self) -> int:
-        """Simulation time in integer nanoseconds."""
-        return round(float(self.data.time) * 1e9)
+    def time(self) -> float:
+        """Simulation time [s]."""
+        return float(self.data.time)
 
     def reset(self) -> None:
         """Put the world into its neutral state: time 0, every joint at its default position, nothing moving."""
@@ -131,31 +116,14 @@ class MujocoSimulator:
             self.reset()
             raise
 
-    # --- commands
-
-    def command(self, model: str, mode: ControlMode, targets: Mapping[str, float]) -> None:
-        """Set the targets of a model's actuators, and what they mean [rad, m, their rates, N m, N].
-
-        Args:
-            model: the model.
-            mode: what the targets are.
-            targets: by variable: a joint's own name, or ``J/x``, ``J/y`` and ``J/theta`` of a planar joint, the root's
-                planar joint included.
-
-        Raises:
-            UnknownNameError: unknown model or variable.
-            ArrayError: a target that is not finite, or a joint that nothing drives; the error says why.
-
-        """
-        known = self._actuators[self.built.layout(model).name]
-        check_targets(self._robots[model].kinematics.model, model, targets, known)
-        actuators = [known[variable] for variable in targets]
-        values = np.fromiter(targets.values(), dtype=np.float64)
+    def _command(self, model: str, mode: ControlMode, targets: Mapping[int, float]) -> None:
+        del model
+        actuators = list(targets)
         if (self.modes[actuators] != mode).any():
             modes = self.modes.copy()
             modes[actuators] = mode
             self._set_modes(modes)
-        self.data.ctrl[actuators] = values
+        self.data.ctrl[actuators] = list(targets.values())
 
     # --- state
 
@@ -165,151 +133,65 @@ class MujocoSimulator:
         mujoco.mj_getState(self.model, self.data, state, INTEGRATION)
         return state
 
-    def capture(self, models: Collection[str] | None = None, *, motion_only: bool = False) -> WorldState:
-        """Return the present state; see `Simulator.capture`.
-
-        A whole world carries the engine's own state, with which it continues bit for bit; a part of it does not.
-
-        Args:
-            models: capture only these; None for all.
-            motion_only: leave out links and the engine's state: what a sensor of the joints and the base would see.
-
-        Raises:
-            UnknownNameError: a model that the world does not have.
-
-        """
-        chosen = [self.built.layout(name) for name in (self.model_names if models is None else models)]
-        placed = resolve_with(
-            WorldState(frames=tuple(all_frames(self._frames, self._robots).values())), self._standing()
-        )
-        motion = self._forward()
-        states = tuple(
-            capture_model(
-                layout,
-                self._scratch,
-                motion,
-                placed.pose(layout.spec.parent_frame),
-                self._digests[layout.name],
-                links=not motion_only,
-            )
-            for layout in chosen
-        )
-        whole = models is None and not motion_only
-        engines = () if not whole else (engine_state(self.built, self.model, self.integration_state(), self.modes),)
-        return WorldState(
-            models=states,
-            frames=tuple(all_frames(self._frames, self._robots).values()),
-            time_ns=self.time_ns,
-            engines=engines,
-        )
-
-    def restore(
-        self,
-        state: WorldState,
-        *,
-        models: Iterable[str] | None = None,
-        partial: bool = False,
-        dry_run: bool = False,
-    ) -> RestoreReport:
-        """Put the world into `state`; see `Simulator.restore`.
-
-        With the engine's own state of the same world and version in it, the simulation continues bit for bit. Without,
-        positions and velocities are set, the servos hold the restored positions, and the report says so.
-        """
-        names = None if models is None else tuple(models)
-        plan = plan_restore(state, self._robots, self._standing(), self._frames, names)
-        log = plan.log
-        if plan.now is None:
-            return log.report()
-        trial = self._trial
-        mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
-        carry_planes(self.built.layouts.values(), plan, plan.now, trial)
-        for name, applied in plan.applied.items():
-            write_state(self.built.layouts[name], applied, plan.now.pose(self._robots[name].base.frame), trial)
-        if names is None and state.time_ns is not None:
-            trial.time = state.time_ns * 1e-9
-            log.done("time", "", "set")
-        modes = self.modes
-        exact = False
-        reason = why_not_exact(state, self.built, self.model, names, self._size)
-        if reason is None and log.complete:
-            arrays = engine_arrays(state)
-            reason = contradiction(state, self.model, self._scratch, arrays["integration"], trial)
-            if reason is None:
-                exact = True
-                mujoco.mj_setState(self.model, trial, arrays["integration"], INTEGRATION)
-                modes = arrays["control_mode"].astype(np.int64)
-        if not exact:
-            self._settle(plan.applied, trial, reason, log)
-            modes = self._commanded(state, names, trial, log)
-            log.extend((), plan.notes)
-        if dry_run or not (log.complete or partial):
-            return log.report(exact=exact and log.complete)
-        final = np.empty(self._size)
-        mujoco.mj_getState(self.model, trial, final, INTEGRATION)
-        mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
-        self._set_modes(modes)
-        self._frames = plan.frames
-        return log.report(exact=exact, applied=True)
-
-    # --- parts of a restore
-
-    def _settle(self, chosen: Iterable[str], trial: Any, reason: str | None, log: RestoreLog) -> None:
-        """Give what positions and velocities leave open a value that goes with them."""
-        trial.qacc_warmstart[:] = 0.0
-        for name in chosen:
-            self._hold(trial, self.modes, self.built.layouts[name])
-        log.note(f"not bit for bit: {reason or 'not everything could be restored'}; positions and velocities are set")
-        if chosen:
-            log.note("servos hold the restored positions")
-
-    def _commanded(
-        self, state: WorldState, names: tuple[str, ...] | None, trial: Any, log: RestoreLog
-    ) -> npt.NDArray[np.int64]:
-        """Write the commands to joints that the state has beside its models; return the actuators' modes then."""
-        modes: npt.NDArray[np.int64] = self.modes.copy()
-
-        def give(model: str, variable: str, mode: str, value: float) -> str | None:
-            actuator = self._actuators[model].get(variable)
-            if actuator is None:
-                return why_not_driven(self._robots[model].kinematics.model, variable) or NO_MOTOR
-            modes[actuator] = ControlMode[mode.upper()]
-            trial.ctrl[actuator] = value
-            return None
-
-        for engine in state.engines:
-            if engine.name == KEYFRAME:
-                controls, activations = (len(engine.arrays.get(word, ())) for word in ("ctrl", "act"))
-                commands = len(commands_of(state)[0])
-                if controls > commands or activations:
-                    others = f"{controls - commands} controls and {activations} activations"
-                    log.failed("engine", KEYFRAME, f"{others} are of actuators that this simulator does not have")
-            elif engine.name not in (ENGINE, COMMANDS):
-                log.note(f"the state of the engine '{engine.name}' is not MuJoCo's and is not used")
-        restore_commands(state, names, self._robots, give, log)
-        return modes
-
-    # --- where everything is
-
-    def _forward(self) -> BodyMotion:
-        """Return the bodies' motion now, computed on a copy: a forward pass would change the solver's warm start."""
+    def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:
+        # On a copy: a forward pass would change the solver's warm start.
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
-        return BodyMotion.read(self.model, self._scratch)
+        motion = BodyMotion.read(self.model, self._scratch, forces=links)
+        for name in names:
+            layout = self.built.layouts[name]
+            T_world_parent = placed.pose(layout.spec.parent_frame)
+            yield capture_model(layout, self._scratch, motion, T_world_parent, self._digests[name], links=links)
 
-    def _standing(self) -> tuple[Frame, ...]:
-        """Return what is there whatever a state says: the frames, and each model as a frame, where it is now."""
+    def _engine_states(self) -> tuple[EngineState, ...]:
+        return (engine_state(self.built, self.model, self.integration_state(), self.modes),)
+
+    def _roots(self) -> dict[str, list[FloatArray]]:
         model, data = self.model, self._scratch
         mujoco.mj_setState(model, data, self.integration_state(), INTEGRATION)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
         motion = BodyMotion.read(model, data, forces=False)
-        roots = {layout.name: layout.bodies[0] for layout in self.built.layouts.values()}
         parts = (motion.xyz, motion.R, motion.linear, motion.angular)
-        return standing(
-            self._frames, self._robots, {name: [part[root] for part in parts] for name, root in roots.items()}
-        )
+        return {name: [part[layout.bodies[0]] for part in parts] for name, layout in self.built.layouts.items()}
+
+    # --- parts of a restore
+
+    def _try(self, plan: RestorePlan, now: ResolvedWorld, time: float) -> None:
+        trial, layouts = self._trial, self.built.layouts
+        mujoco.mj_setState(self.model, trial, self.integration_state(), INTEGRATION)
+        trial.time, self._trial_modes = time, self.modes.copy()
+        carry_planes(layouts.values(), plan, now, trial)
+        for name, applied in plan.applied.items():
+            write_state(layouts[name], applied, now.pose(self._robots[name].base.frame), trial)
+            self._hold(trial, self.modes, layouts[name])
+        # What positions and velocities leave open gets a value that goes with them.
+        trial.qacc_warmstart[:] = 0.0
+
+    def _try_command(self, model: str, motor: int, mode: ControlMode, target: float) -> str | None:
+        del model
+        self._trial_modes[motor], self._trial.ctrl[motor] = mode, target
+        return None
+
+    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str | None:
+        engine = self._own_state(state, names, mujoco.__version__)
+        if isinstance(engine, str):
+            return engine
+        reason = why_not_exact(engine, self.built, self.model, self._size)
+        if reason is None:
+            integration = np.array(engine.arrays["integration"])
+            reason = contradiction(state, self.model, self._scratch, integration, self._trial)
+        if reason is None:
+            mujoco.mj_setState(self.model, self._trial, integration, INTEGRATION)
+            self._trial_modes = np.array(engine.arrays["control_mode"], dtype=np.int64)
+        return reason
+
+    def _accept(self) -> None:
+        final = np.empty(self._size)
+        mujoco.mj_getState(self.model, self._trial, final, INTEGRATION)
+        mujoco.mj_setState(self.model, self.data, final, INTEGRATION)
+        self._set_modes(self._trial_modes)
 
     # --- actuators
 

@@ -47,7 +47,7 @@ _DRIFT = "by a micrometre in 1 s at rest, by up to 0.1 m where blocks fall onto 
 
 
 class PybulletSimulator(JointStateSimulator):
-    """A Bullet world of robots; implements `Simulator`.
+    """A Bullet world of robots.
 
     Bullet keeps the points of contact of earlier steps, which cannot be set: what touches goes on a little differently
     after a restore, and the report says that.
@@ -80,10 +80,8 @@ class PybulletSimulator(JointStateSimulator):
                 self.reset()
                 raise SimulationError("the simulation diverged")
 
-    def _continued(
-        self, state: WorldState, names: tuple[str, ...] | None, motions: Mapping[str, RobotMotion]
-    ) -> tuple[dict[str, RobotMotion], float] | str:
-        del state, names, motions
+    def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str:
+        del state, names
         return f"PyBullet's points of contact of earlier steps cannot be set, and what touches drifts: {_DRIFT}"
 
     # --- where everything is

@@ -117,9 +117,16 @@ def as_planned(
 
 
 def capture_model(
-    spec: ModelSpec, robot: Standing, motion: RobotMotion, links: LinkMotion, placed: ResolvedWorld, digest: str | None
+    spec: ModelSpec,
+    robot: Standing,
+    motion: RobotMotion,
+    found: LinkMotion,
+    placed: ResolvedWorld,
+    digest: str | None,
+    *,
+    links: bool,
 ) -> ModelState:
-    """Return the state of one robot; forces are not stated."""
+    """Return the state of one robot, with or without its links; forces are not stated."""
     T_world_parent = placed.pose(spec.parent_frame)
     R_parent_world = T_world_parent[:3, :3].T
     motion, space = unit(robot, motion), robot.kinematics.space
@@ -135,13 +142,13 @@ def capture_model(
         for joint in spec.robot.joints[1:]
         if joint.position_count
     )
-    T_world_root = matrix_from_rotation(links.R[0], links.xyz[0])
+    T_world_root = matrix_from_rotation(found.R[0], found.xyz[0])
     return ModelState(
         name=spec.name,
         parent=spec.parent_frame,
         pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
-        twist=six(np.concatenate((R_parent_world @ links.linear[0], R_parent_world @ links.angular[0]))),
-        links=link_states(spec.robot.link_names, *links),
+        twist=six(np.concatenate((R_parent_world @ found.linear[0], R_parent_world @ found.angular[0]))),
+        links=link_states(spec.robot.link_names, *found) if links else (),
         joints=tuple(joints),
         description=spec.description,
         semantic=spec.semantic,

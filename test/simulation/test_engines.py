@@ -31,7 +31,7 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, JointState, ModelState, WorldState
 from robot_semantics.usdf.writer import write_world
 
 for module in ("pydrake", "pybullet"):
@@ -283,6 +283,10 @@ def test_engines_of_position_servos_say_which_commands_they_cannot_take(engine: 
         "model 'pendulum': command 'swing': the motors of this engine take positions, no velocity",
         "model 'pendulum': command 'follow': it mimics 'swing': command that one",
     ]
+    muscles = EngineState("mujoco-keyframe", "1", {"act": (0.5,)})
+    report = simulator.restore(WorldState(models=state.models, engines=(muscles,)))
+    assert not report.applied
+    assert "0 controls and 1 activations are of actuators that this simulator does not have" in report.message
     given, unknown = commands_of(simulator.capture())
     assert (given, unknown) == ({Command("pendulum", "swing", "position"): 0.0}, ())
 
