@@ -18,7 +18,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.argument_values import by_model, only
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot, xacro_of
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import say
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:

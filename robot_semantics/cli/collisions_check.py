@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics collisions check`: an SRDF's pairs against what sampling shows."""
+"""`robot_semantics collisions check` and `table`: the pairs of an SRDF against what sampling shows."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ import argparse
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.collision.audit import AuditRow, Finding, audit
-from robot_semantics.collision.report import evidence_words, witness_json
+from robot_semantics.collision.report import evidence_words, pair_json, witness_json
+from robot_semantics.collision.table import pair_table
 from robot_semantics.kinematics.joint_space import JointSpace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the action's arguments."""
+    """Declare the operations' arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
     add_sampling_arguments(parser)
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def check(arguments: argparse.Namespace) -> int:
     """Print the findings; 1 if a pair disabled as Never does collide."""
     robot = inputs.load(arguments)
     matrix = sample(robot, arguments)
@@ -76,9 +77,36 @@ def _configuration(row: AuditRow, space: JointSpace) -> str:
     return " ".join(f"{name}={value:.4g}" for name, value in positions)
 
 
-COMMAND = Command(
+def print_table(arguments: argparse.Namespace) -> None:
+    """Print the table, the largest risk first."""
+    robot = inputs.load(arguments)
+    matrix = sample(robot, arguments)
+    rows = pair_table(robot, matrix)
+    if arguments.json:
+        space = JointSpace.of(robot)
+        pairs = [
+            {**pair_json(matrix, row.evidence, space), "state": row.state, "stated": row.stated, "risk": row.risk}
+            for row in rows
+        ]
+        print_result(arguments, {"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
+        return
+    shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
+    for row in rows:
+        found = row.found.value if row.found else "to be checked"
+        risk = f"{row.risk:.2g}" if row.risk else ""
+        shown.add_row(*row.pair, row.state, row.stated or "", found, risk, evidence_words(matrix, row.evidence))
+    console_for_output().print(shown)
+
+
+CHECK = Command(
     "audit the pairs of an SRDF: those that collide all the same, and more",
     add_arguments,
-    run,
+    check,
     examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
+)
+TABLE = Command(
+    "every pair of links: what the SRDF does with it, what sampling shows, and what is at risk",
+    add_arguments,
+    print_table,
+    examples=("robot_semantics collisions table robot.urdf robot.srdf --samples 500",),
 )

@@ -22,9 +22,8 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import JSON_VERSION, add_versioned_json, print_json
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json, print_json, say
 from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
 from robot_semantics.collision.merging import KEEP, Merged, merge
@@ -73,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Sample, and write all results when everything is done: an interrupted run leaves no file behind.
 
     Raises:
@@ -96,7 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
     save_bytes(bytes(merged.text), output)
     if arguments.json != "-":
         _print(matrix, merged, robot, output)
-    return 0
 
 
 def _output(arguments: argparse.Namespace) -> Path:

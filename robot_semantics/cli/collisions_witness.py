@@ -22,8 +22,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -48,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the configuration; 1 if none was found."""
     robot = inputs.load(arguments)
     robot.link(arguments.link1), robot.link(arguments.link2)
@@ -89,7 +88,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif not arguments.usdf:
         for name, value in zip(space.names, q, strict=True):
             say(f"{name}={float(value)!r}")
-    return 0
 
 
 def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, group: str, name: str) -> None:

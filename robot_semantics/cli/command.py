@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from robot_semantics.cli.json_output import add_json
 from robot_semantics.cli.outputs import declare_force
+from robot_semantics.cli.printing import add_json
 
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ class Command:
         help: one line that says what it does; the commands' own stand in `robot_semantics.cli.main`, which shows them
             without importing what does the work.
         arguments: declares its arguments.
-        run: does the work and returns the exit code; None where it has operations instead.
+        run: does the work and returns the exit code, None for 0; None where it has operations instead.
         operations: its operations by name.
         serves: it serves a page until it is stopped, and has no result.
         examples: command lines that its help ends with; tests run them in a folder with the example robot's files.
@@ -37,7 +37,7 @@ class Command:
 
     help: str = ""
     arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
-    run: Callable[[argparse.Namespace], int] | None = None
+    run: Callable[[argparse.Namespace], int | None] | None = None
     operations: Mapping[str, Command] = field(default_factory=dict)
     examples: tuple[str, ...] = ()
     serves: bool = False

@@ -31,10 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the shell's code."""
     print(shellcode([PROGRAM], shell=arguments.shell, use_defaults=True), end="")
-    return 0
 
 
 def complete(parser: argparse.ArgumentParser) -> None:

@@ -30,9 +30,8 @@ from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.conformance_reader import Reader
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import LONGEST_LINE, add_json_argument, print_result
 from robot_semantics.cli.shared_files import shared
 
 FORMATS = ("urdf", "srdf", "usdf")

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.cli.lines import LONGEST_LINE
+from robot_semantics.cli.printing import LONGEST_LINE
 
 
 def console_for_output() -> Console:

@@ -20,8 +20,7 @@ from robot_semantics import __version__
 from robot_semantics.base.errors import advice
 from robot_semantics.cli.argument_values import wait
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "view": (("nicegui", "trimesh", "PIL", "collada"), "pages, pictures, mesh files"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_text
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import say
 from robot_semantics.examples import FOLDER
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="write over files that are there and differ")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Write the example robot, its semantics and a world; files that are there are not written over."""
     folder = Path(arguments.folder)
     files = sorted(path for path in FOLDER.iterdir() if path.suffix in {".urdf", ".srdf", ".usdf"})
@@ -37,7 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     for path, content in contents.items():
         save_text(content, path)
         say(path)
-    return 0
 
 
 COMMAND = Command(

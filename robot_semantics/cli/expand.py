@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import say
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.document_kind import Kind, kind_of
@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_reading_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the text, with a line end at its end."""
     if arguments.file is None:
-        return 0
+        return
     path = Path(arguments.file)
     resolver = PackageResolver(arguments.package_path)
     document = read_document(path, inputs.xacro_of(arguments), lambda name: str(resolver.package(name, path)))
@@ -61,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
     sys.stdout.write(declared_utf8(text))
     if not text.endswith("\n"):
         sys.stdout.write("\n")
-    return 0
 
 
 COMMAND = Command(

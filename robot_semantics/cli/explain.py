@@ -5,16 +5,42 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics explain`: what a kind of problem means, why it matters, how to mend it."""
+"""`robot_semantics explain`: the pages of explanations.md: what a kind of problem means, how to mend it."""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.explanations import explanations
-from robot_semantics.cli.json_output import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, print_result
+
+PAGES = Path(__file__).with_name("explanations.md")
+_PAGE = re.compile(r"^## (?P<code>[a-z0-9-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Explanation(NamedTuple):
+    """A page: its code, the first sentence, and all of it as text."""
+
+    code: str
+    what: str
+    text: str
+
+
+@lru_cache(1)
+def explanations() -> Mapping[str, Explanation]:
+    """Return the pages by code, in byte order of the codes."""
+    found = {}
+    for match in _PAGE.finditer(PAGES.read_text(encoding="utf-8")):
+        text = match["text"].strip()
+        what = " ".join(text.partition("\n\n")[0].split())
+        found[match["code"]] = Explanation(match["code"], what, text)
+    return dict(sorted(found.items()))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the pages.
 
     Raises:
@@ -37,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         rows = [{"code": page.code, "what": page.what, "text": page.text} for page in pages.values()]
         chosen = set(arguments.codes or pages)
         print_result(arguments, {"codes": [row for row in rows if row["code"] in chosen]})
-        return 0
+        return
     if not arguments.codes:
         width = max(map(len, pages))
         for page in pages.values():
@@ -45,7 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
     print("\n\n".join(f"{code}\n{'-' * len(code)}\n{pages[code].text}" for code in arguments.codes), end="")
     if arguments.codes:
         print()
-    return 0
 
 
 COMMAND = Command(

@@ -26,8 +26,7 @@ from robot_semantics.cli.inputs import (
     add_unpack_argument,
     xacro_of,
 )
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.cli.progress import Bar, print_all
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 
@@ -37,14 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print what was asked for."""
     asked = (arguments.link, arguments.joint, arguments.pair, arguments.end_effectors, arguments.passive_joints)
     if (arguments.name is not None) == any(asked):
         raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
     model = inputs.load(arguments)
     if arguments.pair:
-        return _print_pair(arguments, model)
+        _print_pair(arguments, model)
+        return
     if arguments.end_effectors:
         effectors = [dataclasses.asdict(effector) for effector in end_effectors_of(model)]
         if arguments.json:
@@ -53,15 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
             for item in effectors:
                 parent = item["parent_group"] or "no group"
                 say(f"{item['name']}: group {item['group']} on link {item['parent_link']} of {parent}")
-        return 0
+        return
     names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
     if arguments.json:
         what = "passive_joints" if arguments.passive_joints else "groups"
         print_result(arguments, {what: list(names)}, alone=what)
-        return 0
+        return
     for name in names:
         say(name)
-    return 0
 
 
 def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
@@ -80,7 +79,7 @@ def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]
     return tuple(sorted(found))
 
 
-def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
+def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> None:
     status = collision_pair(model, *arguments.pair)
     if arguments.json:
         print_result(
@@ -93,10 +92,9 @@ def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> int:
                 "reason": status.reason,
             },
         )
-        return 0
+        return
     reason = f" (reason: {status.reason})" if status.reason else ""
     say("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
-    return 0
 
 
 COMMAND = Command(

@@ -20,8 +20,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, numbers_by_name, pair_of
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
@@ -47,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Compute and print the pose of every link: in the root link or, where that is said to be somewhere, in a frame."""
     model = inputs.load(arguments)
     if arguments.world is None and arguments.model is not None:
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = {"relative_to": model.root_link if frame is None else frame, "poses": table}
         print_result(arguments, found, alone="poses" if frame is None else None)
-        return 0
+        return
     width = max(len(shown(name)) for name in table)
     print(
         f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
@@ -74,7 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
         quat = " ".join(f"{value:9.6f}" for value in pose[3:])
         print(f"{shown(name):<{width}}  {xyz}  {quat}")
-    return 0
 
 
 _Placed = tuple[str | None, FloatArray]

@@ -19,7 +19,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the group."""
     model = inputs.load(arguments)
     group = model.semantics.group(arguments.name)
     members = {name: value for name, value in dataclasses.asdict(group).items() if name != "name"}
     if arguments.json:
         print_result(arguments, members)
-        return 0
+        return
     members_table = table(title=f"group {group.name}")
     for name, value in members.items():
         if isinstance(value, tuple):
@@ -46,7 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
             cell = {True: "yes", False: "no"}.get(value, value)
         members_table.add_row(name.replace("_", " "), cell or "-")
     console_for_output().print(members_table)
-    return 0
 
 
 COMMAND = Command(

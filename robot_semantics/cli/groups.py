@@ -14,7 +14,7 @@ import argparse
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, print_result
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,19 +23,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the groups."""
     groups = inputs.load(arguments).semantics.groups
     if arguments.json:
         print_result(arguments, {"groups": list(groups)}, alone="groups")
-        return 0
+        return
     made = table("group", "joints", "active", "states", "chain")
     for group in groups.values():
         chain = f"{group.base_link} .. {group.tip_link}" if group.is_chain else ""
         counts = (len(group.joints), len(group.active_joints), len(group.states))
         made.add_row(group.name, *map(str, counts), chain)
     console_for_output().print(made)
-    return 0
 
 
 COMMAND = Command(

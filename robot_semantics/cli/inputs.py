@@ -19,8 +19,8 @@ from typing import Any
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
 from robot_semantics.cli.argument_values import real, whole
-from robot_semantics.cli.lines import say
-from robot_semantics.cli.problem_formats import every_line, line_of_each_kind
+from robot_semantics.cli.printing import say
+from robot_semantics.cli.problem_report import every_line, line_of_each_kind
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.xml.document_kind import Kind, kind_of

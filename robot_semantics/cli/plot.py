@@ -15,8 +15,8 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import say
 from robot_semantics.cli.progress import print_all
 
 

@@ -24,7 +24,7 @@ from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.argument_values import UsageError
-from robot_semantics.cli.explanations import explanations
+from robot_semantics.cli.explain import explanations
 
 OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
 KEYS = ("ignore", "error", "strict")

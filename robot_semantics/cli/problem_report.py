@@ -5,17 +5,157 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The end of every check: problems printed for people or for programs, and the exit code."""
+"""Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations; the end of every check.
+
+doc/check.md and spec/check-1.schema.json specify the shapes.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
 
+from robot_semantics import __version__
 from robot_semantics.base.diagnostics import Diagnostic, Severity
-from robot_semantics.cli.json_output import add_versioned_json
-from robot_semantics.cli.problem_formats import FORMATS, coloured, every_line, line_of_each_kind, summary
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.cli.explain import explanations
+from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json
 from robot_semantics.cli.problem_policy import add_policy_arguments, policy_of
+
+_COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
+
+
+def counts_of(found: Sequence[Diagnostic]) -> dict[Severity, int]:
+    """Return how many problems of each severity there are."""
+    return {severity: sum(item.count for item in found if item.severity is severity) for severity in Severity}
+
+
+def every_line(found: Sequence[Diagnostic]) -> list[str]:
+    """Return a line for each problem, with its code."""
+    return [f"{item} ({item.code})" for item in found]
+
+
+def line_of_each_kind(found: Sequence[Diagnostic]) -> list[str]:
+    """Return a line for each kind of problem: the first of its kind, and how often there is one."""
+    kinds: dict[tuple[Severity, str], list[Diagnostic]] = {}
+    for item in found:
+        kinds.setdefault((item.severity, item.code), []).append(item)
+    lines = []
+    for (_, code), items in kinds.items():
+        count = sum(item.count for item in items)
+        lines.append(f"{items[0]} ({code}, {count:,} times)" if count > 1 else f"{items[0]} ({code})")
+    return lines
+
+
+def coloured(line: str) -> str:
+    """Return a line with its severity in colour, where standard output is a terminal."""
+    if not sys.stdout.isatty():
+        return line
+    for severity, colour in _COLOUR.items():
+        before, word, after = line.partition(f" {severity.value}: ")
+        if word:
+            return f"{before} {colour}{severity.value}:\033[0m {after}"
+    return line
+
+
+def summary(found: Sequence[Diagnostic]) -> str:
+    """Return how many problems there are: ``2 errors, 1 warning``; empty where there are none that count."""
+    counts = counts_of(found)
+    words = [f"{count:,} {severity.value}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
+    return ", ".join(words[:2]) if counts[Severity.ERROR] or counts[Severity.WARNING] else ""
+
+
+def as_json(found: Sequence[Diagnostic], *, ok: bool) -> dict[str, Any]:
+    """Return the report for programs."""
+    counts = counts_of(found)
+    return {
+        "version": JSON_VERSION,
+        "ok": ok,
+        "errors": counts[Severity.ERROR],
+        "warnings": counts[Severity.WARNING],
+        "diagnostics": [item.as_json() for item in found],
+    }
+
+
+def as_sarif(found: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Return a SARIF 2.1.0 log of one run, which code hosts and editors read."""
+    codes = list(dict.fromkeys(item.code for item in found))
+    pages = explanations()
+    rules: list[dict[str, Any]] = [
+        {"id": code, "shortDescription": {"text": pages[code].what}, "help": {"text": pages[code].text}}
+        if code in pages
+        else {"id": code}
+        for code in codes
+    ]
+    properties = {"shape": JSON_VERSION}
+    driver = {"name": "robot_semantics", "version": __version__, "rules": rules}
+    results = [
+        {
+            "ruleId": item.code,
+            "ruleIndex": codes.index(item.code),
+            "level": item.severity.value,
+            "message": {"text": _sentence(item)},
+            "locations": [_location(item)],
+        }
+        for item in found
+    ]
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": driver},
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+                "properties": properties,
+            }
+        ],
+    }
+
+
+def _sentence(item: Diagnostic) -> str:
+    return item.message + (f"; did you mean '{item.suggestion}'?" if item.suggestion else "")
+
+
+def _location(item: Diagnostic) -> dict[str, Any]:
+    place = item.place
+    physical: dict[str, Any] = {"artifactLocation": {"uri": quote(place.source)}}
+    if place.line:
+        physical["region"] = {"startLine": place.line, "startColumn": max(place.column, 1)}
+    location: dict[str, Any] = {"physicalLocation": physical}
+    if place.path:
+        location["logicalLocations"] = [{"fullyQualifiedName": place.path}]
+    return location
+
+
+def as_github(found: Sequence[Diagnostic]) -> list[str]:
+    """Return one workflow command for each problem."""
+    lines = []
+    for item in found:
+        level = "notice" if item.severity is Severity.NOTE else item.severity.value
+        values = {"file": item.place.source, "title": item.code}
+        if item.place.line:
+            values |= {"line": str(item.place.line), "col": str(item.place.column)}
+        words = ",".join(f"{key}={_escaped(value, property_of=True)}" for key, value in values.items())
+        lines.append(f"::{level} {words}::{_escaped(_sentence(item))}")
+    return lines
+
+
+def _escaped(text: str, *, property_of: bool = False) -> str:
+    escapes = {"%": "%25", "\r": "%0D", "\n": "%0A"} | ({":": "%3A", ",": "%2C"} if property_of else {})
+    return "".join(escapes.get(character, character) for character in shown(text, 10_000))
+
+
+FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
+    "json": lambda found, ok: json.dumps(as_json(found, ok=ok), indent=2, allow_nan=False),
+    "sarif": lambda found, ok: json.dumps(as_sarif(found), indent=2, allow_nan=False),
+    "github": lambda found, ok: "\n".join(as_github(found)),
+}
+"""The formats for programs: what each makes of the problems, and of whether the files are fine."""
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,9 +28,8 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import print_json, wants_json
-from robot_semantics.cli.lines import LONGEST_LINE
 from robot_semantics.cli.outputs import check_outputs
+from robot_semantics.cli.printing import LONGEST_LINE, print_json, wants_json
 
 EXIT_PROBLEMS, EXIT_USAGE = 1, 2
 EXIT_CODES = """exit codes of all commands:
@@ -91,8 +90,7 @@ def run(words: list[str]) -> int:
             parser.print_help()
             return EXIT_USAGE
         check_outputs(arguments)
-        code: int = arguments.perform(arguments)
-        return code
+        return arguments.perform(arguments) or 0
     except DescriptionError as error:
         for diagnostic in error.diagnostics:
             print(diagnostic, file=sys.stderr)
@@ -121,7 +119,7 @@ def _tell_programs(arguments: argparse.Namespace, error: Exception) -> None:
 
 def _print_error(text: str, found: Sequence[Diagnostic] = ()) -> None:
     # Imported here: it reads the pages of all codes.
-    from robot_semantics.cli.problem_formats import as_json
+    from robot_semantics.cli.problem_report import as_json
 
     report = as_json(found, ok=False)
     # Standard output may itself be what fails.

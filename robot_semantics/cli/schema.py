@@ -130,7 +130,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--xsd", action="store_true", help="XML Schema 1.0, which says less, in the place of RELAX NG")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the schema.
 
     Raises:
@@ -141,11 +141,10 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.format != "json":
             raise UsageError(f"a command has JSON, and no {arguments.format}: schema json {' '.join(arguments.words)}")
         sys.stdout.write(command_schema(" ".join(arguments.words)))
-        return 0
+        return
     if arguments.format not in FORMATS and arguments.xsd:
         raise UsageError("--xsd: JSON has none")
     sys.stdout.write(schema(arguments.format, as_xsd=arguments.xsd))
-    return 0
 
 
 COMMAND = Command(

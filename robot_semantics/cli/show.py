@@ -25,8 +25,8 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_result
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import add_json_argument, print_result
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
@@ -59,15 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the robot."""
     model = inputs.load(arguments)
     if arguments.json:
         print_result(arguments, as_json(model))
-        return 0
+        return
     if arguments.svg or arguments.dot:
         _draw(model, arguments.svg, arguments.dot)
-        return 0
+        return
     console = console_for_output()
     for tree in _trees(model):
         console.print(tree)
@@ -75,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
         if part.row_count:
             console.print()
             console.print(part)
-    return 0
 
 
 def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:

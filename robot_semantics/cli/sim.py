@@ -28,8 +28,8 @@ from robot_semantics.cli.inputs import (
     print_report,
     xacro_of,
 )
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output, check_not_there
+from robot_semantics.cli.printing import say
 from robot_semantics.cli.progress import Bar
 from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
 from robot_semantics.simulation.engines import ENGINES
@@ -134,7 +134,7 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
     return simulator, state, report
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> None:
     every = _steps_between(arguments)
     simulator, state, report = _started(arguments, arguments.engine)
     started = time.perf_counter()
@@ -161,7 +161,6 @@ def _run(arguments: argparse.Namespace) -> int:
         + (f"; written to {arguments.output}" if arguments.output else ""),
         file=sys.stderr,
     )
-    return 0
 
 
 def _steps_between(arguments: argparse.Namespace) -> int | None:
@@ -199,7 +198,7 @@ def _save(simulator: Simulator, state: WorldState, output: str | None, place: Pa
     save_state(result, output)
 
 
-def _export(arguments: argparse.Namespace) -> int:
+def _export(arguments: argparse.Namespace) -> None:
     simulator, _, _ = _started(arguments, "mujoco")
     from robot_semantics.model.mesh_files import obj_of
     from robot_semantics.simulation.drake_directives import directives_of
@@ -211,7 +210,7 @@ def _export(arguments: argparse.Namespace) -> int:
     kind = format_of(arguments.output, _EXPORTS, "mjcf")
     if kind == "mjcf":
         save_bytes(mjcf_of(simulator).encode(), arguments.output)
-        return 0
+        return
     output, state = Path(arguments.output), simulator.capture()
     meshes = ObjMeshes(output.with_name(f"{output.stem}_meshes"))
     if kind == "sdf":
@@ -225,14 +224,12 @@ def _export(arguments: argparse.Namespace) -> int:
         path.parent.mkdir(exist_ok=True)
         save_bytes(obj_of(surface).encode(), str(path))
     save_bytes(converted.value.encode(), arguments.output)
-    return 0
 
 
-def _example(arguments: argparse.Namespace) -> int:
+def _example(arguments: argparse.Namespace) -> None:
     from robot_semantics.examples import example
 
     print(example(arguments.name))
-    return 0
 
 
 def _add_example_arguments(parser: argparse.ArgumentParser) -> None:

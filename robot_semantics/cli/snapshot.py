@@ -11,27 +11,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from robot_semantics.cli.argument_values import UsageError, wait
-from robot_semantics.cli.command import Command, no_arguments
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.inputs import ros_needed
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.state.cdr import stamp_ns
-
-EXIT_OK, EXIT_PROBLEMS = 0, 1
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name; without one it is named by the time")
     parser.add_argument("--comment", default="", metavar="TEXT", help="what to remember about it")
     parser.add_argument("--overwrite", action="store_true", help="replace a snapshot of this name")
+    _node_arguments(parser)
 
 
-def _save(arguments: argparse.Namespace) -> int:
+def _save(arguments: argparse.Namespace) -> None:
     saved = _call(arguments, "save", name=arguments.name, comment=arguments.comment, overwrite=arguments.overwrite)
     if arguments.json:
         missing = [str(item) for item in saved.missing]
@@ -41,7 +38,6 @@ def _save(arguments: argparse.Namespace) -> int:
         say(saved.answer.path)
         for item in saved.missing:
             say(f"missing: {item}", file=sys.stderr)
-    return EXIT_OK
 
 
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +46,7 @@ def _restore_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", action="append", default=[], metavar="NAME", help="restore only this model")
     parser.add_argument("--partial", action="store_true", help="restore what can be restored, not all or nothing")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be restored")
+    _node_arguments(parser)
 
 
 def _restore(arguments: argparse.Namespace) -> int:
@@ -88,7 +85,7 @@ def _restore(arguments: argparse.Namespace) -> int:
         if not answer.success:
             for line in answer.message.split("\n"):
                 say(f"error: {line}", file=sys.stderr)
-    return EXIT_OK if answer.success else EXIT_PROBLEMS
+    return int(not answer.success)
 
 
 def _text_of(path: str) -> str:
@@ -102,7 +99,7 @@ def _text_of(path: str) -> str:
     return read_document(path).places.text.decode()
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _list(arguments: argparse.Namespace) -> None:
     rows = [
         {"name": info.name, "time_ns": stamp_ns(info.stamp), "comment": info.comment}
         for info in _call(arguments, "list").answer.snapshots
@@ -114,18 +111,17 @@ def _list(arguments: argparse.Namespace) -> int:
         for row in rows:
             shown.add_row(str(row["name"]), f"{row['time_ns'] * 1e-9:.3f} s", str(row["comment"]))
         console_for_output().print(shown)
-    return EXIT_OK
 
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the snapshot")
+    _node_arguments(parser)
 
 
-def _delete(arguments: argparse.Namespace) -> int:
+def _delete(arguments: argparse.Namespace) -> None:
     _call(arguments, "delete", name=arguments.name)
     if arguments.json:
         print_result(arguments, {"deleted": arguments.name})
-    return EXIT_OK
 
 
 def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool = True, **request: Any) -> Any:
@@ -145,48 +141,37 @@ def _plain(item: Any) -> dict[str, object]:
     return {**fields, "reason": item.detail}
 
 
-def _operation(
-    summary: str,
-    arguments: Callable[[argparse.ArgumentParser], None],
-    run: Callable[[argparse.Namespace], int],
-    examples: tuple[str, ...],
-) -> Command:
-    """Return an operation, with the arguments that all of them have."""
-
-    def declare(parser: argparse.ArgumentParser) -> None:
-        arguments(parser)
-        parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
-        parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for it (10)")
-        add_json_argument(parser)
-
-    return Command(summary, declare, run, examples=examples)
+def _node_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
+    parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for it (10)")
+    add_json_argument(parser)
 
 
 COMMAND = Command(
     operations={
-        "save": _operation(
+        "save": Command(
             "save the state of the whole world",
             _save_arguments,
             _save,
-            ("robot_semantics snapshot save before_lunch --comment 'all stowed'",),
+            examples=("robot_semantics snapshot save before_lunch --comment 'all stowed'",),
         ),
-        "restore": _operation(
+        "restore": Command(
             "put simulators and the node back into a saved state",
             _restore_arguments,
             _restore,
-            ("robot_semantics snapshot restore before_lunch --dry-run",),
+            examples=("robot_semantics snapshot restore before_lunch --dry-run",),
         ),
-        "list": _operation(
+        "list": Command(
             "list the saved snapshots, oldest first",
-            no_arguments,
+            _node_arguments,
             _list,
-            ("robot_semantics snapshot list",),
+            examples=("robot_semantics snapshot list",),
         ),
-        "delete": _operation(
+        "delete": Command(
             "delete a snapshot",
             _delete_arguments,
             _delete,
-            ("robot_semantics snapshot delete before_lunch",),
+            examples=("robot_semantics snapshot delete before_lunch",),
         ),
     },
     examples=(

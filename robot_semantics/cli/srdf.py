@@ -99,7 +99,7 @@ def _add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_reading_arguments(parser)
 
 
-def _new(arguments: argparse.Namespace) -> int:
+def _new(arguments: argparse.Namespace) -> None:
     robot = inputs.read_robot(arguments, arguments.urdf)
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
@@ -107,15 +107,14 @@ def _new(arguments: argparse.Namespace) -> int:
         sys.stdout.write(str(text))
     else:
         save_bytes(bytes(text), arguments.output)
-    return 0
 
 
-def _add(arguments: argparse.Namespace) -> int:
+def _add(arguments: argparse.Namespace) -> None:
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
-    return finish(arguments, before, with_parts(before, arguments, robot), robot)
+    finish(arguments, before, with_parts(before, arguments, robot), robot)
 
 
-def _remove(arguments: argparse.Namespace) -> int:
+def _remove(arguments: argparse.Namespace) -> None:
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     text = before
     for option, _, kind in REMOVABLE:
@@ -123,10 +122,10 @@ def _remove(arguments: argparse.Namespace) -> int:
             text = text.remove(kind, *(pair_of(words[0], "/", option, "GROUP/NAME") if kind == "state" else words))
     for tag in PAIRS:
         text = text.remove_pairs(tag, [LinkPair.of(*pair) for pair in getattr(arguments, tag)])
-    return finish(arguments, before, text, robot)
+    finish(arguments, before, text, robot)
 
 
-def _rename(arguments: argparse.Namespace) -> int:
+def _rename(arguments: argparse.Namespace) -> None:
     before, kind, old, new = SrdfText.from_file(arguments.srdf), arguments.kind, arguments.old, arguments.new
     if arguments.in_urdf and (arguments.urdf is None or kind not in URDF_REFERENCES):
         raise UsageError("--in-urdf goes with --urdf and with a link or a joint")
@@ -141,7 +140,8 @@ def _rename(arguments: argparse.Namespace) -> int:
         robot = known_robot(arguments)
         if text is before:
             raise UnknownNameError(kind, old, before.mentioned(kind.replace("-", "_")))
-        return finish(arguments, before, text, robot, renamed)
+        finish(arguments, before, text, robot, renamed)
+        return
     notes = Diagnostics()
     urdf = rename_in_urdf(XmlText(read_text(arguments.urdf), arguments.urdf), kind, old, new, notes)
     robot = robot_from_text(
@@ -153,7 +153,6 @@ def _rename(arguments: argparse.Namespace) -> int:
     inputs.print_diagnostics(found)
     save_bytes(urdf.original, arguments.urdf)
     save_bytes(bytes(text), arguments.output or arguments.srdf)
-    return 0
 
 
 def finish(
@@ -162,7 +161,7 @@ def finish(
     text: SrdfText,
     robot: RobotModel | None,
     renamed: tuple[str, str] | None = None,
-) -> int:
+) -> None:
     """Check the change and write it; a file that stays as it was is not touched.
 
     Raises:
@@ -172,7 +171,6 @@ def finish(
     target = arguments.output or arguments.srdf
     if text is not before or arguments.output is not None:
         save_bytes(bytes(text), target)
-    return 0
 
 
 def known_robot(arguments: argparse.Namespace) -> RobotModel | None:

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import numbers_by_name, real
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.json_output import add_json_argument, print_result
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of
@@ -49,11 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Print the states, or those that match."""
     model = inputs.load(arguments)
     if arguments.positions is not None:
-        return _print_matches(arguments, model)
+        _print_matches(arguments, model)
+        return
     space = JointSpace.of(model)
     table: dict[str, dict[str, dict[str, list[float]]]] = {}
     for state in _asked_for(model, arguments.group):
@@ -67,13 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
     if arguments.json:
         print_result(arguments, {"states": table}, alone="states")
-        return 0
+        return
     for group, states in table.items():
         for name, by_joint in states.items():
             say(f"{group}/{name}")
             for joint, given in by_joint.items():
                 say(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
-    return 0
 
 
 def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
@@ -84,7 +83,7 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
     return (model.semantics.state(group, name),) if slash else states_of(model, word)
 
 
-def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
+def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
     positions = numbers_by_name(arguments.positions, JointSpace.of(model).names)
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
@@ -94,11 +93,10 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> int:
             for group, matches in found.items()
         }
         print_result(arguments, {"matches": rows}, alone="matches")
-        return 0
+        return
     for group, matches in found.items():
         for match in matches:
             say(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
-    return 0
 
 
 COMMAND = Command(

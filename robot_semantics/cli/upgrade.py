@@ -16,9 +16,9 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.problem_formats import line_of_each_kind
+from robot_semantics.cli.printing import say
+from robot_semantics.cli.problem_report import line_of_each_kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Write the description in the current form; return the exit code."""
     from robot_semantics.base.files import declared_utf8, save_bytes
     from robot_semantics.cli.fixing import difference, upgraded
@@ -61,7 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
         save_bytes(data, arguments.output)
     elif not arguments.diff:
         sys.stdout.write(declared_utf8(new))
-    return 0
 
 
 COMMAND = Command(

@@ -17,16 +17,16 @@ from pathlib import Path
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
 from robot_semantics.cli.argument_values import UsageError, nanoseconds, real
-from robot_semantics.cli.lines import say
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
-from robot_semantics.cli.usdf_places import placed
+from robot_semantics.cli.printing import say
+from robot_semantics.cli.usdf_files import placed
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.interpolate import interpolate, share_at
 
 
-def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `merge`."""
+def _merge_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="world states")
     parser.add_argument(
         "--prefix",
@@ -39,7 +39,7 @@ def add_merge_arguments(parser: argparse.ArgumentParser) -> None:
     usdf_files.add_output_option(parser)
 
 
-def run_merge(arguments: argparse.Namespace) -> int:
+def _merge(arguments: argparse.Namespace) -> None:
     """Write the merged state."""
     origins = usdf_files.read_origins(arguments.files)
     states = [origin.state for origin in origins]
@@ -56,17 +56,15 @@ def run_merge(arguments: argparse.Namespace) -> int:
             states, sources=[origin.source for origin in origins], any_time=arguments.any_time, diagnostics=diagnostics
         )
     usdf_files.write_state(merged, arguments.output, arguments.files[0])
-    return 0
 
 
-def add_split_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `split`."""
+def _split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="world state")
     parser.add_argument("-o", "--output-folder", metavar="DIR", default=".", help="where MODEL.usdf files go")
     parser.add_argument("--force", action="store_true", help="write over files that are there")
 
 
-def run_split(arguments: argparse.Namespace) -> int:
+def _split(arguments: argparse.Namespace) -> None:
     """Write one file for each model and print their names."""
     origins = usdf_files.read_origins([arguments.file])
     with placed(origins) as diagnostics:
@@ -83,11 +81,9 @@ def run_split(arguments: argparse.Namespace) -> int:
     for path, name in paths.items():
         usdf_files.write_state(parts[name], str(path), arguments.file)
         say(path)
-    return 0
 
 
-def add_interpolate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `interpolate`."""
+def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="FIRST", help="world state")
     parser.add_argument("second", metavar="SECOND", help="world state")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -97,7 +93,7 @@ def add_interpolate_arguments(parser: argparse.ArgumentParser) -> None:
     usdf_files.add_output_option(parser)
 
 
-def run_interpolate(arguments: argparse.Namespace) -> int:
+def _interpolate(arguments: argparse.Namespace) -> None:
     """Write the state between the two."""
     time_ns = None if arguments.time is None else nanoseconds(arguments.time, "--time")
     origins = usdf_files.read_origins([arguments.first, arguments.second])
@@ -109,4 +105,23 @@ def run_interpolate(arguments: argparse.Namespace) -> int:
     if time_ns is not None:
         between = replace(between, time_ns=time_ns)
     usdf_files.write_state(between, arguments.output, arguments.first)
-    return 0
+
+
+MERGE = Command(
+    "put several world states into one",
+    _merge_arguments,
+    _merge,
+    examples=("robot_semantics usdf merge world.usdf world.usdf --prefix a_ --prefix b_ -o both.usdf",),
+)
+SPLIT = Command(
+    "write one world state for each model",
+    _split_arguments,
+    _split,
+    examples=("robot_semantics usdf split world.usdf -o models",),
+)
+INTERPOLATE = Command(
+    "make the world state between two others",
+    _interpolate_arguments,
+    _interpolate,
+    examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
+)

@@ -21,6 +21,7 @@ from robot_semantics.base.errors import ArrayError, MissingExtraError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import parse_json, world_to_json
@@ -36,8 +37,7 @@ from robot_semantics.xml.decoding import read_text
 _ENDINGS = {**usdf_files.FORMATS, ".sdf": "sdformat", ".world": "sdformat", ".mjcf": "mujoco"}
 
 
-def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `convert`."""
+def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what to convert")
     add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
     endings = ", ".join(f"{ending} {name}" for ending, name in _ENDINGS.items())
@@ -53,7 +53,7 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     usdf_files.add_robot_options(parser)
 
 
-def run_convert(arguments: argparse.Namespace) -> int:
+def _convert(arguments: argparse.Namespace) -> None:
     """Write the converted state; what the conversion could not carry goes to stderr."""
     source = arguments.source or _format_of(arguments.file, "--from")
     if arguments.target is None and arguments.output is None:
@@ -66,7 +66,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
         sys.stdout.write(written.value)
     else:
         save_bytes(written.value.encode(), arguments.output)
-    return 0
 
 
 def _format_of(path: str, option: str) -> str:
@@ -165,3 +164,11 @@ _WRITERS: dict[str, Callable[[WorldState, argparse.Namespace], Converted[str]]] 
     "mujoco": _to_mujoco,
     "mujoco-key": _to_mujoco_key,
 }
+
+
+CONVERT = Command(
+    "convert from and to JSON, SDFormat and MuJoCo keyframes",
+    _convert_arguments,
+    _convert,
+    examples=("robot_semantics usdf convert world.usdf -o world.json",),
+)

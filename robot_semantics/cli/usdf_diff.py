@@ -16,8 +16,9 @@ from typing import Any
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
 from robot_semantics.cli.argument_values import real
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, print_result
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 
@@ -27,8 +28,7 @@ _MOST_NUMBERS = 10
 _KINDS = {kind.label.replace(" ", "-"): kind for kind in Kind}
 
 
-def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `diff`."""
+def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = ", ".join(_KINDS)
     parser.add_argument("first", metavar="FIRST", help="world state")
     parser.add_argument("second", metavar="SECOND", help="world state")
@@ -47,7 +47,7 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     add_json_argument(parser)
 
 
-def run_diff(arguments: argparse.Namespace) -> int:
+def _diff(arguments: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
     tolerances: dict[Kind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     first, second = usdf_files.read_states([arguments.first, arguments.second])
@@ -103,3 +103,11 @@ def _kind(word: str) -> Kind:
     if word not in _KINDS:
         raise argparse.ArgumentTypeError(str(UnknownNameError("kind of difference", word, _KINDS)))
     return _KINDS[word]
+
+
+DIFF = Command(
+    "compare two world states; exit code 1 where they differ",
+    _diff_arguments,
+    _diff,
+    examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
+)

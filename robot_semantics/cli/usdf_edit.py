@@ -17,8 +17,9 @@ from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
 from robot_semantics.cli.argument_values import UsageError, nanoseconds, output_file
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.usdf_places import placed
+from robot_semantics.cli.usdf_files import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
@@ -28,8 +29,7 @@ from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.schema import BadValueError
 
 
-def add_edit_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `edit`."""
+def _edit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="world state")
     add_change_arguments(parser)
     usdf_files.add_robot_options(parser)
@@ -61,7 +61,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", metavar="T", help="set the time [s]")
 
 
-def run_edit(arguments: argparse.Namespace) -> int:
+def _edit(arguments: argparse.Namespace) -> None:
     """Write the edited state."""
     if arguments.in_place and arguments.file == "-":
         raise ArrayError("--in-place", "there is no file to write to")
@@ -76,7 +76,6 @@ def run_edit(arguments: argparse.Namespace) -> int:
         diagnostics.raise_if_failed()
     output = arguments.file if arguments.in_place else arguments.output
     usdf_files.write_state(edited, output, arguments.file)
-    return 0
 
 
 def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, RobotModel]) -> tuple[Diagnostic, ...]:
@@ -136,3 +135,15 @@ def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float,
     if counts is not None and len(row) not in counts:
         raise UsageError(f"{option}: '{text}' has {len(row)} numbers; it must have {' or '.join(map(str, counts))}")
     return row
+
+
+EDIT = Command(
+    "set poses, joints or named states; the links follow",
+    _edit_arguments,
+    _edit,
+    examples=(
+        "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
+        "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",
+        "robot_semantics usdf edit world.usdf --state rover_arm arm/reach -o reaching.usdf",
+    ),
+)

@@ -5,25 +5,27 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the operations on world states share: files in and out, and the robots they are about."""
+"""What the operations on world states share: files in and out, the robots they are about, and where problems stand."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.usdf_places import Origin
+from robot_semantics.cli.printing import say
 from robot_semantics.convert.json_form import parse_json, world_to_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -34,6 +36,73 @@ from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world, write_world
 from robot_semantics.xml.decoding import read_text
+from robot_semantics.xml.reader import SourceMap
+
+ROOT = "/world_state"
+
+
+class Origin(NamedTuple):
+    """A world state and the file it was read from; `places` is None where that has no lines (JSON)."""
+
+    state: WorldState
+    source: str
+    places: SourceMap | None
+
+
+@contextmanager
+def placed(origins: Sequence[Origin]) -> Iterator[Diagnostics]:
+    """Collect an operation's problems; they go to stderr at the end, or into its error, each with its place in a file.
+
+    Raises:
+        DescriptionError: the operation raised one.
+    """
+    found = Diagnostics()
+    try:
+        yield found
+    except DescriptionError as error:
+        # The error may carry what was found before it.
+        raise DescriptionError(_located(dict.fromkeys((*found, *error.diagnostics)), origins)) from None
+    for problem in _located(found, origins):
+        say(problem, file=sys.stderr)
+
+
+def _located(problems: Iterable[Diagnostic], origins: Sequence[Origin]) -> list[Diagnostic]:
+    problems = list(problems)
+    numbers = [_numbers(origin.state) if problems else {} for origin in origins]
+    return [replace(problem, place=_place(problem.place, origins, numbers)) for problem in problems]
+
+
+def _place(place: Place, origins: Sequence[Origin], numbers: Sequence[dict[str, int]]) -> Place:
+    """Return where `place` is: in the file that it names, else in the first that has what its path names."""
+    if place.line:
+        return place
+    named = [at for at, origin in enumerate(origins) if origin.source == place.source]
+    for at in named or range(len(origins)):
+        origin, path = origins[at], place.path or ROOT
+        attribute = None
+        while path and path not in numbers[at]:
+            path, _, last = path.rpartition("/")
+            attribute = last[1:] if last.startswith("@") else None
+        # A path of which only the root is known here is another file's.
+        if not path or (path == ROOT and place.path.count("/") > 1 and attribute is None):
+            continue
+        if origin.places is None:
+            return Place(origin.source, path=place.path)
+        found = origin.places.place(numbers[at][path], attribute)
+        return replace(found, path=place.path or found.path)
+    return place
+
+
+def _numbers(state: WorldState) -> dict[str, int]:
+    """Return the numbers of a state's elements by their paths."""
+    numbers = {ROOT: state.at}
+    numbers.update((path_of(body), body.at) for body in state.bodies)
+    numbers.update((path_of(engine), engine.at) for engine in state.engines)
+    for model in state.models:
+        numbers.update((path_of(link, path_of(model)), link.at) for link in model.links)
+        numbers.update((path_of(joint, path_of(model)), joint.at) for joint in model.joints)
+    return numbers
+
 
 FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
 """What a world state's file holds, by its ending; without one it is USDF."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf new`: a world state of robots, each in its default positions, put where the arguments say."""
+"""`robot_semantics usdf new` and `usdf from-series`: a world state of robots that are given, or of a recording."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import say
 from robot_semantics.cli.usdf_edit import add_change_arguments, changed
-from robot_semantics.cli.usdf_places import Origin, placed
+from robot_semantics.cli.usdf_files import Origin, placed
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
@@ -41,8 +45,7 @@ class Described(NamedTuple):
     texts: Texts | None
 
 
-def add_new_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `new`."""
+def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "robots",
         metavar="[NAME=]URDF[,SRDF]",
@@ -54,7 +57,7 @@ def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     usdf_files.add_output_option(parser)
 
 
-def run_new(arguments: argparse.Namespace) -> int:
+def _new(arguments: argparse.Namespace) -> None:
     """Write the world, and beside it the texts of robots that are made by macros."""
     found = [_described(word, arguments) for word in arguments.robots]
     robots = {item.state.name: item.robot for item in found}
@@ -77,7 +80,6 @@ def run_new(arguments: argparse.Namespace) -> int:
     for name, content in files.items():
         save_bytes(content, folder / name)
     usdf_files.save_state(state, arguments.output)
-    return 0
 
 
 def _described(word: str, arguments: argparse.Namespace) -> Described:
@@ -103,3 +105,39 @@ def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespac
         return None
     srdf = read_document(paths[1], how).places.text.decode() if len(paths) > 1 else ""
     return Texts(robot.urdf_text, srdf)
+
+
+def _from_series_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("series", metavar="SERIES", help="a folder, .parquet, .npz or .jsonl from export")
+    parser.add_argument(
+        "--at", metavar="T", default="end", help="seconds since the first state, absolute (since 1970, or @T), or end"
+    )
+    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="the .usdf file to write")
+
+
+def _from_series(arguments: argparse.Namespace) -> None:
+    """Write the state and, beside it, its robots' descriptions."""
+    from robot_semantics.recording.from_series import save_state, state_at
+
+    problems = Diagnostics()
+    state, texts = state_at(Path(arguments.series), arguments.at, problems)
+    inputs.print_diagnostics(problems)
+    save_state(state, texts, Path(arguments.output))
+    say(f"wrote the state at {arguments.at} with {len(state.models)} models to {arguments.output}")
+
+
+NEW = Command(
+    "make a world state of robots: which, where and in which named states",
+    _new_arguments,
+    _new,
+    examples=(
+        "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
+        "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
+    ),
+)
+FROM_SERIES = Command(
+    "write one state of a series that export made, with its robots, to start from",
+    _from_series_arguments,
+    _from_series,
+    examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
+)

@@ -5,39 +5,46 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics usdf check` and `usdf show`."""
+"""`robot_semantics usdf check`, `usdf show` and `usdf resolve`: what a world state says, and what follows."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.cli import usdf_files
+from robot_semantics.cli import inputs, usdf_files
+from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.json_output import add_json_argument, print_json
+from robot_semantics.cli.printing import add_json_argument, print_json, print_result
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import poses_from_matrices
+from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
 from robot_semantics.xml.numbers import shortest
 
 
-def add_check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `check`."""
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="world states (USDF)")
     parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
     usdf_files.add_robot_options(parser)
     add_report_arguments(parser)
 
 
-def run_check(arguments: argparse.Namespace) -> int:
+def _check(arguments: argparse.Namespace) -> int:
     """Print every problem of the files; 1 if there is an error (with ``--strict``: a warning)."""
     found = Diagnostics()
     robot = usdf_files.given_robot(arguments, found)
@@ -57,25 +64,23 @@ def run_check(arguments: argparse.Namespace) -> int:
     return report(found, arguments, len(arguments.files))
 
 
-def add_show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `show`."""
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="world state (USDF, or JSON)")
     add_json_argument(parser)
 
 
-def run_show(arguments: argparse.Namespace) -> int:
+def _show(arguments: argparse.Namespace) -> None:
     """Print what the file says, nothing derived."""
     (state,) = usdf_files.read_states([arguments.file])
     if arguments.json:
         print_json(world_to_json(state))
-        return 0
+        return
     console = console_for_output()
     console.print(_headline(state))
     for part in _tables(state):
         if part.row_count:
             console.print()
             console.print(part)
-    return 0
 
 
 def _count(items: Sequence[object], word: str) -> str:
@@ -129,3 +134,81 @@ def numbers(row: Sequence[float] | None) -> str:
     if row is None:
         return "-"
     return " ".join(min(f"{value:.6g}", shortest(value), key=len) for value in row)
+
+
+def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="world state")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="models, frames, links as MODEL::LINK (default: all)")
+    parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="the frame to see them from")
+    parser.add_argument("--axes", metavar="NAME", help="the axes of twists and wrenches (default: --relative-to)")
+    usdf_files.add_robot_options(parser)
+    add_json_argument(parser)
+
+
+def _resolve(arguments: argparse.Namespace) -> None:
+    """Print the poses, twists and wrenches; links that no pose states follow from the joints of known robots."""
+    (state,) = usdf_files.read_states([arguments.file])
+    robots = usdf_files.robots(arguments, state, arguments.file)
+    models = [complete(model, robots[model.name]) if model.name in robots else model for model in state.models]
+    diagnostics = Diagnostics()
+    resolved = resolve(replace(state, models=tuple(models)), diagnostics=diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    names = arguments.names or [name for name in resolved.names if name != WORLD]
+    rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
+    if arguments.json:
+        print_result(arguments, {"relative_to": arguments.relative_to, "bodies": rows})
+        return
+    title = f"seen from {arguments.relative_to}"
+    made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)
+    for row in rows:
+        made.add_row(
+            row["name"],
+            numbers(row["xyz"]),
+            numbers(row["quat_xyzw"]),
+            numbers(row["twist"]),
+            numbers(row["wrench"]),
+        )
+    console_for_output().print(made)
+
+
+def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str | None) -> list[dict[str, Any]]:
+    """Return name, position, rpy, quaternion, twist and wrench (None where not stated) of each name."""
+    poses = poses_from_matrices(resolved.poses(names, relative_to))
+    twists = resolved.relative_twists(names, relative_to, axes)
+    rows = []
+    for name, pose, twist in zip(names, poses, twists, strict=True):
+        stated = not np.isnan(resolved.wrenches[resolved.at(name)]).any()
+        rows.append(
+            {
+                "name": name,
+                "xyz": list(pose.xyz_rpy[:3]),
+                "rpy": list(pose.xyz_rpy[3:]),
+                "quat_xyzw": list(pose.quat_xyzw or ()),
+                "twist": None if np.isnan(twist).any() else twist.tolist(),
+                "wrench": list(resolved.wrench(name, axes=axes or relative_to)) if stated else None,
+            }
+        )
+    return rows
+
+
+CHECK = Command(
+    "check world states, also against the robots they are about",
+    _check_arguments,
+    _check,
+    examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
+)
+SHOW = Command(
+    "show what a world state says",
+    _show_arguments,
+    _show,
+    examples=("robot_semantics usdf show world.usdf --json",),
+)
+RESOLVE = Command(
+    "say where everything is and how it moves, seen from any frame",
+    _resolve_arguments,
+    _resolve,
+    examples=(
+        "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
+        "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",
+    ),
+)

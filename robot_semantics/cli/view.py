@@ -20,8 +20,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, numbers_by_name, output_file, pair_of, port, real, wait
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.lines import say
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import say
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.link_surfaces import Kind
@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_unpack_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Show; 0 done, 1 a problem in the files."""
     from robot_semantics.viewer.opening import Opening, open_files
     from robot_semantics.viewer.page import three_js
@@ -101,7 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json and not (arguments.png or arguments.html):
         raise UsageError("--json goes with --png or --html: a page that is served has no result")
     if arguments.live:
-        return _live(arguments)
+        _live(arguments)
+        return
     if arguments.srdf is not None:
         arguments.files.append(arguments.srdf)
     if not arguments.files:
@@ -139,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise RobotSemanticsError("a picture shows robots: give the URDF, or name it in rs:description")
         _picture(scene, only, arguments)
     if arguments.png and not arguments.html:
-        return 0
+        return
     shown: dict[str, Any] = {
         "groups": arguments.group,
         "witnesses": found,
@@ -152,7 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         save_bytes(page(scene, **shown).encode(), Path(arguments.html))
         say(f"wrote {arguments.html}")
-        return 0
+        return
     three_js()
     from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.scene_data import scene_bytes
@@ -167,7 +168,6 @@ def run(arguments: argparse.Namespace) -> int:
         return scene_bytes(opened(again), **{**shown, "problems": again})
 
     serve_viewer(scene.title, FreshContent(files, content), port=arguments.port, open_browser=not arguments.no_browser)
-    return 0
 
 
 def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
@@ -196,7 +196,7 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
     say(f"wrote {arguments.png}: {image.shape[1]} x {image.shape[0]}")
 
 
-def _live(arguments: argparse.Namespace) -> int:
+def _live(arguments: argparse.Namespace) -> None:
     with inputs.ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.page import three_js
@@ -218,7 +218,6 @@ def _live(arguments: argparse.Namespace) -> int:
             port=arguments.port,
             open_browser=not arguments.no_browser,
         )
-    return 0
 
 
 def _size(text: str) -> tuple[int, int]:

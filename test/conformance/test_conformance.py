@@ -19,7 +19,7 @@ import pytest
 
 from robot_semantics.cli import conformance_reader
 from robot_semantics.cli.conformance import cases, differences
-from robot_semantics.cli.explanations import explanations
+from robot_semantics.cli.explain import explanations
 from robot_semantics.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent

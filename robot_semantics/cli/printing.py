@@ -5,9 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What commands print for programs: JSON on standard output, with the version of its shape.
+"""What commands print: lines for people, JSON with the version of its shape for programs.
 
-`spec/commands-1.schema.json` says every command's shape, `spec/check-1.schema.json` that of problems and errors.
+Whatever names lines hold, they neither steer a terminal nor fill it. `spec/commands-1.schema.json` says the shape of
+every command's JSON, `spec/check-1.schema.json` that of problems and errors.
 """
 
 from __future__ import annotations
@@ -18,9 +19,19 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import Any
+from typing import Any, TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.foreign_text import shown
+
+LONGEST_LINE = 2000
+"""Characters of a line that are printed at most."""
+
+
+def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
+    """Print a text as one line, as the built-in `print` does."""
+    print(shown(str(text), LONGEST_LINE), file=file, flush=flush)
+
 
 JSON_VERSION = 1
 """Grows when a key changes its meaning."""
@@ -40,7 +51,7 @@ def add_versioned_json(parser: argparse._ActionsContainer, dest: str = "json", v
     parser.add_argument(_VERSIONED, dest=dest, action="store_const", const=value, help=text)
 
 
-def add_json(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int]) -> Any:
+def add_json(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int | None]) -> Any:
     """Give a command that has no JSON of its own ``--json`` all the same: an object with the text that it prints.
 
     Returns what does its work then.
@@ -49,12 +60,12 @@ def add_json(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace]
         return run
     add_json_argument(parser)
 
-    def run_for_programs(arguments: argparse.Namespace) -> int:
+    def run_for_programs(arguments: argparse.Namespace) -> int | None:
         if not arguments.json:
             return run(arguments)
         with redirect_stdout(StringIO()) as text:
             code = run(arguments)
-        print_result(arguments, {"ok": code == 0, "text": text.getvalue()})
+        print_result(arguments, {"ok": not code, "text": text.getvalue()})
         return code
 
     return run_for_programs
