@@ -141,6 +141,18 @@ class JointModel:
         """Has degrees of freedom of its own: neither fixed nor a mimic (MoveIt's meaning; passive ones are active)."""
         return self.velocity_count > 0 and self.mimic is None
 
+    @property
+    def damping(self) -> float:
+        """Of the joint's motion [N s/m, N m s/rad]; 0 where nothing says it."""
+        dynamics = None if self.urdf is None else self.urdf.dynamics
+        return 0.0 if dynamics is None else max(dynamics.damping or 0.0, 0.0)
+
+    @property
+    def friction(self) -> float:
+        """Dry friction [N, N m]; 0 where nothing says it."""
+        dynamics = None if self.urdf is None else self.urdf.dynamics
+        return 0.0 if dynamics is None else max(dynamics.friction or 0.0, 0.0)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkModel:

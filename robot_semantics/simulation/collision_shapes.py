@@ -9,9 +9,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import combinations
 from typing import NamedTuple
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
+from robot_semantics.model.rigid_bodies import rigid_bodies
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.dialects import matrix_of
@@ -44,3 +49,32 @@ def collision_shapes(spec: ModelSpec, notes: list[BuildNote]) -> list[LinkShape]
     if len({each.link for each in found}) > 1 and spec.robot.semantics.srdf is None:
         notes.append(BuildNote(spec.name, "self-collision", "is off: no SRDF states which links may touch"))
     return found
+
+
+def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, ...]:
+    """Return the pairs, among `links` (indices), that are never tested against each other, sorted.
+
+    Excluded are links of one rigid body, links of two bodies that a joint connects, pairs that the SRDF disables, and
+    pairs with a link that it disables by default and does not enable. Without an SRDF nothing says which links may
+    touch: then all pairs.
+    """
+    return tuple(sorted(_pairs(robot, tuple(links))))
+
+
+def _pairs(robot: RobotModel, links: tuple[int, ...]) -> Iterable[LinkPair]:
+    rigid = rigid_bodies(robot)
+    above = {rigid[link.index]: rigid[link.parent] for link in robot.links[1:] if rigid[link.index] == link.index}
+    semantics = robot.semantics
+    default_disabled = frozenset(semantics.default_disabled_links)
+    for first, second in combinations(links, 2):
+        a, b = rigid[first], rigid[second]
+        pair = LinkPair.of(robot.link_names[first], robot.link_names[second])
+        if (
+            a == b
+            or above.get(a) == b
+            or above.get(b) == a
+            or semantics.srdf is None
+            or pair in semantics.disabled_collisions
+            or (not default_disabled.isdisjoint(pair) and pair not in semantics.enabled_collisions)
+        ):
+            yield pair

@@ -32,7 +32,7 @@ from robot_semantics.simulation.drake_directives import FLOATING_Q
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
 from robot_semantics.simulation.restoring import OTHER_TIME
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion, unit
-from robot_semantics.simulation.simulator import SimulationError
+from robot_semantics.simulation.simulator import DivergedError, SimulationError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import EngineState, WorldState
@@ -88,7 +88,7 @@ class DrakeSimulator(JointStateSimulator):
         except RuntimeError as error:
             raise SimulationError(f"Drake cannot go on: {error}") from error
         if not np.isfinite(following.get_vector(0).value()).all():
-            raise SimulationError("the simulation diverged")
+            raise DivergedError("the simulation diverged")
         self._context.SetDiscreteState(following)
 
     # --- where everything is

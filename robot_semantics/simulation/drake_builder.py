@@ -47,8 +47,7 @@ from pydrake.systems.framework import DiagramBuilder
 from robot_semantics.collision.shapes import Shape
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.collision_shapes import collision_shapes
-from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.drake_surfaces import passed_over, stated_surface
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
@@ -220,8 +219,7 @@ class _Adder:
         R = matrix_from_rotation(rotation_from_z(joint.axis))
         plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid(R), model.instance))
         moved = self._frame(f"{name}//moved", body, R, model)
-        damping = _damping(joint)
-        return self.plant.AddJoint(PlanarJoint(name, plane, moved, [damping] * 3))
+        return self.plant.AddJoint(PlanarJoint(name, plane, moved, [joint.damping] * 3))
 
     def _add_joint(self, joint: JointModel, above: Any, body: Any, model: DrakeModel) -> Any:
         frame = body.body_frame()
@@ -230,15 +228,14 @@ class _Adder:
         if joint.type is JointType.PLANAR:
             return self._add_planar(joint.name, joint, above, body, model)
         if joint.type is JointType.FLOATING:
-            return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, _damping(joint)))
+            return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, joint.damping))
         kind = PrismaticJoint if joint.type is JointType.PRISMATIC else RevoluteJoint
-        made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=_damping(joint)))
+        made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=joint.damping))
         lower, upper = joint.limits.lower, joint.limits.upper
         if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper) and upper > lower:
             made.set_position_limits([lower], [upper])
-        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
-        if dynamics is not None and dynamics.friction:
-            self._note(model, f"joint '{joint.name}'", f"has friction {dynamics.friction:g}, which Drake does not have")
+        if joint.friction:
+            self._note(model, f"joint '{joint.name}'", f"has friction {joint.friction:g}, which Drake does not have")
         if joint.mimic is None and not joint.passive:
             effort = joint.limits.effort if joint.limits.effort > 0.0 else np.inf
             actuator = self.plant.AddJointActuator(joint.name, made, effort)
@@ -276,11 +273,6 @@ class _Adder:
         for pair in pairs:
             first, second = (GeometrySet(of_link[name]) for name in pair)
             filters.Apply(CollisionFilterDeclaration().ExcludeBetween(first, second))
-
-
-def _damping(joint: JointModel) -> float:
-    dynamics = joint.urdf.dynamics if joint.urdf is not None else None
-    return max(dynamics.damping or 0.0, 0.0) if dynamics is not None else 0.0
 
 
 def _spatial(inertia: BodyInertia) -> Any:

@@ -101,7 +101,7 @@ class JointStateSimulator(Simulator):
             try:
                 self._advance()
             except SimulationError as error:
-                raise SimulationError(f"{error} after {now:g} s") from error
+                raise type(error)(f"{error} after {now:g} s") from error
             self._time += self.spec.timestep
 
     def _command(self, model: str, mode: ControlMode, targets: Mapping[int, float]) -> None:
@@ -114,7 +114,7 @@ class JointStateSimulator(Simulator):
         self._hold(model, self._motions[model])
 
     def _roots(self) -> dict[str, list[FloatArray]]:
-        return {name: [part[0] for part in self._links(name)] for name in self._models}
+        return {name: self._links(name).root() for name in self._models}
 
     def _states(self, names: Iterable[str], placed: ResolvedWorld, *, links: bool) -> Iterator[ModelState]:
         motions = self._present()

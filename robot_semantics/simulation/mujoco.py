@@ -25,19 +25,24 @@ except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
 from robot_semantics.simulation.commanding import ControlMode
+from robot_semantics.simulation.magnitudes import LARGEST
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
-from robot_semantics.simulation.mujoco_capture import BodyMotion, capture_model
+from robot_semantics.simulation.mujoco_capture import body_motion, capture_model
 from robot_semantics.simulation.mujoco_engine import contradiction, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
 from robot_semantics.simulation.mujoco_restore import carry_planes, write_state
-from robot_semantics.simulation.mujoco_stepping import DivergedError, advance, send_warnings_to
 from robot_semantics.simulation.restoring import RestorePlan
-from robot_semantics.simulation.simulator import Simulator
+from robot_semantics.simulation.simulator import DivergedError, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState
 
 INTEGRATION = mujoco.mjtState.mjSTATE_INTEGRATION
+
+_PART = 100
+"""Time steps after which stepping can be interrupted, and it is seen whether the simulation holds."""
+_DIVERGED = [int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{kind}")) for kind in ("QPOS", "QVEL", "QACC")]
+"""MuJoCo's warnings after which it has reset the world by itself."""
 
 
 class MujocoSimulator(Simulator):
@@ -110,11 +115,25 @@ class MujocoSimulator(Simulator):
             SimulationError: MuJoCo refuses for another reason.
 
         """
-        try:
-            advance(self.model, self.data, count)
-        except DivergedError:
-            self.reset()
-            raise
+        data, warnings = self.data, self.data.warning.number
+        while count > 0:
+            # In parts: within a call of MuJoCo nobody can interrupt, and a count may be any integer.
+            part, before = min(count, _PART), self.time
+            warnings[_DIVERGED] = 0
+            try:
+                mujoco.mj_step(self.model, data, part)
+            except mujoco.FatalError as error:
+                raise SimulationError(f"MuJoCo cannot go on after {before:g} s: {error}") from error
+            # MuJoCo looks only when the next step begins.
+            values = np.concatenate((data.qpos, data.qvel))
+            if warnings[_DIVERGED].any() or not (np.abs(values) <= LARGEST).all():
+                self.reset()
+                raise DivergedError(
+                    f"the simulation diverged soon after {before:g} s: MuJoCo met positions, velocities or "
+                    "accelerations that are huge or not finite; a time step shorter than "
+                    f"{self.model.opt.timestep:g} s may help"
+                )
+            count -= part
 
     def _command(self, model: str, mode: ControlMode, targets: Mapping[int, float]) -> None:
         del model
@@ -137,7 +156,7 @@ class MujocoSimulator(Simulator):
         # On a copy: a forward pass would change the solver's warm start.
         mujoco.mj_setState(self.model, self._scratch, self.integration_state(), INTEGRATION)
         mujoco.mj_forward(self.model, self._scratch)
-        motion = BodyMotion.read(self.model, self._scratch, forces=links)
+        motion = body_motion(self.model, self._scratch, forces=links)
         for name in names:
             layout = self.built.layouts[name]
             T_world_parent = placed.pose(layout.spec.parent_frame)
@@ -152,9 +171,8 @@ class MujocoSimulator(Simulator):
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
-        motion = BodyMotion.read(model, data, forces=False)
-        parts = (motion.xyz, motion.R, motion.linear, motion.angular)
-        return {name: [part[layout.bodies[0]] for part in parts] for name, layout in self.built.layouts.items()}
+        motion = body_motion(model, data, forces=False)
+        return {name: motion.of(layout.bodies[:1]).root() for name, layout in self.built.layouts.items()}
 
     # --- parts of a restore
 
@@ -215,5 +233,6 @@ def start(spec: WorldSpec, tell: Callable[[str], None]) -> MujocoSimulator:
         WorldSpecError: the world cannot be built.
 
     """
-    send_warnings_to(lambda text: tell(f"MuJoCo: {text}"))
+    # Otherwise it writes a file where it runs.
+    mujoco.set_mju_user_warning(lambda text: tell(f"MuJoCo: {text}"))
     return MujocoSimulator(spec)

@@ -26,8 +26,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.collision_shapes import collision_shapes
-from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import link_inertias
 from robot_semantics.simulation.mujoco_layout import (
     ModelLayout,
@@ -219,11 +218,8 @@ class _Builder:
                 made.actfrclimited, made.actfrcrange = 1, [-effort, effort]
 
     def _dynamics(self, made: Any, joint: JointModel) -> None:
-        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
-        if dynamics is not None:
-            # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
-            made.damping = [max(dynamics.damping or 0.0, 0.0), 0.0, 0.0]
-            made.frictionloss = max(dynamics.friction or 0.0, 0.0)
+        # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
+        made.damping, made.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
 
     def _add_motor(self, name: str, effort: float) -> None:
         motor = self.mj.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)

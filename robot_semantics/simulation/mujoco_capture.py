@@ -9,15 +9,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.link_states import link_states, pose_of
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
+from robot_semantics.simulation.robot_motion import LinkMotion, pose_of
 from robot_semantics.transforms import (
     invert,
     matrix_from_quat,
@@ -33,35 +32,13 @@ from robot_semantics.usdf.poses import six
 from robot_semantics.usdf.world_state import JointState, ModelState, Pose, Vec6
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BodyMotion:
-    """Where all bodies are and how they move, in the world.
-
-    Attributes:
-        xyz: (nbody, 3) origins [m].
-        R: (nbody, 3, 3) orientations.
-        linear: (nbody, 3) velocities of the origins [m/s].
-        angular: (nbody, 3) angular velocities [rad/s].
-        wrench: (nbody, 6) contact and applied forces [N], torques about the origins [N m].
-
-    """
-
-    xyz: FloatArray
-    R: FloatArray
-    linear: FloatArray
-    angular: FloatArray
-    wrench: FloatArray
-
-    @classmethod
-    def read(cls, model: Any, data: Any, *, forces: bool = True) -> BodyMotion:
-        """Read a forward-computed MjData; without `forces`, positions and velocities need be computed only."""
-        xyz = np.array(data.xpos)
-        angular = np.array(data.cvel[:, :3])
-        # MuJoCo keeps velocities at the centre of mass of each kinematic tree.
-        offset = xyz - data.subtree_com[model.body_rootid]
-        linear = data.cvel[:, 3:] + np.cross(angular, offset)
-        wrench = _wrenches(model, data) if forces else np.zeros((len(xyz), 6))
-        return cls(xyz, np.array(data.xmat).reshape(-1, 3, 3), linear, angular, wrench)
+def body_motion(model: Any, data: Any, *, forces: bool = True) -> LinkMotion:
+    """Return all bodies of a forward-computed MjData; without `forces`, only where they are and how they move."""
+    xyz, angular = np.array(data.xpos), np.array(data.cvel[:, :3])
+    # MuJoCo keeps velocities at the centre of mass of each kinematic tree.
+    linear = data.cvel[:, 3:] + np.cross(angular, xyz - data.subtree_com[model.body_rootid])
+    R = np.array(data.xmat).reshape(-1, 3, 3)
+    return LinkMotion(xyz, R, linear, angular, _wrenches(model, data) if forces else None)
 
 
 def _wrenches(model: Any, data: Any) -> FloatArray:
@@ -88,7 +65,7 @@ def _wrenches(model: Any, data: Any) -> FloatArray:
 def capture_model(
     layout: ModelLayout,
     data: Any,
-    motion: BodyMotion,
+    motion: LinkMotion,
     T_world_parent: FloatArray,
     digest: str | None,
     *,
@@ -101,12 +78,7 @@ def capture_model(
         parent=layout.spec.parent_frame,
         pose=pose,
         twist=twist,
-        links=link_states(
-            layout.spec.robot.link_names,
-            *(values[layout.bodies] for values in (motion.xyz, motion.R, motion.linear, motion.angular, motion.wrench)),
-        )
-        if links
-        else (),
+        links=motion.of(layout.bodies).states(layout.spec.robot.link_names) if links else (),
         joints=tuple(_joint(place, data) for place in layout.joints),
         description=layout.spec.description,
         semantic=layout.spec.semantic,
@@ -120,7 +92,7 @@ def planar_transform(axis: FloatArray, xytheta: FloatArray) -> FloatArray:
     return matrix_from_rotation(rotation_about(axis, xytheta[2]), across)
 
 
-def _root_state(layout: ModelLayout, data: Any, motion: BodyMotion, T_world_parent: FloatArray) -> tuple[Pose, Vec6]:
+def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_parent: FloatArray) -> tuple[Pose, Vec6]:
     root = layout.bodies[0]
     R_parent_world = T_world_parent[:3, :3].T
     if layout.spec.root_type is JointType.FLOATING:

@@ -31,7 +31,7 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 
     Args:
         layout: where the robot's state lies.
-        applied: the state, its root link in the frame of `restoring.base_of`.
+        applied: the state, its root link in the frame of `restoring.standing_of`.
         T_world_base: (4, 4) pose of that frame in the world, (4, 4) identity for the world itself.
         data: the MjData.
 

@@ -26,7 +26,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
 from robot_semantics.simulation.pybullet_builder import BASE, UNLIMITED, BulletBody, BulletWorld
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion
-from robot_semantics.simulation.simulator import SimulationError
+from robot_semantics.simulation.simulator import DivergedError
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.transforms import (
     invert,
@@ -78,7 +78,7 @@ class PybulletSimulator(JointStateSimulator):
                 # From such numbers Bullet cannot be put back.
                 self._world = BulletWorld(self.spec)
                 self.reset()
-                raise SimulationError("the simulation diverged")
+                raise DivergedError("the simulation diverged")
 
     def _continued(self, state: WorldState, names: tuple[str, ...] | None) -> str:
         del state, names

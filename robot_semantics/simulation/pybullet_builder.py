@@ -22,8 +22,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import JointModel
-from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes
-from robot_semantics.simulation.contact_filter import excluded_pairs
+from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import BodyInertia, body_inertia, link_inertias, lumped_at_root
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_xyz_quat, rotation_from_z, xyz_quat_from_matrix
@@ -264,12 +263,8 @@ class _Builder:
 
     def _set_joint(self, at: int, kind: int, joint: JointModel) -> None:
         """Give a joint of Bullet the damping, friction, limits, motor or mimicry of ours."""
-        number = self.body.number
-        dynamics = joint.urdf.dynamics if joint.urdf is not None else None
-        damping, friction = 0.0, 0.0
-        if dynamics is not None:
-            damping, friction = max(dynamics.damping or 0.0, 0.0), max(dynamics.friction or 0.0, 0.0)
-        self.client.changeDynamics(number, at, jointDamping=damping)
+        number, friction = self.body.number, joint.friction
+        self.client.changeDynamics(number, at, jointDamping=joint.damping)
         if kind == pybullet.JOINT_SPHERICAL:
             how = pybullet.POSITION_CONTROL
             self.client.setJointMotorControlMultiDof(number, at, how, targetPosition=[0, 0, 0, 1], force=[0, 0, 0])

@@ -47,19 +47,15 @@ class Standing:
     frame: str
 
 
-def base_of(spec: ModelSpec) -> Base:
-    """Return how a robot's root link stands in a simulation.
+def standing_of(spec: ModelSpec) -> Standing:
+    """Return a robot as it stands in a simulation.
 
     One that floats moves in the world, whatever its virtual joint's frame; one that is fixed can be put anywhere.
     """
+    base = Base(spec.root_joint, spec.parent_frame, placeable=True)
     if spec.root_type is JointType.FLOATING:
-        return Base(spec.root_joint, WORLD)
-    return Base(spec.root_joint, spec.parent_frame, placeable=True)
-
-
-def standing_of(spec: ModelSpec) -> Standing:
-    """Return a robot as it stands in a simulation."""
-    return Standing(base_of(spec), ForwardKinematics(spec.robot), spec.parent_frame)
+        base = Base(spec.root_joint, WORLD)
+    return Standing(base, ForwardKinematics(spec.robot), spec.parent_frame)
 
 
 @dataclass(eq=False)

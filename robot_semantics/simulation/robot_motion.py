@@ -9,20 +9,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.link_states import link_states, pose_of
 from robot_semantics.simulation.restoring import RestorePlan, Standing
 from robot_semantics.simulation.world_spec import ModelSpec
-from robot_semantics.transforms import invert, matrix_from_pose, matrix_from_rotation
-from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import six
+from robot_semantics.transforms import (
+    invert,
+    matrix_from_pose,
+    matrix_from_rotation,
+    quat_from_matrix,
+    xyz_rpy_from_matrix,
+)
+from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.usdf.poses import poses_from_matrices, six
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import JointState, ModelState
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose
+
+
+class LinkMotion(NamedTuple):
+    """Links in the world, all of a robot's with the root link first, or an engine's bodies.
+
+    Attributes:
+        xyz: (n, 3) origins [m].
+        R: (n, 3, 3) orientations.
+        linear: (n, 3) velocities of the origins [m/s].
+        angular: (n, 3) angular velocities [rad/s].
+        wrench: (n, 6) forces [N] and torques about the origins [N m]; None where not known.
+
+    """
+
+    xyz: FloatArray
+    R: FloatArray
+    linear: FloatArray
+    angular: FloatArray
+    wrench: FloatArray | None = None
+
+    def of(self, rows: IntArray) -> LinkMotion:
+        """Return some of them."""
+        wrench = None if self.wrench is None else self.wrench[rows]
+        return LinkMotion(self.xyz[rows], self.R[rows], self.linear[rows], self.angular[rows], wrench)
+
+    def root(self) -> list[FloatArray]:
+        """Return the first one, as `restoring.standing` takes it."""
+        return [self.xyz[0], self.R[0], self.linear[0], self.angular[0]]
+
+    def states(self, names: Sequence[str]) -> tuple[LinkState, ...]:
+        """Return a robot's links, called so, as states relative to the root link."""
+        xyz, R, linear, angular, wrench = self
+        offset = xyz - xyz[0]
+        poses = poses_from_matrices(matrix_from_rotation(R[0].T @ R, offset @ R[0]))
+        rows = [_into(R, linear - linear[0] - np.cross(angular[0], offset)), _into(R, angular - angular[0])]
+        if wrench is not None:
+            rows += [_into(R, wrench[:, :3]), _into(R, wrench[:, 3:])]
+        found = np.concatenate(rows, axis=1)
+        return tuple(
+            LinkState(name, poses[at], six(found[at, :6]), None if wrench is None else six(found[at, 6:]))
+            for at, name in enumerate(names)
+        )
+
+
+def pose_of(T: FloatArray, quat: FloatArray | None = None) -> Pose:
+    """Return the pose of a (4, 4) transform; `quat` (4,) is its exact orientation, where one is known."""
+    exact = quat_from_matrix(T[:3, :3]) if quat is None else quat
+    return Pose(six(xyz_rpy_from_matrix(T)), tuple(exact.tolist()))
+
+
+def _into(R: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Return (n, 3) world vectors in the axes of (n, 3, 3) orientations."""
+    result: FloatArray = np.einsum("nij,ni->nj", R, vectors)
+    return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +105,6 @@ class RobotMotion:
     positions: FloatArray
     velocities: FloatArray
     targets: FloatArray
-
-
-class LinkMotion(NamedTuple):
-    """All links of a robot in the world: origins (n, 3), axes (n, 3, 3), and their velocities there, (n, 3) each."""
-
-    xyz: FloatArray
-    R: FloatArray
-    linear: FloatArray
-    angular: FloatArray
 
 
 def neutral_motion(spec: ModelSpec, robot: Standing) -> RobotMotion:
@@ -148,7 +199,7 @@ def capture_model(
         parent=spec.parent_frame,
         pose=pose_of(invert(T_world_parent) @ T_world_root, exact),
         twist=six(np.concatenate((R_parent_world @ found.linear[0], R_parent_world @ found.angular[0]))),
-        links=link_states(spec.robot.link_names, *found) if links else (),
+        links=found.states(spec.robot.link_names) if links else (),
         joints=tuple(joints),
         description=spec.description,
         semantic=spec.semantic,

@@ -35,6 +35,10 @@ class SimulationError(RobotSemanticsError):
     """A simulator cannot go on; the message says why."""
 
 
+class DivergedError(SimulationError):
+    """A simulation has left the finite numbers."""
+
+
 class Simulator(ABC):
     """A simulator whose state can be taken and set, and which can be stepped.
 

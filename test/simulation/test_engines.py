@@ -24,7 +24,7 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.simulator import SimulationError, Simulator
+from robot_semantics.simulation.simulator import DivergedError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.commands import Command, commands_of, commands_state
 from robot_semantics.usdf.frames import resolve
@@ -221,7 +221,7 @@ def test_a_bullet_world_that_diverges_is_an_error_and_begins_anew() -> None:
     (model,) = simulator.capture().models
     wild = replace(model, pose=pose_at((1e12, 0, 0)), links=())
     assert simulator.restore(WorldState(models=(wild,), time_ns=10**9)).applied
-    with pytest.raises(SimulationError, match="diverged after 1 s"):
+    with pytest.raises(DivergedError, match="diverged after 1 s"):
         simulator.step()
     assert simulator.time_ns == 0
     simulator.step(10)
