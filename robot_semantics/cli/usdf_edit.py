@@ -22,6 +22,7 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
+from robot_semantics.usdf.commands import model_and_variable
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.poses import pose_from_quaternion, six
 from robot_semantics.usdf.world_state import Pose, WorldState
@@ -112,8 +113,8 @@ def changed(
             raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
         state = set_named_state(state, model, group, named, robots[model], diagnostics=diagnostics)
     for word, text in arguments.joint:
-        model, slash, joint = word.partition("/")
-        if not slash:
+        model, joint = model_and_variable(word, [item.name for item in state.models])
+        if not joint:
             raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
         row = _row("--joint", text, None)
         state = set_joints(state, model, {joint: row}, robots.get(model), diagnostics=diagnostics)

@@ -74,9 +74,14 @@ def with_renamed_models(engine: EngineState, names: Mapping[str, str]) -> Engine
 
 
 def _command(name: str, models: Collection[str]) -> Command | None:
-    """Return what an array's name says; where the name of a model has a slash the longest that fits is meant."""
+    """Return what an array's name says, if it is a command."""
     subject, _, mode = name.rpartition(" ")
+    model, variable = model_and_variable(subject, models)
+    return Command(model, variable, mode) if variable and mode in MODES else None
+
+
+def model_and_variable(subject: str, models: Collection[str]) -> tuple[str, str]:
+    """Return the parts of ``MODEL/VARIABLE``; both may have slashes: the longest name of a model that fits is meant."""
     cuts = [at for at, letter in enumerate(subject) if letter == "/"]
     cut = max((at for at in cuts if subject[:at] in models), default=cuts[0] if cuts else len(subject))
-    model, variable = subject[:cut], subject[cut + 1 :]
-    return Command(model, variable, mode) if variable and mode in MODES else None
+    return subject[:cut], subject[cut + 1 :]

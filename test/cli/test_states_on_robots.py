@@ -221,6 +221,16 @@ def test_a_link_that_holds_something_and_is_nowhere_is_reported_with_its_place(
         assert "[/world_state/model_state[@name='cup']/@rs:parent_link]" in found.out
 
 
+def test_edit_sets_a_joint_of_a_model_with_a_slash_in_its_name(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.usdf"
+    path = world(tmp_path, "<parent>odom</parent>")
+    path.write_text(path.read_text().replace('name="cart"', 'name="site/cart"'))
+    assert run("usdf", "edit", path, "--joint", "site/cart/turn", "0.5", "-o", out).code == 0
+    assert "<positions>0.5</positions>" in out.read_text()
+
+
 def test_edit_puts_things_into_a_hand_and_out_of_it(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "cup.urdf").write_text(CUP.format(NO_PRODUCTS) + "</link></robot>")
     path, out = tmp_path / "held.usdf", tmp_path / "out.usdf"
