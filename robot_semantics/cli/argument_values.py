@@ -28,6 +28,13 @@ class UsageError(RobotSemanticsError):
     """Words of the command line that have no meaning, whatever the input: the exit code is 2."""
 
 
+def on_disk(text: str) -> str:
+    """Return the name of a file or folder to make: the argparse type of what cannot go to standard output."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("'-' is standard output, and a file or folder is needed")
+    return text
+
+
 def output_file(*endings: str) -> Callable[[str], str]:
     """Return the argparse type of a file to write: any name with one of `endings`, or with none."""
 

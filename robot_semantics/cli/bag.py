@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.argument_values import by_model, only
+from robot_semantics.cli.argument_values import by_model, on_disk, only
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot, xacro_of
 from robot_semantics.cli.printing import say
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("states", metavar="STATES", nargs="+", help="USDF files, or a series: folder, .npz or .jsonl")
-    parser.add_argument("-o", "--output", metavar="BAG", required=True, help="the folder to make")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="the folder to make")
     parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
     parser.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
     add_reading_arguments(parser)

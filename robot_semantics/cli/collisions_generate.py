@@ -19,7 +19,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import save_bytes, save_text
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import output_file
+from robot_semantics.cli.argument_values import on_disk, output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
@@ -43,7 +43,7 @@ CHANCE = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     inputs.add_robot_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="OUT.srdf", help="where to write the SRDF")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT.srdf", help="where to write the SRDF")
     parser.add_argument("--update", action="store_true", help="write into the file of --srdf, in place")
     parser.add_argument("--force", action="store_true", help="write over files that are there")
     parser.add_argument(
@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="R.json",
         nargs="?",
         const="-",
+        dash="-",
         type=output_file(".json"),
         help="write all evidence as JSON; to standard output without a file, or with -",
     )

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.argument_values import UsageError, by_model, nanoseconds, only, whole
+from robot_semantics.cli.argument_values import UsageError, by_model, nanoseconds, on_disk, only, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag; several are one"
     )
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="a .usdf, .npz, .parquet, .jsonl or .csv file, or a folder"
+        "-o", "--output", type=on_disk, metavar="OUT", help="a .usdf, .npz, .parquet, .jsonl or .csv file, or a folder"
     )
     times = parser.add_argument_group("times (default: --at end)")
     times.add_argument(

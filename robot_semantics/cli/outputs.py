@@ -20,19 +20,25 @@ from robot_semantics.base.errors import RobotSemanticsError
 class _OutputFile(argparse.Action):
     """Keeps the path of a file that the command makes."""
 
+    def __init__(self, *words: Any, dash: str | None, **options: Any) -> None:
+        super().__init__(*words, **options)
+        self._dash = dash
+
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: Any = None
     ) -> None:
-        del parser, option_string
-        setattr(namespace, self.dest, values)
+        if values == "-" and self._dash == "":
+            parser.error(f"argument {option_string}: '-' is standard output, and a file is needed")
+        setattr(namespace, self.dest, self._dash if values == "-" else values)
 
 
-def add_output(parser: Any, *flags: str, **options: Any) -> None:
+def add_output(parser: Any, *flags: str, dash: str | None = "", **options: Any) -> None:
     """Declare an option that names a file to write; `options` are those of `add_argument`.
 
-    The command then has ``--force`` as well, and refuses, before it does anything, to write over what is there.
+    The command then has ``--force`` as well, and refuses, before it does anything, to write over what is there. A
+    ``-`` is refused, unless `dash` says by which value the command knows that standard output is meant.
     """
-    parser.add_argument(*flags, action=_OutputFile, **options)
+    parser.add_argument(*flags, action=_OutputFile, dash=dash, **options)
 
 
 def declare_force(parser: argparse.ArgumentParser) -> None:

@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(
         parser,
         "--dot",
+        dash="-",
         metavar="OUT.dot",
         type=output_file(".dot", ".gv"),
         help="write the same graph for Graphviz; - for standard output",

@@ -51,6 +51,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "-o",
         "--output",
+        dash=None,
         metavar="OUT.usdf",
         type=output_file(*FORMATS),
         help="where to write the state, as JSON if it ends in .json; otherwise to stdout; with --every: a folder",
@@ -214,7 +215,7 @@ def _export(arguments: argparse.Namespace) -> None:
     output, state = Path(arguments.output), simulator.capture()
     meshes = ObjMeshes(output.with_name(f"{output.stem}_meshes"))
     if kind == "sdf":
-        converted = sdf_of(simulator.spec, state, meshes if arguments.output != "-" else None)
+        converted = sdf_of(simulator.spec, state, meshes)
     else:
         converted = directives_of(simulator.spec, state)
     print_lost(converted.lost)

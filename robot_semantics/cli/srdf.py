@@ -35,7 +35,7 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
-    add_output(parser, "-o", "--output", metavar="S.srdf", help="where to write it; by default to standard output")
+    add_output(parser, "-o", "--output", dash=None, metavar="S.srdf", help="where to write it; by default to stdout")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 

@@ -17,7 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import port, wait
+from robot_semantics.cli.argument_values import on_disk, port, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.srdf.edit import SrdfText
@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
     inputs.add_srdf_argument(parser, text="the SRDF to begin with; without it an empty one")
-    parser.add_argument("-o", "--output", metavar="OUT.srdf", help="what is saved; by default the SRDF that is given")
+    parser.add_argument(
+        "-o", "--output", type=on_disk, metavar="OUT.srdf", help="what is saved; by default the SRDF that is given"
+    )
     parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
     inputs.add_loading_arguments(parser)
     parser.add_argument(

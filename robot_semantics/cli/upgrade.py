@@ -24,7 +24,9 @@ from robot_semantics.cli.problem_report import line_of_each_kind
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("urdf", metavar="OLD.urdf", help="description in any form, older ones mixed with the current")
-    add_output(parser, "-o", "--output", metavar="NEW.urdf", help="file to write; standard output without it")
+    add_output(
+        parser, "-o", "--output", dash=None, metavar="NEW.urdf", help="file to write; standard output without it"
+    )
     parser.add_argument("--implicit-links", action="store_true", help="write out the links that only joints name")
     parser.add_argument("--diff", action="store_true", help="print what changes, as a unified diff")
     parser.epilog = (

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, nanoseconds, real
+from robot_semantics.cli.argument_values import UsageError, nanoseconds, on_disk, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.printing import say
@@ -60,7 +60,9 @@ def _merge(arguments: argparse.Namespace) -> None:
 
 def _split_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="world state")
-    parser.add_argument("-o", "--output-folder", metavar="DIR", default=".", help="where MODEL.usdf files go")
+    parser.add_argument(
+        "-o", "--output-folder", type=on_disk, metavar="DIR", default=".", help="where MODEL.usdf files go"
+    )
     parser.add_argument("--force", action="store_true", help="write over files that are there")
 
 

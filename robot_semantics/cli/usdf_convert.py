@@ -39,7 +39,7 @@ _ENDINGS = {**usdf_files.FORMATS, ".sdf": "sdformat", ".world": "sdformat", ".mj
 
 def _convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what to convert")
-    add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: stdout)")
+    add_output(parser, "-o", "--output", dash=None, metavar="FILE", help="file for the result (default: stdout)")
     endings = ", ".join(f"{ending} {name}" for ending, name in _ENDINGS.items())
     parser.add_argument(
         "--from",

@@ -39,6 +39,7 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
         place,
         "-o",
         "--output",
+        dash=None,
         metavar="FILE",
         type=output_file(*usdf_files.FORMATS),
         help="file for the result: .usdf, or .json for JSON (default: stdout)",

@@ -125,6 +125,7 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
         parser,
         "-o",
         "--output",
+        dash=None,
         metavar="FILE",
         type=output_file(*FORMATS),
         help="file for the result: .usdf, or .json for JSON (default: stdout)",

@@ -86,3 +86,21 @@ def test_output_that_nobody_can_take_is_said_and_not_hidden(folder: Path, words:
         assert done.stderr.startswith("error: ")
         assert "Traceback" not in done.stderr
         assert "Exception ignored" not in done.stderr
+
+
+START = ("<?xml", "digraph")
+FOLDERS = ("bag world.usdf -o OUT", "usdf split world.usdf -o OUT", "export recording -o OUT")
+
+
+@pytest.mark.parametrize("line", [line for line in (*COMMANDS, *FOLDERS) if "OUT.json" not in line])
+def test_a_dash_is_standard_output_or_wrong_usage_and_never_a_files_name(
+    folder: Path, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-" if word.startswith("OUT") else word for word in line.split()]
+    try:
+        code = command_line.main(words)
+    except SystemExit as stopped:
+        code = int(stopped.code or 0)
+    said = capsys.readouterr()
+    assert not (folder / "-").exists()
+    assert (code == 0 and said.out.startswith(START)) or (code == 2 and "standard output" in said.err)
