@@ -16,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.random_worlds import RandomWorld, motion, random_world
+from support.random_worlds import RandomWorld, motion, pose_of, random_world
 from support.state_consumers import CONSUMERS, Answer, RefusedError
+
+from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
 
 TOLERANCE = 1e-9
 CASES = [
@@ -92,6 +94,29 @@ def assert_same_row(found: object, expected: np.ndarray, what: str) -> None:
         # Two quaternions are one rotation.
         row, expected = (motion("floating", np.zeros(3), np.asarray(q)) for q in (row, expected))
     np.testing.assert_allclose(row, expected, rtol=0, atol=TOLERANCE, err_msg=what)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=consumer.marks) for name, consumer in CONSUMERS.items()])
+def test_what_a_link_carries_is_where_the_joints_put_the_link(name: str, tmp_path: Path) -> None:
+    cup = '<virtual_joint name="free" type="floating" parent_frame="world" child_link="cup"/>'
+    robots: dict[str, tuple[str, str | None]] = {
+        "cart": (CART, None),
+        "cup": ('<robot name="cup"><link name="cup"/></robot>', f'<robot name="cup">{cup}</robot>'),
+    }
+    x, z = np.array((1.0, 0.0, 0.0)), np.array((0.0, 0.0, 1.0))
+    T_world_cart = motion("planar", z, np.array((5.0, 1.0, 0.5)))
+    T_hand_cup = motion("planar", z, np.array((0.1, 0.0, 1.0)))
+    cart = ModelState("cart", "world", pose_of(T_world_cart), joints=(JointState("slide", (0.5,)),))
+    held = ModelState("cup", "cart", pose_of(T_hand_cup), parent_link="hand")
+    answer = CONSUMERS[name].run(WorldState("w", (cart, held), time_ns=1_000_000_000), robots, tmp_path)
+    T_cart_hand = motion("prismatic", z, np.array((1.0,))) @ motion("prismatic", x, np.array((0.5,)))
+    expected = T_world_cart @ T_cart_hand @ T_hand_cup
+    np.testing.assert_allclose(answer["cup"]["T_world_link"]["cup"], expected, rtol=0, atol=TOLERANCE)
+
+
+CART = """<robot name="cart"><link name="base"/><link name="hand"/>
+<joint name="slide" type="prismatic"><parent link="base"/><child link="hand"/><origin xyz="0 0 1"/>
+ <axis xyz="1 0 0"/><limit lower="0" upper="1" effort="1" velocity="1"/></joint></robot>"""
 
 
 def test_the_random_worlds_are_of_every_kind() -> None:

@@ -99,9 +99,14 @@ def resolve_with(
     return resolve(WorldState(models=models, frames=(*state.frames, *others)))
 
 
-def with_carriers(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
-    """Return `state` with the links of those models that carry others where their joints put them, unless stated."""
-    carriers = {body.parent for body in state.bodies if body.parent_link is not None} & robots.keys()
+def with_carriers(
+    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics], also: Collection[str] = ()
+) -> WorldState:
+    """Return `state` with the links of those models that carry others where their joints put them, unless stated.
+
+    `also` names models that carry something besides what the state says.
+    """
+    carriers = {*also, *(body.parent for body in state.bodies if body.parent_link is not None)} & robots.keys()
     models = (complete(model, robots[model.name]) if model.name in carriers else model for model in state.models)
     return replace(state, models=tuple(models))
 

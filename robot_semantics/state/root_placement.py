@@ -74,7 +74,7 @@ class RootPlacement:
             self.log.failed("pose", "", reason)
             return None, None
         xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
-        if model.parent == base.frame:
+        if (model.parent, model.parent_link) == (base.frame, None):
             # As it is stated, to the last bit and with its quaternion's sign.
             xyz_quat = np.array(xyz_quat_of(model.pose))
         self._say_unstated_frames()
@@ -129,7 +129,7 @@ class RootPlacement:
             self.log.failed("twist", "", f"the state does not say where '{base.frame}' is, in which the robot moves")
             return None, None
         twist = self.world.relative_twists((model.name,), base.frame)[0]
-        if model.parent == base.frame:
+        if (model.parent, model.parent_link) == (base.frame, None):
             twist = np.array(model.twist)
         elif model.pose is None:
             reason = f"its pose is not stated, and so how it moves against '{base.frame}' is not"

@@ -80,6 +80,16 @@ def test_a_pose_in_another_frame_is_brought_into_the_virtual_joints() -> None:
     np.testing.assert_allclose(result.positions[:3], result.base_positions)
 
 
+def test_a_pose_on_a_link_of_the_model_that_is_the_frame_is_not_one_in_the_frame() -> None:
+    on_link = Pose((0.5, 0.0, 0.0, 0.0, 0.0, 0.0))
+    hand = LinkState("hand", Pose((1.0, 2.0, 0.0, 0.0, 0.0, np.pi / 2)), (0.0, 0.0, 0.0, 0.0, 0.0, 2.0))
+    carrier = ModelState("odom", "world", Pose((7.0, 0.0, 0.0, 0.0, 0.0, 0.0)), links=(hand,))
+    model = ModelState("arm", "odom", on_link, (0.0,) * 6, parent_link="hand")
+    result = apply_model_state(model, resolve(WorldState(models=(carrier, model))), robot("planar"))
+    assert result.base_positions == pytest.approx((1.0, 2.5, np.pi / 2))
+    assert result.base_twist == pytest.approx((-1.0, 0.0, 0.0, 0.0, 0.0, 2.0))
+
+
 @pytest.mark.parametrize(
     ("pose", "amount"), [((0.0, 0.0, 0.3, 0.0, 0.0, 0.0), "0.3 m"), ((0.0, 0.0, 0.0, 0.2, 0.0, 0.0), "0.2 rad")]
 )

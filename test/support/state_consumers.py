@@ -30,9 +30,9 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_pose
-from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
 
@@ -94,9 +94,14 @@ def written(state: WorldState, robots: Robots, folder: Path) -> Path:
     return path
 
 
+def everywhere(state: WorldState, robots: Robots) -> ResolvedWorld:
+    """Return the resolved world; links that carry something are where their robots' joints put them."""
+    return resolve_with(state, robots={name: robot_from_text(*texts) for name, texts in robots.items()})
+
+
 def library(state: WorldState, robots: Robots, _folder: Path) -> Answer:
     """`apply_model_state`, model by model, a fixed base wherever it is stated."""
-    world, answer = resolve(state), Answer()
+    world, answer = everywhere(state, robots), Answer()
     refused: list[object] = []
     for model in state.models:
         robot = robot_from_text(*robots[model.name])
@@ -206,7 +211,7 @@ def node(state: WorldState, robots: Robots, folder: Path) -> Answer:
     from support.node_world import OneNode, transform, without_files
     from support.nodes import said
 
-    world = resolve(state)
+    world = everywhere(state, robots)
     static = [transform(frame.parent, frame.name, frame.pose) for frame in state.frames if frame.pose is not None]
     for model in state.models:
         if robots[model.name][1] is None and model.pose is not None:

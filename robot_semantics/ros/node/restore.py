@@ -20,7 +20,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
-from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with, with_carriers
 from robot_semantics.state.live_world import LiveWorld
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
@@ -31,7 +31,6 @@ from robot_semantics.transforms import apart
 from robot_semantics.usdf.descriptions import FileFinder, robots_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import appearance_digest, is_of
-from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
 
 
@@ -57,6 +56,8 @@ class Restore:
         self.partial, self.dry_run = partial, dry_run
         self.wanted = tuple(models) or tuple(model.name for model in state.models)
         self.chosen = tuple(models)
+        self.placed = state
+        """The state, in which links that carry something are where their robots' joints put them."""
         self.log = RestoreLog()
 
     async def carry_out(self) -> RestoreReport:
@@ -97,16 +98,9 @@ class Restore:
         called = {robot: model for model, robot in match.robot_of.items()}
         bases = {robot.name: _base(robot, live, called) for robot in robots}
         carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
-        state = replace(
-            self.state,
-            models=tuple(
-                complete(model, models[match.robot_of[model.name]])
-                if model.name in carriers and model.name in match.robot_of
-                else model
-                for model in self.state.models
-            ),
-        )
-        world = resolve_with(state, _standing(state, live))
+        known = {model: models[robot] for model, robot in match.robot_of.items()}
+        self.placed = with_carriers(self.state, known, carriers)
+        world = resolve_with(self.placed, _standing(self.placed, live))
         applied = {}
         for robot in robots:
             name = called.get(robot.name)
@@ -205,7 +199,7 @@ class Restore:
             if frame.name not in present.index or frame.parent not in present.index:
                 log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
                 continue
-            before = before or resolve(self.state)
+            before = before or resolve(self.placed)
             off_m, off_rad = map(float, apart(*(world.pose(frame.name, frame.parent) for world in (before, present))))
             if max(off_m, off_rad) <= TOLERANCE:
                 log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
