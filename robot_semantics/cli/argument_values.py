@@ -13,7 +13,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
@@ -88,6 +88,14 @@ def _bounded(value: _Number, least: float, most: float) -> _Number:
 wait = real(0.0, 86_400.0)
 """The argparse type of the seconds that a command waits for a running robot: a day at the most."""
 port = whole(0, 65_535)
+
+
+def add_repeatable(
+    parser: argparse._ActionsContainer, option: str, metavar: str | tuple[str, ...] | None, text: str, **options: Any
+) -> None:
+    """Declare an option whose values are a list; `options` are those of `add_argument`."""
+    text = f"{text}; may be repeated"
+    parser.add_argument(option, metavar=metavar, action="append", default=[], help=text, **options)
 
 
 def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.cli.argument_values import by_model, on_disk, only
+from robot_semantics.cli.argument_values import add_repeatable, by_model, on_disk, only
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot, xacro_of
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import counted, say
 from robot_semantics.cli.progress import print_all
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("states", metavar="STATES", nargs="+", help="USDF files, or a series: folder, .npz or .jsonl")
     parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="the folder to make")
-    parser.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="a model's description")
-    parser.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
+    add_repeatable(parser, "--urdf", "[NAME=]FILE", "a model's description")
+    add_repeatable(parser, "--srdf", "[NAME=]FILE", "its semantic description")
     add_reading_arguments(parser)
     parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
@@ -61,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     finally:
         print_all(problems)
-    count = len(loaded.states)
-    say(f"wrote {count} {'state' if count == 1 else 'states'} to {arguments.output}")
+    say(f"wrote {counted(len(loaded.states), 'state')} to {arguments.output}")
     for topic, messages in sorted(written.items()):
         say(f"  {topic}  {messages}")
     return 1 if problems.failed(strict=arguments.strict) else 0
@@ -87,30 +86,26 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
         given, semantic = (only(option, files[option][name]) for option in files)
         if semantic is not None:
             srdf = srdf_from_file(Path(semantic), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
+        model = None
         if given is not None:
             model = read_robot(arguments, given, diagnostics=problems)
+            urdf = model.urdf_text
             if srdf:
                 model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", problems), problems)
-            result[name] = Described(model, model.urdf_text, srdf)
-            continue
-        if not urdf:
-            result[name] = Described(None, "", srdf)
-            continue
-        try:
-            model = robot_from_text(
-                urdf,
-                srdf or None,
-                strict=False,
-                implicit_links=arguments.implicit_links,
-                urdf_source=f"<{name}>",
-                srdf_source=f"<{name} semantic>",
-                diagnostics=problems,
-            )
-        except DescriptionError as error:
-            problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
-            result[name] = Described(None, urdf, srdf)
-        else:
-            result[name] = Described(model, urdf, srdf)
+        elif urdf:
+            try:
+                model = robot_from_text(
+                    urdf,
+                    srdf or None,
+                    strict=False,
+                    implicit_links=arguments.implicit_links,
+                    urdf_source=f"<{name}>",
+                    srdf_source=f"<{name} semantic>",
+                    diagnostics=problems,
+                )
+            except DescriptionError as error:
+                problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
+        result[name] = Described(model, urdf, srdf)
     return result
 
 

@@ -15,7 +15,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, counted, print_result, say
 from robot_semantics.collision.audit import AuditRow, Finding, audit
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
 from robot_semantics.collision.table import pair_table
@@ -66,8 +66,7 @@ def check(arguments: argparse.Namespace) -> int:
         say(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
         if row.finding.is_dangerous:
             say(f"  collides at {_configuration(row, space)}")
-    noun = "finding" if len(rows) == 1 else "findings"
-    say(f"{len(rows)} {noun}, {dangerous} dangerous" if rows else "no findings")
+    say(f"{counted(len(rows), 'finding')}, {dangerous} dangerous" if rows else "no findings")
     return int(dangerous > 0)
 
 

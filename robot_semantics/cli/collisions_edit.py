@@ -15,7 +15,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, answer
 from robot_semantics.cli.srdf import add_file_arguments, finish, known_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
@@ -33,7 +33,7 @@ def disable(arguments: argparse.Namespace) -> None:
     """Have the pair not checked; a reason that it has already stays unless another one is given."""
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     pair = LinkPair.of(arguments.link1, arguments.link2)
-    enabled = {LinkPair.of(item.link1, item.link2) for item in before.semantic.enabled_collisions}
+    enabled = {item.pair for item in before.semantic.enabled_collisions}
     text = before.remove_pairs("enable_collisions", enabled & {pair})
     finish(arguments, before, text.disable_collisions({pair: arguments.reason}), robot)
 
@@ -56,28 +56,17 @@ def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
 def diff(arguments: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
     a, b = _pairs(arguments.a, arguments), _pairs(arguments.b, arguments)
-    only_a = {pair: reason for pair, reason in a.items() if pair not in b}
-    only_b = {pair: reason for pair, reason in b.items() if pair not in a}
-    changed = {pair: (reason, b[pair]) for pair, reason in a.items() if pair in b and b[pair] != reason}
-    if arguments.json:
-        print_result(
-            arguments,
-            {
-                "only_a": [{"link1": p.first, "link2": p.second, "reason": r} for p, r in sorted(only_a.items())],
-                "only_b": [{"link1": p.first, "link2": p.second, "reason": r} for p, r in sorted(only_b.items())],
-                "changed": [
-                    {"link1": p.first, "link2": p.second, "a": r[0], "b": r[1]} for p, r in sorted(changed.items())
-                ],
-            },
-        )
-    else:
-        for sign, pairs in (("-", only_a), ("+", only_b)):
-            for pair, reason in sorted(pairs.items()):
-                say(f"{sign} {pair.first} - {pair.second}: {reason}")
-        for pair, (old, new) in sorted(changed.items()):
-            say(f"~ {pair.first} - {pair.second}: {old} -> {new}")
-        if not (only_a or only_b or changed):
-            say(f"{len(a)} pairs, no difference")
+    only_a, only_b = sorted(a.keys() - b.keys()), sorted(b.keys() - a.keys())
+    changed = sorted(pair for pair in a.keys() & b.keys() if a[pair] != b[pair])
+    lines = [f"- {' - '.join(pair)}: {a[pair]}" for pair in only_a]
+    lines += [f"+ {' - '.join(pair)}: {b[pair]}" for pair in only_b]
+    lines += [f"~ {' - '.join(pair)}: {a[pair]} -> {b[pair]}" for pair in changed]
+    result = {
+        "only_a": [{"link1": pair.first, "link2": pair.second, "reason": a[pair]} for pair in only_a],
+        "only_b": [{"link1": pair.first, "link2": pair.second, "reason": b[pair]} for pair in only_b],
+        "changed": [{"link1": pair.first, "link2": pair.second, "a": a[pair], "b": b[pair]} for pair in changed],
+    }
+    answer(arguments, result, lines or [f"{len(a)} pairs, no difference"])
     return int(bool(only_a or only_b or changed))
 
 
@@ -85,7 +74,7 @@ def _pairs(file: str, arguments: argparse.Namespace) -> dict[LinkPair, str]:
     diagnostics = Diagnostics()
     semantic = srdf_from_file(file, diagnostics, xacro=inputs.xacro_of(arguments))
     inputs.print_diagnostics(diagnostics)
-    return {LinkPair.of(item.link1, item.link2): item.reason for item in semantic.disabled_collisions}
+    return {item.pair: item.reason for item in semantic.disabled_collisions}
 
 
 DISABLE = Command(

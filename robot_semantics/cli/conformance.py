@@ -17,6 +17,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from html import escape
 from math import copysign
 from pathlib import Path
@@ -26,7 +27,7 @@ from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, add_repeatable
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.conformance_reader import Reader
 from robot_semantics.cli.console import console_for_output, table
@@ -171,13 +172,8 @@ def _values(expected: Any, given: Any, where: str, *, exact: bool) -> Iterator[s
             if key != "foreign":
                 yield from _values(expected.get(key), given.get(key), f"{where}/{key}", exact=exact)
     elif isinstance(expected, list) and isinstance(given, list) and len(expected) == len(given):
-        if (
-            not exact
-            and len(given) == 7
-            and all(map(_is_number, given))
-            and expected[3:]
-            and _opposite(expected, given)
-        ):
+        pose = len(given) == 7 and all(map(_is_number, given))
+        if pose and not exact and _opposite(expected, given):
             given = [*given[:3], *(-value for value in given[3:])]
         for at, (one, other) in enumerate(zip(expected, given, strict=True)):
             yield from _values(one, other, f"{where}/{at}", exact=exact)
@@ -207,7 +203,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reader", metavar="CMD", required=True, help="the command that reads; see conformance/README.md"
     )
-    parser.add_argument("--format", choices=FORMATS, action="append", help="the cases of this format alone; repeatable")
+    add_repeatable(parser, "--format", None, "the cases of this format alone", choices=FORMATS)
     parser.add_argument("--cases", metavar="DIR", type=Path, help="other cases than those that come with the package")
     add_output(parser, "--report", metavar="R.html", type=Path, help="write a page with every case as well")
     add_json_argument(parser)
@@ -228,7 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--reader: {error}") from None
     if not words:
         raise UsageError("--reader: there is no command")
-    with Reader(words) as reader:
+    with closing(Reader(words)) as reader:
         outcomes = [_outcome(case, reader.answer(case.fields)) for case in chosen]
     if arguments.report:
         arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")

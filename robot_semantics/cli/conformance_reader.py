@@ -16,7 +16,6 @@ import subprocess
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -39,14 +38,6 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._silent = 0
 
-    def __enter__(self) -> Reader:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._end()
-
     def answer(self, fields: Sequence[str]) -> dict[str, Any] | str:
         """Return the answer to one case, or in words why there is none.
 
@@ -58,10 +49,10 @@ class Reader:
         line, late = self._ask("\t".join(fields))
         self._silent += late
         if late:
-            self._end()
+            self.close()
             return f"the reader was silent for {PATIENCE_S:g} s"
         if not line.endswith(b"\n"):
-            code = self._end()
+            code = self.close()
             if len(line) > LONGEST_ANSWER:
                 return f"the answer is longer than {LONGEST_ANSWER // 2**20} MB"
             if not line:
@@ -101,7 +92,7 @@ class Reader:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
-            self._end()
+            self.close()
             try:
                 # A session of its own: what the reader starts ends with it, and nothing of it keeps our pipes open.
                 self._process = subprocess.Popen(
@@ -112,7 +103,7 @@ class Reader:
                 raise RobotSemanticsError(f"{shown(self._words[0])}: {reason}") from None
         return self._process
 
-    def _end(self) -> int | None:
+    def close(self) -> int | None:
         """End the reader where it still runs; return its exit code."""
         if self._process is None:
             return None

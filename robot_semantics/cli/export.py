@@ -19,14 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.cli.argument_values import UsageError, by_model, nanoseconds, on_disk, only, whole
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, by_model, nanoseconds, on_disk, only, whole
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import (
-    add_reading_arguments,
-    add_unpack_argument,
-    xacro_of,
-)
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.printing import add_json_argument, answer, counted, say
 from robot_semantics.cli.progress import Bar, print_all
 
 if TYPE_CHECKING:
@@ -43,13 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", type=on_disk, metavar="OUT", help="a .usdf, .npz, .parquet, .jsonl or .csv file, or a folder"
     )
     times = parser.add_argument_group("times (default: --at end)")
-    times.add_argument(
-        "--at",
-        metavar="T",
-        action="append",
-        default=[],
-        help="seconds since start, absolute (since 1970, or @T), or end",
-    )
+    add_repeatable(times, "--at", "T", "seconds since start, absolute (since 1970, or @T), or end")
     times.add_argument("--every", metavar="DT", help="a state every DT seconds")
     times.add_argument("--at-topic", metavar="TOPIC", help="a state for every message of a topic")
     times.add_argument("--from", dest="start", metavar="T", help="first time that counts")
@@ -58,25 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--run", type=whole(1), metavar="N", help="which run, from 1, if the clock was set back (default: last)"
     )
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
-    robots.add_argument(
-        "--model",
-        metavar="NAME[:NAMESPACE]",
-        action="append",
-        default=[],
-        help="a robot and its namespace; may be repeated",
+    add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "a robot and its namespace")
+    add_repeatable(robots, "--urdf", "[NAME=]FILE", "its description")
+    add_repeatable(robots, "--srdf", "[NAME=]FILE", "its semantic description")
+    add_repeatable(
+        robots, "--joint-states", "[NAME=]TOPIC", "where its joint states are, the first that names a joint counts"
     )
-    robots.add_argument("--urdf", metavar="[NAME=]FILE", action="append", default=[], help="its description")
-    robots.add_argument("--srdf", metavar="[NAME=]FILE", action="append", default=[], help="its semantic description")
-    robots.add_argument(
-        "--joint-states",
-        metavar="[NAME=]TOPIC",
-        action="append",
-        default=[],
-        help="where its joint states are; may be repeated, the first that names a joint counts",
-    )
-    robots.add_argument(
-        "--odometry", metavar="[NAME=]TOPIC", action="append", default=[], help="the odometry that says where it is"
-    )
+    add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "the odometry that says where it is")
     robots.add_argument("--world-frame", metavar="FRAME", help="the frame that is the world (default: the root of tf)")
     robots.add_argument("--links", action="store_true", help="fill in link states by forward kinematics")
     how = parser.add_argument_group("how")
@@ -118,11 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = Diagnostics()
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
         print_all(shown)
-    if arguments.json:
-        print_result(arguments, _report_json(report, request, problems))
-    else:
-        for line in _report_lines(report, request):
-            say(line)
+    answer(arguments, _report_json(report, request, problems), _report_lines(report, request))
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
@@ -154,11 +128,9 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
                 say(f"{row.bag}: {counts}: {row.problems[0]}", file=sys.stderr)
     failed = sum(bool(row.error) for row in rows)
     skipped = sum(row.skipped for row in rows)
-    if arguments.json:
-        print_result(arguments, {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]})
-    else:
-        done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
-        say(f"{len(rows)} bags: {done}; index {request.out / INDEX}")
+    done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
+    found = {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]}
+    answer(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
     strict = arguments.strict and any(row.warnings for row in rows)
     return 1 if strict or any(row.exit_code for row in rows) else 0
 
@@ -263,11 +235,10 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
                 topics = ", ".join(robot.joint_topics) or "none"
                 yield f"robot {robot.name}: {len(robot.model.links)} links, joint states {topics}"
         yield f"world frame: {report.world_frame or 'none'}; other frames: {', '.join(report.frames) or 'none'}"
-    count = len(report.times_ns)
-    noun = "state" if count == 1 else "states"
     gaps = f", {len(report.gaps)} things with gaps" if report.gaps else ""
     verb = "would write" if request.dry_run else "wrote"
-    yield f"{verb} {count} {noun} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
+    states = counted(len(report.times_ns), "state")
+    yield f"{verb} {states} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
 
 
 def _report_json(report: Report, request: ExportRequest, problems: Diagnostics) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, answer
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 
@@ -43,24 +43,23 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
     model = inputs.load(arguments)
     if arguments.pair:
-        _print_pair(arguments, model)
-        return
-    if arguments.end_effectors:
-        effectors = [dataclasses.asdict(effector) for effector in end_effectors_of(model)]
-        if arguments.json:
-            print_result(arguments, {"end_effectors": effectors}, alone="end_effectors")
-        else:
-            for item in effectors:
-                parent = item["parent_group"] or "no group"
-                say(f"{item['name']}: group {item['group']} on link {item['parent_link']} of {parent}")
-        return
-    names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
-    if arguments.json:
+        status = collision_pair(model, *arguments.pair)
+        reason = f" (reason: {status.reason})" if status.reason else ""
+        words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
+        links = {"link1": status.pair.first, "link2": status.pair.second}
+        found = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
+        answer(arguments, found, [words])
+    elif arguments.end_effectors:
+        effectors = end_effectors_of(model)
+        lines = (
+            f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
+            for item in effectors
+        )
+        answer(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines, alone="end_effectors")
+    else:
         what = "passive_joints" if arguments.passive_joints else "groups"
-        print_result(arguments, {what: list(names)}, alone=what)
-        return
-    for name in names:
-        say(name)
+        names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
+        answer(arguments, {what: list(names)}, names, alone=what)
 
 
 def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:
@@ -77,24 +76,6 @@ def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]
     if not known:
         raise UnknownNameError("link or joint", arguments.name, (*model.link_index, *model.joint_index))
     return tuple(sorted(found))
-
-
-def _print_pair(arguments: argparse.Namespace, model: RobotModel) -> None:
-    status = collision_pair(model, *arguments.pair)
-    if arguments.json:
-        print_result(
-            arguments,
-            {
-                "link1": status.pair.first,
-                "link2": status.pair.second,
-                "checked": status.checked,
-                "cause": status.cause.name.lower(),
-                "reason": status.reason,
-            },
-        )
-        return
-    reason = f" (reason: {status.reason})" if status.reason else ""
-    say("checked" if status.checked else f"not checked: {status.cause.value}{reason}")
 
 
 COMMAND = Command(

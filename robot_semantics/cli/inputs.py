@@ -18,7 +18,7 @@ from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
-from robot_semantics.cli.argument_values import real, whole
+from robot_semantics.cli.argument_values import add_repeatable, real, whole
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.problem_report import every_line, line_of_each_kind
 from robot_semantics.model.robot_model import RobotModel
@@ -99,13 +99,7 @@ def xacro_of(arguments: argparse.Namespace) -> Xacro:
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--package-path``."""
-    parser.add_argument(
-        "--package-path",
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="a package, or a folder of packages, that package:// may name; may be given several times",
-    )
+    add_repeatable(parser, "--package-path", "DIR", "a package, or a folder of packages, that package:// may name")
 
 
 def read_robot(

@@ -13,6 +13,7 @@ import argparse
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot
 from robot_semantics.cli.outputs import add_output
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "series", metavar="SERIES", nargs="+", help="a folder, .npz or .jsonl from export, or USDF files"
     )
     add_output(parser, "-o", "--output", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
-    parser.add_argument("--joint", metavar="NAME", action="append", default=[], help="only this joint; may be repeated")
+    add_repeatable(parser, "--joint", "NAME", "only this joint")
     parser.add_argument("--model", metavar="NAME", help="only this model")
     parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")
     add_reading_arguments(parser)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any, TextIO
@@ -26,6 +26,11 @@ from robot_semantics.base.foreign_text import shown
 
 LONGEST_LINE = 2000
 """Characters of a line that are printed at most."""
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things in words: ``1 state``, ``2 states``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
@@ -91,6 +96,17 @@ def print_result(arguments: argparse.Namespace, result: Mapping[str, Any], *, al
         RobotSemanticsError: as `print_json`.
     """
     print_json(result[alone] if alone and arguments.json is True else {"version": JSON_VERSION, **result})
+
+
+def answer(
+    arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object], *, alone: str | None = None
+) -> None:
+    """Print a command's result as JSON where that is asked for, as `print_result` does; else as lines for people."""
+    if arguments.json:
+        print_result(arguments, result, alone=alone)
+        return
+    for line in lines:
+        say(line)
 
 
 def print_json(value: Any) -> None:

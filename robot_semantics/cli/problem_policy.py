@@ -23,7 +23,7 @@ from typing import Any
 from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, add_repeatable
 from robot_semantics.cli.explain import explanations
 
 OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
@@ -61,12 +61,8 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         ("--ignore", "leave problems of this kind out"),
         ("--error", "let problems of this kind be errors"),
     ):
-        parser.add_argument(
-            option,
-            metavar="CODE",
-            action="append",
-            default=[],
-            help=f"{text}; repeatable, also a list with commas; 'robot_semantics explain' lists the codes",
+        add_repeatable(
+            parser, option, "CODE", f"{text}, also a list with commas; 'robot_semantics explain' lists the codes"
         )
 
 

@@ -23,7 +23,7 @@ from robot_semantics import __version__
 from robot_semantics.base.diagnostics import Diagnostic, Severity
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json
+from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json, counted
 from robot_semantics.cli.problem_policy import add_policy_arguments, policy_of
 
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
@@ -65,7 +65,7 @@ def coloured(line: str) -> str:
 def summary(found: Sequence[Diagnostic]) -> str:
     """Return how many problems there are: ``2 errors, 1 warning``; empty where there are none that count."""
     counts = counts_of(found)
-    words = [f"{count:,} {severity.value}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
+    words = [counted(count, severity.value) for severity, count in counts.items() if count]
     return ", ".join(words[:2]) if counts[Severity.ERROR] or counts[Severity.WARNING] else ""
 
 
@@ -178,23 +178,23 @@ def report(found: Iterable[Diagnostic], arguments: argparse.Namespace, files: in
         UsageError: the arguments or the project's settings name a code that does not exist.
     """
     policy = policy_of(arguments)
-    counted = policy.of(found)
-    failed = policy.failed(counted)
+    kept = policy.of(found)
+    failed = policy.failed(kept)
     if arguments.format != "text":
-        text = FORMATS[arguments.format](counted, not failed)
+        text = FORMATS[arguments.format](kept, not failed)
         if text:
             print(text)
         return int(failed)
     if arguments.quiet:
-        counted = [item for item in counted if item.severity is Severity.ERROR]
-    lines = every_line(counted) if arguments.all else line_of_each_kind(counted)
+        kept = [item for item in kept if item.severity is Severity.ERROR]
+    lines = every_line(kept) if arguments.all else line_of_each_kind(kept)
     for line in lines:
         print(coloured(line))
-    words = summary(counted)
+    words = summary(kept)
     if arguments.quiet:
         return int(failed)
     if not words:
-        print(f"{files} file{'s' if files > 1 else ''} checked: no problems")
+        print(f"{counted(files, 'file')} checked: no problems")
     else:
-        print(words if len(lines) == len(counted) else f"{words}: --all shows every one")
+        print(words if len(lines) == len(kept) else f"{words}: --all shows every one")
     return int(failed)

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
-from robot_semantics.cli.argument_values import UsageError, output_file, real, whole
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, output_file, real, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_package_argument,
@@ -82,12 +82,8 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
-    parser.add_argument(
-        "--model",
-        action="append",
-        default=[],
-        metavar="NAME=URDF[,SRDF]",
-        help="a model's files, where the world does not name them or others are meant; may be given several times",
+    add_repeatable(
+        parser, "--model", "NAME=URDF[,SRDF]", "a model's files, where the world does not name them or others are meant"
     )
     parser.add_argument(
         "--timestep", type=real(above=0.0), default=0.002, metavar="S", help="time step in seconds (0.002)"

@@ -13,7 +13,7 @@ import argparse
 import sys
 from typing import Any
 
-from robot_semantics.cli.argument_values import UsageError, wait
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.inputs import ros_needed
@@ -43,7 +43,7 @@ def _save(arguments: argparse.Namespace) -> None:
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="the snapshot; 'last' for the newest")
     parser.add_argument("--file", metavar="FILE.usdf", help="restore this file's text instead, from wherever it is")
-    parser.add_argument("--model", action="append", default=[], metavar="NAME", help="restore only this model")
+    add_repeatable(parser, "--model", "NAME", "restore only this model")
     parser.add_argument("--partial", action="store_true", help="restore what can be restored, not all or nothing")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be restored")
     _node_arguments(parser)

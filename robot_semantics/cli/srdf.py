@@ -17,7 +17,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, pair_of
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
@@ -64,14 +64,7 @@ def _remove_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
     pairs = ((_option(tag), ("LINK1", "LINK2"), f"element <{tag}> of a pair") for tag in PAIRS)
     for option, words, kind in (*REMOVABLE, *pairs):
-        parser.add_argument(
-            option,
-            nargs=len(words),
-            metavar=words,
-            action="append",
-            default=[],
-            help=f"remove the {kind}; may be repeated",
-        )
+        add_repeatable(parser, option, words, f"remove the {kind}", nargs=len(words))
 
 
 def _option(tag: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
-from robot_semantics.cli.argument_values import UsageError, pair_of
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText
@@ -33,76 +33,27 @@ def add_part_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--parent-frame", metavar="FRAME", help="its parent frame; by default world (fixed) or odom")
     parser.add_argument("--virtual-joint-name", metavar="NAME", help="its name; by default FRAME_joint")
-    for option, form, meaning in (
+    add_repeatable(parser, "--end-effector", "NAME=GROUP,PARENT_LINK[,PARENT_GROUP]", "a group mounted on a link")
+    add_repeatable(parser, "--passive-joint", "JOINT", "a joint that is not driven")
+    add_repeatable(parser, "--disable-default-collisions", "LINK", "check no pair of the link that is not enabled")
+    add_repeatable(parser, "--joint-property", ("JOINT", "PROPERTY", "VALUE"), "a property of a joint", nargs=3)
+    pair = "LINK1 LINK2 [REASON]:"
+    several: tuple[tuple[str, str | tuple[str, str], str], ...] = (
         ("--chain", "NAME=BASE..TIP", "group NAME gets the chain between two links"),
         ("--joints", "NAME=J1,J2", "group NAME gets joints"),
         ("--links", "NAME=L1,L2", "group NAME gets links and their parent joints"),
         ("--subgroups", "NAME=G1,G2", "group NAME gets all that other groups have"),
-    ):
-        parser.add_argument(
-            option, metavar=form, nargs="+", action="append", default=[], help=f"{meaning}; may be repeated"
-        )
-    parser.add_argument(
-        "--end-effector",
-        metavar="NAME=GROUP,PARENT_LINK[,PARENT_GROUP]",
-        action="append",
-        default=[],
-        help="a group mounted on a link; may be repeated",
+        ("--state", ("GROUP/NAME", "JOINT=VALUE"), "a named state [rad or m]; several values of one joint with commas"),
+        ("--disable-collisions", "LINK", f"{pair} do not check the pair; a new one's reason is User by default"),
+        ("--enable-collisions", "LINK", f"{pair} check the pair, whatever a generated matrix says"),
+        (
+            "--spheres",
+            ("LINK", "X,Y,Z,R"),
+            "spheres that stand for a link, centre and radius [m]; those it has go",
+        ),
     )
-    parser.add_argument(
-        "--state",
-        metavar=("GROUP/NAME", "JOINT=VALUE"),
-        nargs="+",
-        action="append",
-        default=[],
-        help="a named state [rad or m]; several values of one joint with commas; may be repeated",
-    )
-    parser.add_argument(
-        "--passive-joint",
-        metavar="JOINT",
-        action="append",
-        default=[],
-        help="a joint that is not driven; may be repeated",
-    )
-    parser.add_argument(
-        "--disable-collisions",
-        metavar="LINK",
-        nargs="+",
-        action="append",
-        default=[],
-        help="LINK1 LINK2 [REASON]: do not check the pair; a new one's reason is User by default; may be repeated",
-    )
-    parser.add_argument(
-        "--enable-collisions",
-        metavar="LINK",
-        nargs="+",
-        action="append",
-        default=[],
-        help="LINK1 LINK2 [REASON]: check the pair, whatever a generated matrix says; may be repeated",
-    )
-    parser.add_argument(
-        "--disable-default-collisions",
-        metavar="LINK",
-        action="append",
-        default=[],
-        help="check no pair of the link that is not enabled; may be repeated",
-    )
-    parser.add_argument(
-        "--joint-property",
-        metavar=("JOINT", "PROPERTY", "VALUE"),
-        nargs=3,
-        action="append",
-        default=[],
-        help="a property of a joint; may be repeated",
-    )
-    parser.add_argument(
-        "--spheres",
-        metavar=("LINK", "X,Y,Z,R"),
-        nargs="+",
-        action="append",
-        default=[],
-        help="spheres that stand for a link: centre and radius [m]; they replace those it has; may be repeated",
-    )
+    for option, form, meaning in several:
+        add_repeatable(parser, option, form, meaning, nargs="+")
 
 
 def with_parts(text: SrdfText, arguments: argparse.Namespace, robot: RobotModel | None) -> SrdfText:

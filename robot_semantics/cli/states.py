@@ -10,12 +10,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import numbers_by_name, real
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, answer
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of
@@ -65,14 +65,15 @@ def run(arguments: argparse.Namespace) -> None:
                 joint: tuple(q[where].tolist()) for joint, where in space.joint_positions.items() if joint in members
             }
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
-    if arguments.json:
-        print_result(arguments, {"states": table}, alone="states")
-        return
+    answer(arguments, {"states": table}, _lines(table), alone="states")
+
+
+def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
     for group, states in table.items():
         for name, by_joint in states.items():
-            say(f"{group}/{name}")
+            yield f"{group}/{name}"
             for joint, given in by_joint.items():
-                say(f"  {joint}  {' '.join(f'{value:g}' for value in given)}")
+                yield f"  {joint}  {' '.join(f'{value:g}' for value in given)}"
 
 
 def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
@@ -87,16 +88,16 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
     positions = numbers_by_name(arguments.positions, JointSpace.of(model).names)
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
-    if arguments.json:
-        rows = {
-            group: [{"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches]
-            for group, matches in found.items()
-        }
-        print_result(arguments, {"matches": rows}, alone="matches")
-        return
-    for group, matches in found.items():
-        for match in matches:
-            say(f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})")
+    rows = {
+        group: [{"state": match.state, "difference": match.difference, "joint": match.joint} for match in matches]
+        for group, matches in found.items()
+    }
+    lines = (
+        f"{group}/{match.state}  within {match.difference:.3g} ({match.joint})"
+        for group, matches in found.items()
+        for match in matches
+    )
+    answer(arguments, {"matches": rows}, lines, alone="matches")
 
 
 COMMAND = Command(

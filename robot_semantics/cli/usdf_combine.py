@@ -16,7 +16,7 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, nanoseconds, on_disk, real
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, nanoseconds, on_disk, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.printing import say
@@ -28,12 +28,11 @@ from robot_semantics.usdf.interpolate import interpolate, share_at
 
 def _merge_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="world states")
-    parser.add_argument(
+    add_repeatable(
+        parser,
         "--prefix",
-        action="append",
-        default=[],
-        metavar="P",
-        help="put P before the names of the models and frames of one file; once for each FILE, in their order",
+        "P",
+        "put P before the names of the models and frames of one file; once for each FILE, in their order",
     )
     parser.add_argument("--any-time", action="store_true", help="take the first time where times differ")
     usdf_files.add_output_option(parser)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +23,7 @@ from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.convert.json_form import parse_json, world_to_json
+from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
 from robot_semantics.convert.sdformat_input import sdformat_from_file
 from robot_semantics.convert.sdformat_state import to_sdformat
@@ -82,14 +81,6 @@ def _from_usdf(arguments: argparse.Namespace) -> Converted[WorldState]:
     return Converted(state)
 
 
-def _from_json(arguments: argparse.Namespace) -> Converted[WorldState]:
-    return Converted(parse_json(read_text(arguments.file), arguments.file))
-
-
-def _from_sdformat(arguments: argparse.Namespace) -> Converted[WorldState]:
-    return sdformat_from_file(arguments.file)
-
-
 def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
     from robot_semantics.convert.mujoco_keyframe_input import from_keyframe
 
@@ -97,22 +88,8 @@ def _from_mujoco(arguments: argparse.Namespace) -> Converted[WorldState]:
     return from_keyframe(key, _mujoco_model(arguments))
 
 
-def _to_usdf(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
-    return Converted(write_world(_rebased(state, arguments)))
-
-
-def _to_json(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
-    return Converted(
-        json.dumps(world_to_json(_rebased(state, arguments)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
-
-
 def _rebased(state: WorldState, arguments: argparse.Namespace) -> WorldState:
     return rebased(state, usdf_files.folder_of(arguments.file), usdf_files.folder_of(arguments.output))
-
-
-def _to_sdformat(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
-    return to_sdformat(state)
 
 
 def _to_mujoco(state: WorldState, arguments: argparse.Namespace) -> Converted[str]:
@@ -153,14 +130,14 @@ def _mujoco_model(arguments: argparse.Namespace) -> Any:
 
 _READERS: dict[str, Callable[[argparse.Namespace], Converted[WorldState]]] = {
     "usdf": _from_usdf,
-    "json": _from_json,
-    "sdformat": _from_sdformat,
+    "json": lambda arguments: Converted(parse_json(read_text(arguments.file), arguments.file)),
+    "sdformat": lambda arguments: sdformat_from_file(arguments.file),
     "mujoco": _from_mujoco,
 }
 _WRITERS: dict[str, Callable[[WorldState, argparse.Namespace], Converted[str]]] = {
-    "usdf": _to_usdf,
-    "json": _to_json,
-    "sdformat": _to_sdformat,
+    "usdf": lambda state, arguments: Converted(write_world(_rebased(state, arguments))),
+    "json": lambda state, arguments: Converted(json_text(_rebased(state, arguments))),
+    "sdformat": lambda state, arguments: to_sdformat(state),
     "mujoco": _to_mujoco,
     "mujoco-key": _to_mujoco_key,
 }

@@ -15,10 +15,10 @@ from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import usdf_files, usdf_views
-from robot_semantics.cli.argument_values import real
+from robot_semantics.cli.argument_values import add_repeatable, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, counted, print_result
 from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
 from robot_semantics.usdf.descriptions import rebased
 
@@ -32,17 +32,14 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = ", ".join(_KINDS)
     parser.add_argument("first", metavar="FIRST", help="world state")
     parser.add_argument("second", metavar="SECOND", help="world state")
-    parser.add_argument(
+    add_repeatable(
+        parser,
         "--tolerance",
+        "[KIND=]X",
+        f"largest distance that is no difference, for all kinds ({DEFAULT_TOLERANCE:g}) or for one: {kinds}",
         type=_tolerance,
-        action="append",
-        default=[],
-        metavar="[KIND=]X",
-        help=f"largest distance that is no difference, for all kinds ({DEFAULT_TOLERANCE:g}) or for one: {kinds}",
     )
-    parser.add_argument(
-        "--ignore", type=_kind, action="append", default=[], metavar="KIND", help="do not look at this kind"
-    )
+    add_repeatable(parser, "--ignore", "KIND", "do not look at this kind", type=_kind)
     usdf_files.add_robot_options(parser)
     add_json_argument(parser)
 
@@ -70,8 +67,8 @@ def _diff(arguments: argparse.Namespace) -> int:
     if not found:
         print("no difference")
         return 0
-    title = f"{len(found)} difference{'s' if len(found) > 1 else ''}"
-    made = table("what", "kind", "distance", arguments.first, arguments.second, title=title)
+    columns = ("what", "kind", "distance", arguments.first, arguments.second)
+    made = table(*columns, title=counted(len(found), "difference"))
     for difference in found:
         made.add_row(*_cells(difference))
     console_for_output().print(made)

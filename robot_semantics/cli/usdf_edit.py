@@ -16,7 +16,7 @@ from dataclasses import replace
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, nanoseconds, output_file
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, nanoseconds, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import placed
@@ -56,9 +56,7 @@ def add_change_arguments(parser: argparse.ArgumentParser) -> None:
         ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
         ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
     ):
-        parser.add_argument(
-            option, nargs=2, action="append", default=[], metavar=tuple(words.split(" ")), help=f"{text} (repeatable)"
-        )
+        add_repeatable(parser, option, tuple(words.split(" ")), text, nargs=2)
     parser.add_argument("--name", metavar="NAME", help="name the world")
     parser.add_argument("--time", metavar="T", help="set the time [s]")
 

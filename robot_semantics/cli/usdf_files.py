@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
-from robot_semantics.convert.json_form import parse_json, world_to_json
+from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.descriptions import FileFinder, rebased, robots_of
@@ -214,8 +213,7 @@ def save_state(state: WorldState, output: str | None) -> None:
     if output is None:
         sys.stdout.write(write_world(state))
     elif format_of(output, FORMATS, "usdf") == "json":
-        text = json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False)
-        save_bytes(f"{text}\n".encode(), output)
+        save_bytes(json_text(state).encode(), output)
     else:
         save_world(state, output)
 

@@ -24,7 +24,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
-from robot_semantics.cli.printing import add_json_argument, print_json, print_result
+from robot_semantics.cli.printing import add_json_argument, counted, print_json, print_result
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.state.check import check_world_file
@@ -33,7 +33,7 @@ from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
 from robot_semantics.xml.numbers import shortest
 
 
@@ -83,32 +83,23 @@ def _show(arguments: argparse.Namespace) -> None:
             console.print(part)
 
 
-def _count(items: Sequence[object], word: str) -> str:
-    return f"{len(items)} {word}{'' if len(items) == 1 else 's'}"
-
-
 def _headline(state: WorldState) -> str:
     name = "a world without a name" if state.name is None else f"world '{shown(state.name)}'"
     time = "no time stated" if state.time_ns is None else f"at {format_time(state.time_ns)} s"
     engines = "".join(f", engine state of {shown(engine.name)} {shown(engine.version)}" for engine in state.engines)
-    return f"{name}, {time}, {_count(state.models, 'model')}, {_count(state.frames, 'frame')}{engines}"
+    return f"{name}, {time}, {counted(len(state.models), 'model')}, {counted(len(state.frames), 'frame')}{engines}"
 
 
 def _tables(state: WorldState) -> list[Table]:
-    columns = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
+    columns: tuple[str, ...] = ("name", "kind", "parent", "x y z [m]", "roll pitch yaw [rad]", "twist [m/s rad/s]")
     bodies = table(*columns, title="models and frames")
     for body in state.bodies:
-        bodies.add_row(*_placed(body))
+        kind = "model" if isinstance(body, ModelState) else "frame"
+        bodies.add_row(shown(body.name), kind, shown(body.parent), *_pose(body.pose), numbers(body.twist))
     tables = [bodies]
     for model in state.models:
-        links = table(
-            "name",
-            "x y z [m]",
-            "roll pitch yaw [rad]",
-            "twist",
-            "wrench [N N m]",
-            title=f"links of {shown(model.name)}",
-        )
+        columns = ("name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")
+        links = table(*columns, title=f"links of {shown(model.name)}")
         for link in model.links:
             links.add_row(shown(link.name), *_pose(link.pose), numbers(link.twist), numbers(link.wrench))
         joints = table("name", "positions", "velocities", "torques", title=f"joints of {shown(model.name)}")
@@ -118,11 +109,6 @@ def _tables(state: WorldState) -> list[Table]:
             )
         tables += [links, joints]
     return tables
-
-
-def _placed(body: ModelState | Frame) -> tuple[str, ...]:
-    kind = "model" if isinstance(body, ModelState) else "frame"
-    return (shown(body.name), kind, shown(body.parent), *_pose(body.pose), numbers(body.twist))
 
 
 def _pose(pose: Pose | None) -> tuple[str, str]:
@@ -161,13 +147,7 @@ def _resolve(arguments: argparse.Namespace) -> None:
     title = f"seen from {arguments.relative_to}"
     made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)
     for row in rows:
-        made.add_row(
-            row["name"],
-            numbers(row["xyz"]),
-            numbers(row["quat_xyzw"]),
-            numbers(row["twist"]),
-            numbers(row["wrench"]),
-        )
+        made.add_row(row["name"], *(numbers(row[key]) for key in ("xyz", "quat_xyzw", "twist", "wrench")))
     console_for_output().print(made)
 
 

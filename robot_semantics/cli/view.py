@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, numbers_by_name, output_file, pair_of, port, real, wait
+from robot_semantics.cli.argument_values import (
+    UsageError,
+    add_repeatable,
+    numbers_by_name,
+    output_file,
+    pair_of,
+    port,
+    real,
+    wait,
+)
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
@@ -61,12 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
     out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for the node (10)")
     what = parser.add_argument_group("what")
-    what.add_argument(
-        "--group", action="append", default=[], metavar="NAME", help="colour this group, fade the rest; repeatable"
-    )
-    what.add_argument(
-        "--state", action="append", default=[], metavar="GROUP/STATE", help="take up this named state; repeatable"
-    )
+    add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
+    add_repeatable(what, "--state", "GROUP/STATE", "take up this named state")
     what.add_argument(
         "--positions", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="joint positions [rad, m]"
     )
@@ -79,12 +84,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
     how.add_argument("--azimuth", type=real(), default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
     how.add_argument("--elevation", type=real(), default=20.0, metavar="DEG", help="seen from how high (20)")
-    how.add_argument(
+    add_repeatable(
+        how,
         "--view",
-        action="append",
-        default=[],
+        None,
+        "a standard view in place of these angles; several stand beside each other",
         choices=sorted(STANDARD_VIEWS),
-        help="a standard view in place of these angles; several stand beside each other",
     )
     how.add_argument("--zoom", type=real(0.01, 100.0), default=1.0, metavar="F", help="larger than 1 is nearer (1)")
     how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")

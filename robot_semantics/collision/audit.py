@@ -63,7 +63,7 @@ _CLAIMS = {reason.value for reason in (Reason.ADJACENT, Reason.ALWAYS, Reason.DE
 def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
     srdf = robot.semantics.srdf
     for item in srdf.disabled_collisions if srdf is not None else ():
-        pair = LinkPair.of(item.link1, item.link2)
+        pair = item.pair
         evidence = matrix.pairs.get(pair)
         if any(link not in robot.link_index for link in pair):
             yield AuditRow(Finding.UNKNOWN_LINK, pair, item.reason, None)

@@ -51,8 +51,8 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
     `keep` is one of `KEEP`; with ``none``, what was removed by hand comes back.
     """
     semantic = text.semantic
-    stated = {LinkPair.of(item.link1, item.link2) for item in semantic.disabled_collisions}
-    enabled = {LinkPair.of(item.link1, item.link2) for item in semantic.enabled_collisions}
+    stated = {item.pair for item in semantic.disabled_collisions}
+    enabled = {item.pair for item in semantic.enabled_collisions}
     off = {item.name for item in semantic.default_disabled_links}
     forgotten = set() if keep == "none" else _remembered(text) - {_mark(pair) for pair in stated}
     removed = [pair for pair in disabled if pair not in stated and _mark(pair) in forgotten]

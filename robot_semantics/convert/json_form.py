@@ -32,6 +32,11 @@ def world_to_json(state: WorldState) -> dict[str, Any]:
     return plain
 
 
+def json_text(state: WorldState) -> str:
+    """Return a state as the text of a JSON file."""
+    return json.dumps(world_to_json(state), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     """Return the state of a JSON text.
 

@@ -26,7 +26,7 @@ def resolve_pairs(scope: Scope, items: tuple[tree.CollisionPair, ...], tag: str)
             scope.known_link(item.link2, item.at, "link2", f"<{tag}>"),
         ]
         if all(known):
-            found.setdefault(LinkPair.of(item.link1, item.link2), item.reason)
+            found.setdefault(item.pair, item.reason)
     return found
 
 

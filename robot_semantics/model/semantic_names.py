@@ -210,4 +210,4 @@ def _check_pairs(reports: Reports) -> None:
 
 
 def _pair(item: tree.CollisionPair) -> LinkPair:
-    return LinkPair.of(item.link1, item.link2)
+    return item.pair

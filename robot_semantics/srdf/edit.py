@@ -191,7 +191,7 @@ class SrdfText:
     def _pairs(self, tag: str) -> list[tuple[tree.CollisionPair, LinkPair]]:
         disabled = tag == "disable_collisions"
         items = self.semantic.disabled_collisions if disabled else self.semantic.enabled_collisions
-        return [(item, LinkPair.of(item.link1, item.link2)) for item in items]
+        return [(item, item.pair) for item in items]
 
     def replace_disabled(
         self, pairs: Mapping[LinkPair, str], replaced: Collection[str] = GENERATED_REASONS

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from robot_semantics.base.names import LinkPair
 from robot_semantics.xml.reader import SourceMap
 
 
@@ -96,6 +97,11 @@ class CollisionPair:
     link2: str
     reason: str = ""
     at: int = field(default=-1, compare=False)
+
+    @property
+    def pair(self) -> LinkPair:
+        """The pair of links, whichever is named first."""
+        return LinkPair.of(self.link1, self.link2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,10 +166,8 @@ class PairsTab:
     def _rows(self) -> list[dict[str, Any]]:
         """Return one row for each pair, the riskiest first: not checked although it collides, or nearly never."""
         semantic = self._studio.session.text.semantic
-        off = {
-            LinkPair.of(item.link1, item.link2): item.reason or "not checked" for item in semantic.disabled_collisions
-        }
-        on = {LinkPair.of(item.link1, item.link2) for item in semantic.enabled_collisions}
+        off = {item.pair: item.reason or "not checked" for item in semantic.disabled_collisions}
+        on = {item.pair for item in semantic.enabled_collisions}
         known = dict.fromkeys((*off, *sorted(on)))
         if self._matrix is not None:
             known |= dict.fromkeys(self._matrix.pairs)
@@ -215,9 +213,7 @@ class PairsTab:
         if off:
             self._studio.do(title, lambda text: text.disable_collisions(dict.fromkeys(pairs, reason)))
             return
-        stated = {
-            LinkPair.of(item.link1, item.link2) for item in self._studio.session.text.semantic.disabled_collisions
-        }
+        stated = {item.pair for item in self._studio.session.text.semantic.disabled_collisions}
         self._studio.do(
             title, lambda text: text.remove_pairs("disable_collisions", [pair for pair in pairs if pair in stated])
         )
