@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.clock_resets import Pieces, stamps_of
+from robot_semantics.recording.columns import Pieces, stamps_of
 from robot_semantics.recording.recording import Recording, Span, read_recording
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError

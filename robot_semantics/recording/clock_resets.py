@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.recording.columns import Array, GroupKey
-from robot_semantics.recording.timeline import take_rows
+from robot_semantics.recording.columns import GroupKey, Part, Pieces, by_part, in_order, kept_rows
 from robot_semantics.transforms.arrays import IntArray
 
 RESET_NS = 1_000_000_000
@@ -39,15 +38,13 @@ OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
 TOGETHER_NS = 2_000_000_000
 """Resets seen on several topics within this much log time are one."""
 
-Pieces = dict[GroupKey, list[dict[str, Array]]]
 
-
-class Reset(NamedTuple):
-    """A clock that was set back.
+class ClockStep(NamedTuple):
+    """Where stamps do not go on as the time of recording does: a clock set back or ahead, or a message before its time.
 
     Attributes:
         log_ns: log time of the first message after it.
-        by_ns: how far back.
+        by_ns: how far [ns].
         topic: where it was seen first.
     """
 
@@ -56,53 +53,17 @@ class Reset(NamedTuple):
     topic: str
 
 
-class Ahead(NamedTuple):
-    """A message whose stamp runs ahead of its own clock, which those after it do not follow.
-
-    Attributes:
-        log_ns: its log time.
-        by_ns: how far ahead it is of the one before it.
-    """
-
-    log_ns: int
-    by_ns: int
-    topic: str
-
-
-class Jump(NamedTuple):
-    """A clock that ran ahead of the time of recording.
-
-    Attributes:
-        log_ns: log time of the first message after it.
-        by_ns: how far.
-    """
-
-    log_ns: int
-    by_ns: int
-    topic: str
-
-
-def stamps_of(arrays: dict[str, Array]) -> IntArray:
-    """Return one stamp a message (n,), the first where a message has several."""
-    stamps = arrays["stamp"]
-    return np.asarray(stamps[:, 0] if stamps.ndim == 2 else stamps)
-
-
 def from_zero(pieces: Pieces) -> Pieces:
     """Return the messages, those that a clock which began at 0 stamped with 0 at that time.
 
     Any other message whose stamp is 0 has none, and counts when it was recorded.
     """
-    return {
-        key: parts if key.kind == "tf_static" or not parts else _group_from_zero(parts) for key, parts in pieces.items()
-    }
+    return {key: parts if key.kind == "tf_static" else _group_from_zero(parts) for key, parts in pieces.items()}
 
 
-def _group_from_zero(parts: list[dict[str, Array]]) -> list[dict[str, Array]]:
-    logs = np.concatenate([np.asarray(part["log"]) for part in parts])
-    stamps = np.concatenate([stamps_of(part) for part in parts])
+def _group_from_zero(parts: list[Part]) -> list[Part]:
+    logs, stamps, order = in_order(parts)
     without = (stamps == logs) & (logs >= WALL_CLOCK_FROM_NS)
-    order = np.argsort(logs, kind="stable")
     stamped = order[~without[order]]
     if not without.any() or not len(stamped):
         return parts
@@ -110,10 +71,8 @@ def _group_from_zero(parts: list[dict[str, Array]]) -> list[dict[str, Array]]:
     after = np.searchsorted(logs[stamped], logs, side="right")
     following = stamps[stamped[np.minimum(after, len(stamped) - 1)]]
     zero = without & (after < len(stamped)) & (following <= RESET_NS)
-    result, at = [], 0
-    for part in parts:
-        mine = zero[at : at + len(part["log"])]
-        at += len(mine)
+    result = []
+    for part, mine in by_part(parts, zero):
         stamp = np.asarray(part["stamp"])
         column = (-1, *[1] * (stamp.ndim - 1))
         none = mine.reshape(column) & (stamp == np.asarray(part["log"]).reshape(column))
@@ -121,36 +80,28 @@ def _group_from_zero(parts: list[dict[str, Array]]) -> list[dict[str, Array]]:
     return result
 
 
-def without_ahead(pieces: Pieces) -> tuple[Pieces, list[Ahead]]:
+def without_ahead(pieces: Pieces) -> tuple[Pieces, list[ClockStep]]:
     """Return the messages without those that are stamped ahead of their clock, and what these were.
 
     One such stamp would make all that follows look like a clock that was set back.
     """
     by_topic: dict[str, list[GroupKey]] = {}
-    for key, parts in pieces.items():
-        if key.kind != "tf_static" and parts:
+    for key in pieces:
+        if key.kind != "tf_static":
             by_topic.setdefault(key.topic, []).append(key)
-    found: list[Ahead] = []
+    found: list[ClockStep] = []
     result = dict(pieces)
     for topic, keys in by_topic.items():
-        every = [part for key in keys for part in pieces[key]]
-        logs = np.concatenate([np.asarray(part["log"]) for part in every])
-        stamps = np.concatenate([stamps_of(part) for part in every])
-        order = np.argsort(logs, kind="stable")
+        logs, stamps, order = in_order([part for key in keys for part in pieces[key]])
         bad = [*_ahead(logs[order], stamps[order])]
         if not bad:
             continue
-        found += [Ahead(int(logs[order[i]]), by, topic) for i, by in bad]
+        found += [ClockStep(int(logs[order[i]]), by, topic) for i, by in bad]
         kept = np.ones(len(logs), dtype=bool)
         kept[order[[i for i, _ in bad]]] = False
-        at = 0
         for key in keys:
-            some = []
-            for part in pieces[key]:
-                mine = kept[at : at + len(part["log"])]
-                at += len(mine)
-                some.append(part if mine.all() else {name: array[mine] for name, array in part.items()})
-            result[key] = some
+            mine, kept = np.split(kept, [sum(len(part["log"]) for part in pieces[key])])
+            result[key] = kept_rows(pieces[key], mine)
     return result, sorted(found)
 
 
@@ -181,9 +132,9 @@ def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
     """Return the topics whose stamps are of the wall clock, and those whose stamps are of one that was started."""
     wall, other = set[str](), set[str]()
     for key, parts in pieces.items():
-        if key.kind == "tf_static" or not parts:
+        if key.kind == "tf_static":
             continue
-        middle = int(np.median(np.concatenate([stamps_of(part) for part in parts])))
+        middle = int(np.median(in_order(parts)[1]))
         if middle >= WALL_CLOCK_FROM_NS:
             wall.add(key.topic)
         elif middle <= OTHER_CLOCK_TO_NS:
@@ -191,20 +142,19 @@ def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
     return sorted(wall), sorted(other)
 
 
-def find_resets(pieces: Pieces) -> tuple[list[Reset], list[Jump]]:
+def find_resets(pieces: Pieces) -> tuple[list[ClockStep], list[ClockStep]]:
     """Return the resets of a recording, those of all topics gathered, and the jumps ahead, in order of log time."""
-    resets: list[tuple[Reset, int]] = []
-    jumps: list[Jump] = []
+    resets: list[tuple[ClockStep, int]] = []
+    jumps: list[ClockStep] = []
     for number, (key, parts) in enumerate(pieces.items()):
-        if key.kind == "tf_static" or not parts:
+        if key.kind == "tf_static":
             continue
-        logs = np.concatenate([np.asarray(part["log"]) for part in parts])
-        stamps = np.concatenate([stamps_of(part) for part in parts])
-        order = np.argsort(logs, kind="stable")
+        logs, stamps, order = in_order(parts)
         logs, stamps = logs[order], stamps[order]
-        resets += [(Reset(int(logs[i]), by, key.topic), number) for i, by in _resets(stamps)]
+        resets += [(ClockStep(int(logs[i]), by, key.topic), number) for i, by in _resets(stamps)]
         ahead = np.diff(stamps) - np.diff(logs)
-        jumps += [Jump(int(logs[i + 1]), int(ahead[i]), key.topic) for i in np.flatnonzero(ahead > JUMP_NS).tolist()]
+        far = np.flatnonzero(ahead > JUMP_NS).tolist()
+        jumps += [ClockStep(int(logs[i + 1]), int(ahead[i]), key.topic) for i in far]
     return _gathered(resets), sorted(jumps)
 
 
@@ -223,9 +173,9 @@ def _resets(stamps: IntArray) -> Iterator[tuple[int, int]]:
             last = i
 
 
-def _gathered(resets: Sequence[tuple[Reset, int]]) -> list[Reset]:
+def _gathered(resets: Sequence[tuple[ClockStep, int]]) -> list[ClockStep]:
     """Return resets that several groups of messages saw as one; what one group sees twice is two."""
-    result: list[Reset] = []
+    result: list[ClockStep] = []
     seen: set[int] = set()
     for reset, group in sorted(resets):
         if not result or group in seen or reset.log_ns - result[-1].log_ns > TOGETHER_NS:
@@ -235,39 +185,28 @@ def _gathered(resets: Sequence[tuple[Reset, int]]) -> list[Reset]:
     return result
 
 
-def take_run(pieces: Pieces, resets: Sequence[Reset], run: int) -> Pieces:
+def take_run(pieces: Pieces, resets: Sequence[ClockStep], run: int) -> Pieces:
     """Return the rows of the run with index `run`, of ``len(resets) + 1``; static transforms belong to all."""
     if not resets:
         return pieces
     result: Pieces = {}
+    borders = np.array([reset.log_ns for reset in resets])
     for key, parts in pieces.items():
         if key.kind == "tf_static":
             result[key] = parts
-            continue
-        chosen = ((part, rows) for part, rows in _rows(parts, resets, run) if len(rows))
-        kept = [{name: take_rows(array, rows) for name, array in part.items()} for part, rows in chosen]
-        if kept:
+        elif kept := [part for part in kept_rows(parts, _runs(parts, borders) == run) if len(part["log"])]:
             result[key] = kept
     return result
 
 
-def _rows(
-    parts: list[dict[str, Array]], resets: Sequence[Reset], run: int
-) -> Iterator[tuple[dict[str, Array], IntArray]]:
-    logs = np.concatenate([np.asarray(part["log"]) for part in parts])
-    stamps = np.concatenate([stamps_of(part) for part in parts])
-    order = np.argsort(logs, kind="stable")
-    borders = np.array([reset.log_ns for reset in resets])
+def _runs(parts: Sequence[Part], borders: IntArray) -> IntArray:
+    """Return of every message (n,) the index of its run; these change about the log times `borders` [ns]."""
+    logs, stamps, order = in_order(parts)
     number = np.searchsorted(borders, logs, side="right")
     # A topic learns of a reset a little later than another; its own step back tells when.
     for i, _ in _resets(stamps[order]):
         at = logs[order[i]]
         nearest = int(np.argmin(np.abs(borders - at)))
         between = (logs >= borders[nearest]) & (logs <= at) & (np.arange(len(logs)) != order[i])
-        old = np.flatnonzero(between & (stamps > stamps[order[i]] + RESET_NS))
-        number[old] = nearest
-    offset = 0
-    for part in parts:
-        count = len(part["log"])
-        yield part, np.flatnonzero(number[offset : offset + count] == run)
-        offset += count
+        number[np.flatnonzero(between & (stamps > stamps[order[i]] + RESET_NS))] = nearest
+    return number

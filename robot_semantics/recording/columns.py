@@ -13,12 +13,14 @@ long the recording is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
 
@@ -42,6 +44,44 @@ class GroupKey(NamedTuple):
     names: tuple[str, ...]
     parents: tuple[str, ...] = ()
     has: tuple[str, ...] = ()
+
+
+Part = dict[str, Array]
+"""Columns of one group that one stretch of a bag gave: ``log`` and ``stamp`` [ns], and what the messages say."""
+
+Pieces = dict[GroupKey, list[Part]]
+
+
+def stamps_of(part: Part) -> IntArray:
+    """Return one stamp a message (n,), the first where a message has several."""
+    stamps = part["stamp"]
+    return np.asarray(stamps[:, 0] if stamps.ndim == 2 else stamps)
+
+
+def in_order(parts: Sequence[Part]) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the log times and stamps (n,) of the messages of some parts [ns], and the order (n,) of their coming."""
+    logs = np.concatenate([np.asarray(part["log"]) for part in parts])
+    return logs, np.concatenate([stamps_of(part) for part in parts]), np.argsort(logs, kind="stable")
+
+
+def by_part(parts: Sequence[Part], values: Array) -> Iterator[tuple[Part, Array]]:
+    """Yield each part with its own of the values (n,) that all of them have together."""
+    return zip(parts, np.split(values, np.cumsum([len(part["log"]) for part in parts])[:-1]), strict=True)
+
+
+def kept_rows(parts: Sequence[Part], kept: BoolArray) -> list[Part]:
+    """Return the parts with those of all their rows (n,) alone that are kept."""
+    return [
+        part if mine.all() else {name: take_rows(array, np.flatnonzero(mine)) for name, array in part.items()}
+        for part, mine in by_part(parts, kept)
+    ]
+
+
+def take_rows(values: Array, rows: IntArray) -> Array:
+    """Return ``values[rows]``, as one stretch where the rows follow each other: mapped files like that better."""
+    if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+        return np.asarray(values[int(rows[0]) : int(rows[-1]) + 1])
+    return np.asarray(values[rows])
 
 
 class _Column:

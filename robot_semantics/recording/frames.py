@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
-from robot_semantics.recording.clock_resets import Pieces
-from robot_semantics.recording.columns import Array, GroupKey
+from robot_semantics.recording.columns import Array, GroupKey, Part, Pieces
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
@@ -59,7 +58,7 @@ def transform_history(pieces: Pieces, frames: FrameNames, problems: Diagnostics,
     return TransformHistory(names, edges)
 
 
-def _column(key: GroupKey, parent: int, part: dict[str, Array], column: int) -> _Samples:
+def _column(key: GroupKey, parent: int, part: Part, column: int) -> _Samples:
     logs, stamps, poses = (
         np.asarray(part["log"]),
         np.ascontiguousarray(part["stamp"][:, column]),

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.recording.clock_resets import Pieces
-from robot_semantics.recording.columns import Array
-from robot_semantics.recording.timeline import Bracket, Timeline, blend_straight, bracket, interpolate, take_rows
+from robot_semantics.recording.columns import Array, Pieces, take_rows
+from robot_semantics.recording.timeline import Bracket, Timeline, blend_straight, bracket, interpolate
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 QUANTITIES = ("position", "velocity", "effort")

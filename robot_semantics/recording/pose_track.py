@@ -9,13 +9,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.recording.clock_resets import Pieces
-from robot_semantics.recording.columns import Array
+from robot_semantics.recording.columns import Array, Part, Pieces
 from robot_semantics.recording.edges import Edge
 from robot_semantics.recording.poses import blend_poses, compose_poses
 from robot_semantics.recording.timeline import Timeline, blend_straight, bracket, interpolate
@@ -91,7 +90,7 @@ class PoseTrack:
 
 def recorded_tracks(pieces: Pieces, kind: str) -> list[PoseTrack]:
     """Return the tracks of all messages of a kind, ``odometry`` or ``multi_dof``, by topic, thing and parent."""
-    found: dict[tuple[str, str, str], list[tuple[Mapping[str, Array], int]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[Part, int]]] = {}
     for key, parts in pieces.items():
         if key.kind == kind:
             for column, name in enumerate(key.names):
@@ -99,7 +98,7 @@ def recorded_tracks(pieces: Pieces, kind: str) -> list[PoseTrack]:
     return [_track(kind, *about, some) for about, some in sorted(found.items())]
 
 
-def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[Mapping[str, Array], int]]) -> PoseTrack:
+def _track(kind: str, topic: str, name: str, parent: str, some: Sequence[tuple[Part, int]]) -> PoseTrack:
     stamps, logs = [part["stamp"] for part, _ in some], [part["log"] for part, _ in some]
 
     def values(quantity: str, width: int) -> list[Array]:

@@ -19,18 +19,14 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.convert.messages import STRING
 from robot_semantics.recording.clock_resets import (
-    Ahead,
-    Jump,
-    Pieces,
-    Reset,
+    ClockStep,
     clocks,
     find_resets,
     from_zero,
-    stamps_of,
     take_run,
     without_ahead,
 )
-from robot_semantics.recording.columns import IN_MEMORY_BYTES
+from robot_semantics.recording.columns import IN_MEMORY_BYTES, Pieces, in_order
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames, frame_names
@@ -84,9 +80,8 @@ class Recording:
         found = [part for key, parts in self.pieces.items() if key.topic == topic for part in parts]
         if not found:
             return np.zeros(0, np.int64)
-        logs = np.concatenate([np.asarray(part["log"]) for part in found])
-        stamps = np.concatenate([stamps_of(part) for part in found])
-        return stamps[np.argsort(logs, kind="stable")]
+        _, stamps, order = in_order(found)
+        return stamps[order]
 
 
 def read_recording(
@@ -202,7 +197,7 @@ def _tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task
             yield Task(bag.path, moving, False, start, stop)
 
 
-def _report_ahead(ahead: Sequence[Ahead], problems: Diagnostics, plan: RecordingPlan) -> None:
+def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan) -> None:
     for topic in dict.fromkeys(message.topic for message in ahead):
         mine = [message for message in ahead if message.topic == topic]
         noun = "1 message is" if len(mine) == 1 else f"{len(mine)} messages are"
@@ -224,7 +219,7 @@ def _report_clocks(pieces: Pieces, problems: Diagnostics, place: Place) -> None:
 
 
 def _chosen_run(
-    run: int | None, resets: Sequence[Reset], jumps: Sequence[Jump], problems: Diagnostics, plan: RecordingPlan
+    run: int | None, resets: Sequence[ClockStep], jumps: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan
 ) -> int:
     """Return the index of the run that is read, and tell where the clock jumped."""
     for jump in jumps[:5]:

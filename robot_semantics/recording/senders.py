@@ -22,8 +22,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.recording.clock_resets import Pieces
-from robot_semantics.recording.columns import Array, GroupKey
+from robot_semantics.recording.columns import Array, GroupKey, Pieces, kept_rows
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 FAR = 0.01
@@ -188,10 +187,7 @@ def one_sender_each(pieces: Pieces, problems: Diagnostics, place: Place) -> Piec
         found = second_sender([part["log"] for part in parts], partial(_rows_of, [part[quantity] for part in parts]))
         if found is not None:
             _report(key.topic, key.names, found, problems, place)
-            result[key] = [
-                {name: array[~second] for name, array in part.items()}
-                for part, second in zip(parts, found.second, strict=True)
-            ]
+            result[key] = kept_rows(parts, ~np.concatenate(found.second))
     for topic in dict.fromkeys(key.topic for key in result if key.kind == "joints"):
         _other_groups(topic, result, problems, place)
     return result

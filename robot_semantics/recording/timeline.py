@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.recording.columns import take_rows
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 MODES = ("linear", "previous", "nearest")
@@ -243,13 +244,6 @@ def _new(
     kept = ~shared
     kept[those[first]] = True
     return kept
-
-
-def take_rows(values: npt.NDArray[np.generic], rows: IntArray) -> npt.NDArray[np.generic]:
-    """Return ``values[rows]``, as one stretch where the rows follow each other: mapped files like that better."""
-    if len(rows) > 1 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
-        return np.asarray(values[int(rows[0]) : int(rows[-1]) + 1])
-    return np.asarray(values[rows])
 
 
 def _increasing(stamps_ns: IntArray) -> bool:
