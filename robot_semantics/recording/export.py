@@ -31,7 +31,6 @@ from robot_semantics.recording.outputs import (
     Job,
     Output,
     UsdfFile,
-    series_arrays,
 )
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.recording import Recording, read_recording
@@ -40,6 +39,7 @@ from robot_semantics.recording.render import Block, render
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
+from robot_semantics.recording.series_arrays import series_arrays
 from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
@@ -250,7 +250,7 @@ def _write(
 def _block_size(report: Report, sampler: WorldSampler) -> int:
     """Return how many states are done at once: so many that a block of them stays small."""
     first = sampler.sample(report.times_ns[:1])
-    width = sum(array.nbytes for array in series_arrays(first)[1].values())
+    width = sum(array.nbytes for array in series_arrays(first).values())
     return max(16, min(FORMATS[report.format].block_states, BLOCK_BYTES // max(width, 1)))
 
 

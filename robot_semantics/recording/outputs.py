@@ -22,6 +22,7 @@ import numpy as np
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.series import Series
+from robot_semantics.recording.series_arrays import head_arrays, series_arrays, series_head
 from robot_semantics.usdf.table import format_time
 
 INDEX = "index.json"
@@ -66,8 +67,7 @@ class Output(ABC):
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Take a block of states, and if the format is text the texts."""
 
-    @abstractmethod
-    def finish(self) -> None:
+    def finish(self) -> None:  # noqa: B027  # a single document is whole before
         """Write what is left."""
 
 
@@ -78,9 +78,6 @@ class UsdfFile(Output):
         """Write the one state."""
         for text in texts:
             _write(self.path, text.text)
-
-    def finish(self) -> None:
-        """Do nothing."""
 
 
 class UsdfFolder(Output):
@@ -158,9 +155,8 @@ class Npz(Output):
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Keep the arrays of a block, in memory or beside."""
-        fixed, moving = series_arrays(series)
-        self._fixed.update(fixed)
-        for name, array in moving.items():
+        self._fixed.update(head_arrays(series_head(series)))
+        for name, array in series_arrays(series).items():
             if name not in self._columns:
                 if array.dtype.kind == "f" and np.isnan(array).all():
                     # Nothing stated so far: only remember how many rows to fill in should that change.
@@ -185,24 +181,10 @@ class Npz(Output):
                 _write_array(archive, name, columns.finish()[_NPZ]["rows"])
 
 
-class Parquet(Output):
-    """A table with a row a time."""
+def _parquet(job: Job) -> Output:
+    from robot_semantics.recording.parquet import Parquet
 
-    rendered = False
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(job)
-        from robot_semantics.recording.parquet import ParquetWriter
-
-        self._writer = ParquetWriter(self.path, job.texts, job.max_gap_ns, job.units)
-
-    def add(self, series: Series, texts: Sequence[Rendered]) -> None:
-        """Write a row group."""
-        self._writer.add(series)
-
-    def finish(self) -> None:
-        """Close the file."""
-        self._writer.finish()
+    return Parquet(job)
 
 
 class Format(NamedTuple):
@@ -226,65 +208,12 @@ FORMATS: Mapping[str, Format] = {
     "jsonl": Format(JsonLines, (".jsonl",), 256),
     "npz": Format(Npz, (".npz",), 4096, with_texts=True),
     "csv": Format(Csv, (".csv",), 256),
-    "parquet": Format(Parquet, (".parquet",), 4096, with_texts=True),
+    "parquet": Format(_parquet, (".parquet",), 4096, with_texts=True),
 }
 """What `export` writes; a new format is a line here."""
 
 
 SUFFIXES = {ending: name for name, entry in FORMATS.items() for ending in entry.suffixes}
-
-
-def series_arrays(series: Series) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Return a series as arrays by name: those that hold for all times, and those with a row a time."""
-    fixed: dict[str, Array] = {
-        "names": np.array(series.names),
-        "frames": np.array(series.frames, dtype=np.str_),
-        "models": np.array([model.name for model in series.models], dtype=np.str_),
-    }
-    moving: dict[str, Array] = {
-        "time_ns": series.times_ns,
-        "frame_parent": series.frame_parent.astype(np.int16),
-        "frame_pose": series.frame_pose,
-        "frame_twist": series.frame_twist,
-        "frame_age": seconds(series.frame_age_ns),
-    }
-    for model in series.models:
-        at = f"{model.name}/"
-        fixed |= {
-            f"{at}joints": np.array(model.joints, dtype=np.str_),
-            f"{at}widths": np.array(model.widths, dtype=np.int16),
-            f"{at}speeds": np.array(model.speeds, dtype=np.int16),
-            f"{at}lower": model.lower,
-            f"{at}upper": model.upper,
-            f"{at}links": np.array(model.links, dtype=np.str_),
-        }
-        named = {"description": model.description, "semantic": model.semantic, "urdf_sha256": model.urdf_sha256}
-        fixed |= {f"{at}{name}": np.array(text) for name, text in named.items() if text is not None}
-        moving |= {
-            f"{at}positions": model.positions,
-            f"{at}velocities": model.velocities,
-            f"{at}efforts": model.efforts,
-            f"{at}joint_age": seconds(model.joint_age_ns),
-            f"{at}parent": model.parent.astype(np.int16),
-            f"{at}pose": model.pose,
-            f"{at}twist": model.twist,
-            f"{at}base_age": seconds(model.base_age_ns),
-        }
-        if model.link_poses is not None and model.link_twists is not None:
-            moving |= {f"{at}link_poses": model.link_poses, f"{at}link_twists": model.link_twists}
-    return fixed, moving
-
-
-def seconds(age_ns: Array) -> Array:
-    """Return ages in seconds, NaN for -1 (never seen); single precision is plenty for them."""
-    if age_ns.ndim == 2 and age_ns.strides[1] == 0 and age_ns.shape[1]:
-        # One column that is seen as many.
-        return np.broadcast_to(seconds(age_ns[:, 0])[:, np.newaxis], age_ns.shape)
-    age = age_ns.astype(np.float32)
-    age *= np.float32(1e-9)
-    if age.size and age_ns.min() < 0:
-        age[age_ns < 0] = np.nan
-    return age
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:

@@ -23,7 +23,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
-from robot_semantics.recording.series_input import ARRAYS, load_arrays, load_states, series_of
+from robot_semantics.recording.series_input import ARRAYS, limits_of, load_arrays, load_states, series_of
 from robot_semantics.state.model_states import ModelSeries
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -35,9 +35,6 @@ WIDTH, PANEL_WIDTH = 11.0, 8.0
 """How wide the picture of one robot is, and that of each column of several [inches]."""
 MOST_ROWS = 200
 """A picture of more takes minutes to lay out, and nobody could read it."""
-
-DEFAULT_GAP_NS = 1_000_000_000
-"""The age from which a value counts as old in a series that does not say [ns]."""
 
 LONGEST_TITLE = 500
 
@@ -69,10 +66,7 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
     """
     if len(paths) == 1 and paths[0].suffix in ARRAYS:
         series, _, max_gap_ns = load_arrays(paths[0])
-        limits = {
-            m.name: dict(zip(m.variables, zip(m.lower, m.upper, strict=True), strict=True)) for m in series.models
-        }
-        return PlotData(_some(series), _old(series, DEFAULT_GAP_NS if max_gap_ns is None else max_gap_ns), limits)
+        return PlotData(_some(series), _old(series, max_gap_ns), {m.name: limits_of(m) for m in series.models})
     loaded = load_states(paths, problems)
     series = _some(series_of(loaded.states))
     old = _old(series)

@@ -15,10 +15,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from robot_semantics.convert.json_form import world_to_json
+from robot_semantics.recording.columns import Array
 from robot_semantics.recording.series import Gap, Series
+from robot_semantics.recording.series_arrays import Column, table
 from robot_semantics.recording.state_texts import aged_states, state_texts
 from robot_semantics.usdf.table import format_time
 
@@ -74,44 +74,25 @@ def _jsonl(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
 
 
 def _csv(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
-    series = block.series
-    names = np.array([*series.names, ""], dtype=object)
-    parents = [names[model.parent] for model in series.models]
-    frame_parents = names[series.frame_parent]
-    for i, (time_ns, some) in enumerate(zip(series.times_ns.tolist(), gaps, strict=True)):
-        row: list[Any] = [format_time(time_ns)]
-        for model, parent in zip(series.models, parents, strict=True):
-            row.append(parent[i])
-            for values in (model.pose, model.twist, model.positions, model.velocities, model.efforts):
-                row += _cells(values[i])
-        for column in range(len(series.frames)):
-            row.append(frame_parents[i, column])
-            row += _cells(series.frame_pose[i, column])
-        yield _csv_line([*row, "; ".join(f"{gap.kind} {gap.name}" for gap in some)])
+    cells = [["" if value != value else value for value in values.tolist()] for _, values in _csv_columns(block.series)]
+    times = map(format_time, block.series.times_ns.tolist())
+    notes = ("; ".join(f"{gap.kind} {gap.name}" for gap in some) for some in gaps)
+    yield from map(_csv_line, zip(times, *cells, notes, strict=True))
 
 
 def csv_header(series: Series) -> str:
     """Return the head of a CSV table: ``time``, per model its base and joints, per frame its pose, and ``gaps``."""
-    pose, twist = ("x", "y", "z", "qx", "qy", "qz", "qw"), ("vx", "vy", "vz", "wx", "wy", "wz")
-    row = ["time"]
-    for model in series.models:
-        row += [f"{model.name}/parent", *(f"{model.name}/{name}" for name in (*pose, *twist))]
-        row += [f"{model.name}/{name}/position" for name in model.variables]
-        row += [f"{model.name}/{name}/velocity" for name in model.velocity_variables]
-        row += [f"{model.name}/{name}/effort" for name in model.velocity_variables]
-    for frame in series.frames:
-        row += [f"{frame}/parent", *(f"{frame}/{name}" for name in pose)]
-    return _csv_line([*row, "gaps"])
+    return _csv_line(["time", *(column.name for column, _ in _csv_columns(series)), "gaps"])
+
+
+def _csv_columns(series: Series) -> Iterator[tuple[Column, Array]]:
+    return ((column, values) for column, values in table(series, {}) if not column.array.endswith(("time_ns", "age")))
 
 
 def _csv_line(row: Sequence[Any]) -> str:
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(row)
     return line.getvalue()
-
-
-def _cells(values: Any) -> list[str]:
-    return ["" if value != value else repr(value) for value in values.tolist()]
 
 
 _FORMATS: dict[str, Callable[[Block, Sequence[tuple[Gap, ...]]], Iterator[str]]] = {

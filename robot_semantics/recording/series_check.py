@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,6 @@ OLDEST_S = 9.0e9
 
 _MOST_NUMBERS = 7
 """Position variables of the joint that has the most, a floating one."""
-
-_Shaped = tuple[FloatArray, tuple[int, ...]]
 
 READ_ERRORS = (
     ValueError,
@@ -57,35 +55,64 @@ def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
         raise SeriesError(path, f"it is no series ({error})") from None
 
 
+def model_shapes(
+    joints: Sequence[str], widths: Sequence[int], speeds: Sequence[int], links: Sequence[str]
+) -> dict[str, tuple[int, ...]]:
+    """Return of each array of a model, by its name in files, the shape of a row."""
+    shapes = {
+        "positions": (sum(widths),),
+        "velocities": (sum(speeds),),
+        "efforts": (sum(speeds),),
+        "joint_age": (len(joints),),
+        "parent": (),
+        "pose": (7,),
+        "twist": (6,),
+        "base_age": (),
+    }
+    return shapes | ({"link_poses": (len(links), 7), "link_twists": (len(links), 6)} if links else {})
+
+
+def frame_shapes(frames: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return of each array of the frames, by its name in files, the shape of a row."""
+    count = len(frames)
+    return {"frame_parent": (count,), "frame_pose": (count, 7), "frame_twist": (count, 6), "frame_age": (count,)}
+
+
+def field_of(key: str) -> str:
+    """Return which field of a series an array of files is: ages are nanoseconds there."""
+    return f"{key}_ns" if key.endswith("age") else key
+
+
+def parts_of(series: Series) -> Iterator[tuple[str, Series | ModelSeries, dict[str, tuple[int, ...]]]]:
+    """Yield what the arrays of a series belong to: the start of their names, whose fields they are, and their rows."""
+    yield "", series, frame_shapes(series.frames)
+    for model in series.models:
+        yield f"{model.name}/", model, model_shapes(model.joints, model.widths, model.speeds, model.links)
+
+
 def check_series(series: Series) -> None:
     """Look whether every part of a series has the shape, the kind and the range that `Series` states.
 
     Raises:
         ValueError: one has not; the message names it.
     """
-    count, frames = len(series), len(series.frames)
-    _array("time_ns", series.times_ns, (count,), "i")
+    _array("time_ns", series.times_ns, (len(series),), "i")
     if (np.diff(series.times_ns, prepend=0) < 0).any():
         raise ValueError("the times go back, or begin below zero")
-    models = tuple(model.name for model in series.models)
     _names("names", series.names)
-    if series.names != (WORLD, *series.frames, *models):
+    if series.names != (WORLD, *series.frames, *(model.name for model in series.models)):
         raise ValueError(f"the names are not '{WORLD}', the frames and the models")
-    floats: dict[str, _Shaped] = {
-        "frame_pose": (series.frame_pose, (count, frames, 7)),
-        "frame_twist": (series.frame_twist, (count, frames, 6)),
-    }
-    _parents("frame_parent", series.frame_parent, (count, frames), len(series.names))
-    _array("frame_age", series.frame_age_ns, (count, frames), "i")
     for model in series.models:
-        floats |= _model_floats(model, count)
-        _parents(f"{model.name}/parent", model.parent, (count,), len(series.names))
-        _array(f"{model.name}/joint_age", model.joint_age_ns, (count, len(model.joints)), "i")
-        _array(f"{model.name}/base_age", model.base_age_ns, (count,), "i")
-    for name, (array, shape) in floats.items():
-        _array(name, array, shape, "f")
-        if np.isinf(array).any():
-            raise ValueError(f"'{shown(name)}' is infinite somewhere")
+        _check_head(model)
+    for at, owner, shapes in parts_of(series):
+        for key, shape in shapes.items():
+            name, array = f"{at}{key}", getattr(owner, field_of(key))
+            kind = "i" if key.endswith(("age", "parent")) else "f"
+            _array(name, array, (len(series), *shape), kind)
+            if kind == "f" and np.isinf(array).any():
+                raise ValueError(f"'{shown(name)}' is infinite somewhere")
+            if key.endswith("parent") and array.size and not ABSENT <= array.min() <= array.max() < len(series.names):
+                raise ValueError(f"'{shown(name)}' has a number that is none of a name")
 
 
 def ages_ns(seconds: FloatArray) -> IntArray:
@@ -103,30 +130,16 @@ def ages_ns(seconds: FloatArray) -> IntArray:
     return np.where(known, np.round(stated * 1e9), -1).astype(np.int64)
 
 
-def _model_floats(model: ModelSeries, count: int) -> dict[str, _Shaped]:
-    """Return a model's arrays of finite numbers, each with the shape that it must have."""
-    at = model.name
-    _names(f"{at}/joints", model.joints)
-    _names(f"{at}/links", model.links)
+def _check_head(model: ModelSeries) -> None:
+    """Look at what holds for a model at all times."""
+    _names(f"{model.name}/joints", model.joints)
+    _names(f"{model.name}/links", model.links)
     for key, widths in (("widths", model.widths), ("speeds", model.speeds)):
         fits = all(type(width) is int and 0 <= width <= _MOST_NUMBERS for width in widths)
         if len(widths) != len(model.joints) or not fits:
-            raise ValueError(f"'{shown(at)}/{key}' are not the counts of {len(model.joints)} joints' numbers")
-    positions, speeds, links = sum(model.widths), sum(model.speeds), len(model.links)
+            raise ValueError(f"'{shown(model.name)}/{key}' are not the counts of {len(model.joints)} joints' numbers")
     for key, limits in (("lower", model.lower), ("upper", model.upper)):
-        _array(f"{at}/{key}", limits, (positions,), "f")
-    found: dict[str, _Shaped] = {
-        f"{at}/positions": (model.positions, (count, positions)),
-        f"{at}/velocities": (model.velocities, (count, speeds)),
-        f"{at}/efforts": (model.efforts, (count, speeds)),
-        f"{at}/pose": (model.pose, (count, 7)),
-        f"{at}/twist": (model.twist, (count, 6)),
-    }
-    if model.link_poses is not None:
-        found[f"{at}/link_poses"] = (model.link_poses, (count, links, 7))
-    if model.link_twists is not None:
-        found[f"{at}/link_twists"] = (model.link_twists, (count, links, 6))
-    return found
+        _array(f"{model.name}/{key}", limits, (sum(model.widths),), "f")
 
 
 def _names(what: str, names: tuple[Any, ...]) -> None:
@@ -139,9 +152,3 @@ def _array(what: str, array: Any, shape: tuple[int, ...], kinds: str) -> None:
         raise ValueError(f"'{shown(what)}' has elements of the kind {array.dtype}")
     if array.shape != shape:
         raise ValueError(f"'{shown(what)}' has the shape {array.shape}, not {shape}")
-
-
-def _parents(what: str, array: Any, shape: tuple[int, ...], names: int) -> None:
-    _array(what, array, shape, "i")
-    if array.size and (array.min() < ABSENT or array.max() >= names):
-        raise ValueError(f"'{shown(what)}' has a number that is none of a name")

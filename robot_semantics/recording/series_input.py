@@ -24,13 +24,16 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
-from robot_semantics.recording.series_check import ages_ns, check_series, series_errors
+from robot_semantics.recording.series_arrays import head_of_arrays, series_from
+from robot_semantics.recording.series_check import series_errors
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
-from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
+
+DEFAULT_GAP_NS = 1_000_000_000
+"""The age from which a value counts as old in a series that does not say [ns]."""
 
 ARRAYS = (".npz", ".parquet")
 """Endings of files that hold a series as arrays."""
@@ -69,13 +72,13 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     limits: dict[str, dict[str, tuple[float, float]]] = {}
     for path in paths:
         if path.suffix in ARRAYS:
-            series, texts, _ = load_arrays(path)
-            gaps = _npz_gaps(series)
-            found += [(path, state, gap) for state, gap in zip(series.states(), gaps, strict=True)]
+            series, texts, max_gap_ns = load_arrays(path)
+            for state, gaps in zip(series.states(), series.gaps(max_gap_ns), strict=True):
+                found.append((path, state, tuple((gap.kind, gap.name) for gap in gaps)))
             for model in series.models:
                 urdf |= {model.name: texts[model.description]} if model.description in texts else {}
                 srdf |= {model.name: texts[model.semantic]} if model.semantic in texts else {}
-                limits[model.name] = dict(zip(model.variables, zip(model.lower, model.upper, strict=True), strict=True))
+                limits[model.name] = limits_of(model)
             continue
         found += [(path, state, gaps) for state, gaps in _documents(path)]
     if len(found) > 1:
@@ -157,7 +160,7 @@ def _read_texts(
             )
 
 
-def load_arrays(path: Path) -> tuple[Series, dict[str, str], int | None]:
+def load_arrays(path: Path) -> tuple[Series, dict[str, str], int]:
     """Return a series of arrays, its description texts by file name, and the age from which values count as old [ns].
 
     Raises:
@@ -175,77 +178,22 @@ def load_arrays(path: Path) -> tuple[Series, dict[str, str], int | None]:
     return file.series(), file.texts, file.max_gap_ns
 
 
-def load_npz(path: Path) -> tuple[Series, dict[str, str], int | None]:
+def load_npz(path: Path) -> tuple[Series, dict[str, str], int]:
     """Return what `load_arrays` does of an `.npz` file; raises as it does."""
     with series_errors(path):
         with zipfile.ZipFile(path) as packed:
             check_unpacked(path, sum(item.file_size for item in packed.infolist()))
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        series = _series(arrays)
-        check_series(series)
-        max_gap_ns = int(arrays["max_gap_ns"]) if "max_gap_ns" in arrays else None
+        series = series_from(head_of_arrays(arrays), arrays)
+        max_gap_ns = int(arrays.get("max_gap_ns", DEFAULT_GAP_NS))
     texts = {name.removeprefix("text/"): str(array) for name, array in arrays.items() if name.startswith("text/")}
     return series, texts, max_gap_ns
 
 
-def _series(arrays: Mapping[str, Any]) -> Series:
-    times = arrays["time_ns"]
-    count, frames = len(times), tuple(arrays["frames"].tolist())
-    models = []
-    for name in arrays["models"].tolist():
-        joints = tuple(arrays[f"{name}/joints"].tolist())
-        widths = tuple(arrays[f"{name}/widths"].tolist())
-        speeds = tuple(arrays[f"{name}/speeds"].tolist())
-        links = tuple(arrays[f"{name}/links"].tolist())
-
-        def given(key: str, *shape: int, name: str = name) -> FloatArray:
-            array = arrays.get(f"{name}/{key}")
-            return np.full((count, *shape), np.nan) if array is None else array
-
-        def text(key: str, name: str = name) -> str | None:
-            return str(arrays[f"{name}/{key}"]) if f"{name}/{key}" in arrays else None
-
-        models.append(
-            ModelSeries(
-                name,
-                joints,
-                widths,
-                speeds,
-                given("positions", sum(widths)),
-                given("velocities", sum(speeds)),
-                given("efforts", sum(speeds)),
-                ages_ns(given("joint_age", len(joints))),
-                arrays[f"{name}/parent"],
-                given("pose", 7),
-                given("twist", 6),
-                ages_ns(given("base_age")),
-                arrays[f"{name}/lower"],
-                arrays[f"{name}/upper"],
-                links,
-                given("link_poses", len(links), 7) if links else None,
-                given("link_twists", len(links), 6) if links else None,
-                text("description"),
-                text("semantic"),
-                text("urdf_sha256"),
-            )
-        )
-    missing = np.full((count, len(frames), 7), np.nan)
-    return Series(
-        times,
-        tuple(arrays["names"].tolist()),
-        tuple(models),
-        frames,
-        arrays["frame_parent"],
-        arrays.get("frame_pose", missing),
-        arrays.get("frame_twist", missing[..., :6]),
-        ages_ns(arrays.get("frame_age", missing[..., 0])),
-    )
-
-
-def _npz_gaps(series: Series) -> list[tuple[tuple[str, str], ...]]:
-    """Return what is unknown in each state; what counts as old the file does not say, so 1 s is taken."""
-    return [tuple((gap.kind, gap.name) for gap in gaps) for gaps in series.gaps(1_000_000_000)]
+def limits_of(model: ModelSeries) -> dict[str, tuple[float, float]]:
+    """Return a model's joint limits (lower, upper) by variable."""
+    return dict(zip(model.variables, zip(model.lower.tolist(), model.upper.tolist(), strict=True), strict=True))
 
 
 def series_of(states: Sequence[WorldState]) -> Series:
