@@ -17,12 +17,9 @@ import struct
 import sys
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 from robot_semantics.recording.message_types import ROS1_NAMES
@@ -92,23 +89,8 @@ class BagError(RobotSemanticsError):
         super().__init__(f"{path}: {reason}")
 
 
-class Source(Protocol):
-    """An open bag."""
-
-    @property
-    def channels(self) -> tuple[Channel, ...]:
-        """What the bag holds."""
-
-    @property
-    def span_ns(self) -> tuple[int, int]:
-        """Log time of the first and of the last message [ns]."""
-
-    def batches(self, topics: Collection[str], start: int | None, stop: int | None) -> Iterator[Batch]:
-        """Yield messages of some topics, logged from `start` to before `stop` [ns], a few thousand at a time."""
-
-
-class RosbagsSource(AbstractContextManager["RosbagsSource"]):
-    """A bag that `rosbags` reads."""
+class RosbagsSource:
+    """A bag that `rosbags` reads; use it in a `with`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -132,9 +114,7 @@ class RosbagsSource(AbstractContextManager["RosbagsSource"]):
         self._by_channel = [(self._channel(connection), connection) for connection in self._reader.connections]
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._reader.close()
 
     @property

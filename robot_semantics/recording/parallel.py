@@ -21,8 +21,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing.process import BaseProcess
-from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
@@ -39,60 +38,41 @@ class WorkerError(RobotSemanticsError):
     """A process that worked for this one ended before its time."""
 
 
-class Workers(Protocol):
-    """Those who do the work; use it in a `with`.
+class Workers:
+    """Who does the work, this process alone; use it in a `with`.
 
     Attributes:
-        count: how many things they do at the same time.
+        count: how many things are done at the same time.
         share_files: whether they see this machine's files, so that results may be files.
     """
-
-    count: int
-    share_files: bool
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item, in order.
-
-        So many are `ahead` of what was taken, under way or done; 0: two for each that works, as results may be large.
-        """
-
-    def __enter__(self) -> Workers:
-        """Make ready."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Let go; after an error without waiting."""
-
-
-class Here:
-    """Work done in this process alone."""
 
     count = 1
     share_files = True
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
-        """Yield ``function(item)`` of every item."""
-        for item in items:
-            yield function(item)
+        """Yield ``function(item)`` of every item, in order.
 
-    def __enter__(self) -> Here:
-        """Do nothing."""
+        Args:
+            function: the work.
+            items: what it is done on.
+            ahead: so many are ahead of what was taken, under way or done; 0: two for each that works, as results may
+                be large.
+        """
+        yield from map(function, items)
+
+    def __enter__(self) -> Workers:
+        """Make ready."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Do nothing."""
+    def __exit__(self, *error: object) -> None:
+        """Let go; after an error without waiting."""
 
 
-class Processes:
+class Processes(Workers):
     """Several processes on this machine, kept while they are needed.
 
     What a process was at that ended before its time, as when the system has no memory left, is done again.
     """
-
-    share_files = True
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -149,12 +129,10 @@ class Processes:
         self._start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop the processes; after an error at once, and they take away what is half done."""
         assert self._pool is not None
-        if kind is not None:
+        if error[0] is not None:
             # Not killed: the pool would wait for ever for the rest of a result that was being sent.
             for process in set(multiprocessing.active_children()) - self._others:
                 process.terminate()
@@ -207,7 +185,7 @@ def _guarded(function: Callable[[Item], Result], item: Item) -> Result:
         _at_work.clear()
 
 
-class Dask:
+class Dask(Workers):
     """A Dask cluster, by the address of its scheduler; its workers must see the bags at the same paths."""
 
     share_files = False
@@ -215,7 +193,6 @@ class Dask:
     def __init__(self, address: str) -> None:
         self._address = address
         self._client: Any = None
-        self.count = 1
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 0) -> Iterator[Result]:
         """Yield ``function(item)`` of every item, in order; what a worker was at that died is done again by another.
@@ -269,9 +246,7 @@ class Dask:
             raise ClusterError(f"the Dask cluster at '{self._address}' has no workers")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Disconnect; what is still under way is given up."""
         self._client.close()
 
@@ -284,4 +259,4 @@ def choose_workers(jobs: int, dask: str | None) -> Workers:
     """Return the workers that were asked for."""
     if dask is not None:
         return Dask(dask)
-    return Processes(jobs) if jobs > 1 else Here()
+    return Processes(jobs) if jobs > 1 else Workers()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
-from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, Source, describe
+from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, describe
 from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.compression import check_packed_file
@@ -191,7 +191,7 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
     return _read(SalvagedSource(task.path, lambda _: None), task, _subfolder(task, "salvaged"), advance)
 
 
-def _read(source: Source, task: Task, folder: Path | None, advance: Advance | None) -> Stretch:
+def _read(source: RosbagsSource | SalvagedSource, task: Task, folder: Path | None, advance: Advance | None) -> Stretch:
     columns = Columns(folder, 0 if task.to_files else task.in_memory_bytes)
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     gathered: dict[Channel, tuple[list[int], list[bytes]]] = {}
