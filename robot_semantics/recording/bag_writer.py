@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,6 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.recording.bag_topics import BagTopics
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
@@ -54,12 +53,25 @@ from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
 
 try:
+    from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
     from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import Stores, get_typestore
 except ImportError as error:
     raise MissingExtraError("rosbags", "bag", "writing recordings") from error
 
 END_OF_TIME_NS = 2**31 * 1_000_000_000
 """ROS counts seconds in 32 bits [ns]."""
+
+_LATCHED = Qos(
+    QosHistory.KEEP_LAST,
+    1,
+    QosReliability.RELIABLE,
+    QosDurability.TRANSIENT_LOCAL,
+    *(QosTime(0, 0), QosTime(0, 0)),
+    QosLiveliness.AUTOMATIC,
+    QosTime(0, 0),
+    avoid_ros_namespace_conventions=False,
+)
 
 
 class Described(NamedTuple):
@@ -128,7 +140,7 @@ def write_bag(
         for file in inner.iterdir():
             shutil.move(file, folder / file.name)
         inner.rmdir()
-    return bag.topics.counts
+    return bag.counts
 
 
 class _Bag:
@@ -141,8 +153,10 @@ class _Bag:
         links: bool,
     ) -> None:
         self.writer, self.described, self.problems, self.links = writer, described, problems, links
-        self.topics = BagTopics(writer)
-        self.maker = MessageMaker(self.topics.types)
+        self.store = get_typestore(Stores.ROS2_JAZZY)
+        self.connections: dict[str, Connection] = {}
+        self.counts: dict[str, int] = {}
+        self.maker = MessageMaker(self.store.types)
         self.told: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
@@ -158,6 +172,15 @@ class _Bag:
         self._descriptions(names, first)
         self._static_transforms(states, first)
 
+    def send(self, topic: str, msgtype: str, time_ns: int, message: Any, *, latched: bool = False) -> None:
+        """Write a message as of a time of recording; a latched topic is offered to those that come late, too."""
+        if topic not in self.connections:
+            qos = [_LATCHED] if latched else []
+            added = self.writer.add_connection(topic, msgtype, typestore=self.store, offered_qos_profiles=qos)
+            self.connections[topic] = added
+        self.writer.write(self.connections[topic], time_ns, self.store.serialize_cdr(message, msgtype))
+        self.counts[topic] = self.counts.get(topic, 0) + 1
+
     def topic(self, model: str, name: str) -> str:
         return f"/{name}" if self.alone else f"/{model}/{name}"
 
@@ -169,7 +192,7 @@ class _Bag:
             texts = self.described.get(name, Described())
             for topic, text in (("robot_description", texts.urdf), ("robot_description_semantic", texts.srdf)):
                 if text:
-                    self.topics.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)
+                    self.send(self.topic(name, topic), STRING, time_ns, self.maker.text(text), latched=True)
 
     def _static_transforms(self, states: Sequence[WorldState], time_ns: int) -> None:
         transforms = [
@@ -187,7 +210,7 @@ class _Bag:
             ]
         if transforms:
             message = self.maker.transforms(time_ns, transforms)
-            self.topics.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
+            self.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
 
     def parent(self, name: str) -> str:
         """Return the tf frame of a parent: a model's is its root link."""
@@ -195,7 +218,7 @@ class _Bag:
 
     def write(self, state: WorldState) -> None:
         time_ns = state.time_ns or 0
-        self.topics.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
+        self.send("/clock", CLOCK, time_ns, self.maker.clock(time_ns))
         transforms = []
         for age in ages_of(state):
             if age.age_ns:
@@ -211,7 +234,7 @@ class _Bag:
         if state.engines or state.foreign:
             self.tell("engine states and foreign elements have no place in a recording", "engine")
         if transforms:
-            self.topics.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
+            self.send("/tf", TF_MESSAGE, time_ns, self.maker.transforms(time_ns, transforms))
 
     def _model(self, model: ModelState, time_ns: int) -> list[Transform]:
         joints, positions = self._joints(model)
@@ -237,10 +260,10 @@ class _Bag:
             else:
                 rows += _scalar_rows(joint)
         for message in self.maker.joint_states(time_ns, rows):
-            self.topics.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
+            self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
         for frame, some in by_frame.items():
             for message in self.maker.multi_dof(time_ns, frame, some):
-                self.topics.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
+                self.send(self.topic(model.name, "multi_dof_joint_states"), MULTI_DOF, time_ns, message)
         if any(link.wrench is not None for link in model.links):
             self.tell(f"the wrenches on the links of '{model.name}' have no place in a recording", "wrench")
         return transforms + self._link_transforms(model, positions)

@@ -17,7 +17,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -268,24 +268,8 @@ def _names(bags: Sequence[Path]) -> list[str]:
 
 
 def _schema(pa: Any) -> Any:
-    texts = pa.list_(pa.string())
-    return pa.schema(
-        [
-            ("bag", pa.string()),
-            ("result", pa.string()),
-            ("exit_code", pa.int32()),
-            ("error", pa.string()),
-            ("states", pa.int64()),
-            pa.field("start_ns", pa.int64(), metadata={"unit": "ns"}),
-            pa.field("end_ns", pa.int64(), metadata={"unit": "ns"}),
-            ("robots", texts),
-            ("frames", texts),
-            ("gaps", texts),
-            ("errors", pa.int64()),
-            ("warnings", pa.int64()),
-            ("problems", texts),
-            ("content", pa.string()),
-            ("wanted", pa.string()),
-            ("skipped", pa.bool_()),
-        ]
-    )
+    kinds = {"str": pa.string(), "int": pa.int64(), "int | None": pa.int64(), "bool": pa.bool_()}
+    kinds |= {"tuple[str, ...]": pa.list_(pa.string()), "exit_code": pa.int32()}
+    units = {"start_ns": {"unit": "ns"}, "end_ns": {"unit": "ns"}}
+    types = {item.name: kinds.get(item.name, kinds.get(str(item.type))) for item in fields(FleetRow)}
+    return pa.schema([pa.field(name, kind, metadata=units.get(name)) for name, kind in types.items()])

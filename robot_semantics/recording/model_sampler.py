@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.state.joint_input import Refusal
-from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
+from robot_semantics.state.model_states import ModelSeries, with_links
 from robot_semantics.state.root_motion import joint_motion
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.identity import model_digest
@@ -139,42 +139,33 @@ class ModelSampler:
     def sample(self, times_ns: IntArray, mode: str) -> ModelSeries:
         """Return the robot at `times_ns` (n,), still without its base."""
         samples = self.joints.sample(self._names, times_ns, mode, self._turns)
-        count = len(times_ns)
-        widths, speeds = (tuple(getattr(joint, name) for joint in self._joints) for name in ("width", "speed"))
-        positions = np.full((count, sum(widths)), np.nan)
-        velocities, efforts = np.full((count, sum(speeds)), np.nan), np.full((count, sum(speeds)), np.nan)
-        ages = np.full((count, len(self._joints)), -1, dtype=np.int64)
-        at = speed = 0
-        if all(joint.width == 1 for joint in self._joints):
-            positions, velocities, efforts, ages = samples
+        names, widths, speeds = (
+            tuple(getattr(item, key) for item in self._joints) for key in ("name", "width", "speed")
+        )
+        series = ModelSeries.unknown(self.robot.name, names, widths, speeds, len(times_ns))
+        if all(width == 1 for width in widths):
+            values: tuple[Array, ...] = samples
         else:
-            for number, joint in enumerate(self._joints):
-                where, speed_where = slice(at, at + joint.width), slice(speed, speed + joint.speed)
-                self._joint(
-                    joint, samples, times_ns, mode, positions[:, where], velocities[:, speed_where], ages[:, number]
-                )
+            for number, (joint, (_, where, rates)) in enumerate(zip(self._joints, series.spans, strict=True)):
+                into = series.positions[:, where], series.velocities[:, rates], series.joint_age_ns[:, number]
+                self._joint(joint, samples, times_ns, mode, *into)
                 if joint.speed == len(joint.inputs):
-                    efforts[:, speed_where] = samples.effort[:, joint.inputs]
-                at, speed = where.stop, speed_where.stop
-        positions, velocities, ages = self._fill_mimics(positions, velocities, ages)
-        series = ModelSeries(
-            self.robot.name,
-            tuple(joint.name for joint in self._joints),
-            widths,
-            speeds,
-            positions,
-            velocities,
-            efforts,
-            ages,
-            np.full(count, ABSENT, dtype=np.int64),
-            np.full((count, 7), np.nan),
-            np.full((count, 6), np.nan),
-            np.full(count, -1, dtype=np.int64),
-            self.lower,
-            self.upper,
-            description=None if self.robot.description is None else str(self.robot.description),
-            semantic=None if self.robot.semantic is None else str(self.robot.semantic),
-            urdf_sha256=self._digest,
+                    series.efforts[:, rates] = samples.effort[:, joint.inputs]
+            values = series.positions, series.velocities, series.efforts, series.joint_age_ns
+        positions, velocities, efforts, ages = values
+        series = self._with_mimics(
+            replace(
+                series,
+                positions=positions,
+                velocities=velocities,
+                efforts=efforts,
+                joint_age_ns=ages,
+                lower=self.lower,
+                upper=self.upper,
+                description=None if self.robot.description is None else str(self.robot.description),
+                semantic=None if self.robot.semantic is None else str(self.robot.semantic),
+                urdf_sha256=self._digest,
+            )
         )
         return series if self._fk is None else with_links(series, self._fk)
 
@@ -217,28 +208,22 @@ class ModelSampler:
             )
             self._problems.warning("out-of-plane", text, self._place)
 
-    def _fill_mimics(
-        self, positions: FloatArray, velocities: FloatArray, ages: IntArray
-    ) -> tuple[FloatArray, FloatArray, IntArray]:
+    def _with_mimics(self, series: ModelSeries) -> ModelSeries:
         """Return the values with those of mimic joints that no message named, as their leaders give them."""
-        column = {joint.name: i for i, joint in enumerate(self._joints)}
-        if any(joint.width != 1 for joint in self._joints):
-            starts = np.cumsum([0, *(joint.width for joint in self._joints)]).tolist()
-            speeds = np.cumsum([0, *(joint.speed for joint in self._joints)]).tolist()
-        else:
-            starts = speeds = list(range(len(self._joints) + 1))
-        for i, joint in enumerate(self._joints):
+        place = {name: (i, where.start, rates.start) for i, (name, where, rates) in enumerate(series.spans)}
+        positions, velocities, ages = series.positions, series.velocities, series.joint_age_ns
+        for joint in self._joints:
             mimic = None if joint.model is None else joint.model.mimic
-            if mimic is None or mimic.joint not in column or joint.width != 1:
+            if mimic is None or mimic.joint not in place or joint.width != 1:
                 continue
-            leader = column[mimic.joint]
-            missing = np.isnan(positions[:, starts[i]])
+            (i, at, rate_at), (leader, leader_at, leader_rate_at) = place[joint.name], place[mimic.joint]
+            missing = np.isnan(positions[:, at])
             if missing.any():
                 positions, velocities, ages = (_own(values) for values in (positions, velocities, ages))
-                positions[missing, starts[i]] = positions[missing, starts[leader]] * mimic.multiplier + mimic.offset
-                velocities[missing, speeds[i]] = velocities[missing, speeds[leader]] * mimic.multiplier
+                positions[missing, at] = positions[missing, leader_at] * mimic.multiplier + mimic.offset
+                velocities[missing, rate_at] = velocities[missing, leader_rate_at] * mimic.multiplier
                 ages[missing, i] = ages[missing, leader]
-        return positions, velocities, ages
+        return replace(series, positions=positions, velocities=velocities, joint_age_ns=ages)
 
 
 def _own(values: Array) -> Array:

@@ -69,6 +69,7 @@ class TopicReader:
         self._parse = _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
+        self._tf_kind = "tf_static" if topic.endswith("tf_static") else "tf"
 
     def take(self, logs: Sequence[int], messages: Sequence[bytes]) -> None:
         """Parse messages, in the order of their coming."""
@@ -130,22 +131,17 @@ class TopicReader:
         if not children:
             return
         parents = tuple(name.lstrip("/") for name in layout.texts["frame_id"])
-        kind = "tf_static" if self.topic.endswith("tf_static") else "tf"
         stamps, poses = layout.stamps_ns(match.rows), layout.doubles(match.rows, "pose")
         stamps = np.where(stamps == 0, logs[:, np.newaxis], stamps)
-        bad = _bad_poses(poses)
+        bad = self._bad_poses(poses, logs, children, "frame ", "transform")
         holes: tuple[str, ...] = ()
         if bad is not None:
             holes, poses = ("holes",), np.where(bad[..., np.newaxis], np.nan, poses)
-            for index in np.flatnonzero(bad.any(axis=0)).tolist():
-                reason = f"frame '{children[index]}': a transform that is not finite or not a rotation"
-                self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
-        key = GroupKey(kind, self.topic, children, parents, holes)
+        key = GroupKey(self._tf_kind, self.topic, children, parents, holes)
         self._columns.append(key, {"log": logs, "stamp": stamps, "pose": poses})
 
     def _single_transforms(self, messages: Sequence[bytes], logs: IntArray) -> IntArray:
         """Add transforms one by one; return which messages (n,) are left to be read otherwise."""
-        kind = "tf_static" if self.topic.endswith("tf_static") else "tf"
         found, left = transform_rows(messages, ros1=self._table.ros1)
         for some in found:
             arrays = {"pose": some.poses[:, np.newaxis]}
@@ -155,7 +151,7 @@ class TopicReader:
             )
             stamps = np.where(stamps == 0, came, stamps)[:, np.newaxis]
             self._columns.append(
-                GroupKey(kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
+                GroupKey(self._tf_kind, self.topic, (child,), (parent,)), {"log": came, "stamp": stamps, **arrays}
             )
         return left
 
@@ -193,14 +189,26 @@ class TopicReader:
         noun: str = "pose",
     ) -> tuple[IntArray, IntArray, dict[str, Array]]:
         """Return the messages whose poses are poses."""
-        bad = _bad_poses(arrays["pose"])
+        bad = self._bad_poses(arrays["pose"], logs, names, what, noun)
         if bad is None:
             return stamps, logs, arrays
+        good = ~bad.any(axis=1)
+        return stamps[good], logs[good], {name: values[good] for name, values in arrays.items()}
+
+    def _bad_poses(
+        self, poses: Array, logs: IntArray, names: tuple[str, ...], what: str, noun: str
+    ) -> BoolArray | None:
+        """Return which poses (n, k, 7) tf2 would refuse, not finite or no unit quaternion; None if there is no such."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
+        good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
+        if good.all() and _all_finite(poses):
+            return None
+        bad = ~(good & np.isfinite(poses).all(axis=-1))
         for index in np.flatnonzero(bad.any(axis=0)).tolist():
             reason = f"{what}'{names[index]}': a {noun} that is not finite or not a rotation"
             self._refusals.add(self.topic, reason, int(logs[bad[:, index]].min()), int(bad[:, index].sum()))
-        good = ~bad.any(axis=1)
-        return stamps[good], logs[good], {name: values[good] for name, values in arrays.items()}
+        return bad
 
     def strings(self, match: Match, logs: IntArray) -> None:
         """Keep texts."""
@@ -230,16 +238,6 @@ def _all_finite(values: Array) -> bool:
     """Tell whether all values are finite, which a finite sum shows quicker than a look at each."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
-
-
-def _bad_poses(poses: Array) -> BoolArray | None:
-    """Return which poses (n, k, 7) tf2 would refuse, not finite or no unit quaternion; None if there is no such."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = np.sqrt(np.einsum("nki,nki->nk", poses[..., 3:], poses[..., 3:]))
-    good: BoolArray = np.abs(norm - 1.0) < QUATERNION_TOLERANCE
-    if good.all() and _all_finite(poses):
-        return None
-    return ~(good & np.isfinite(poses).all(axis=-1))
 
 
 class StampReader:

@@ -28,7 +28,7 @@ from robot_semantics.recording.root_track import find_root, with_roots
 from robot_semantics.recording.series import Series
 from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
 from robot_semantics.state.root_source import RootSource
-from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.usdf.world_state import WORLD
 
 
@@ -130,18 +130,11 @@ class WorldSampler:
         frame = history.index.get(robot.root_frame, -1)
         if frame not in history.edges:
             return _based(model, np.full(count, at), np.full((count, 7), np.nan), unknown, np.full(count, -1))
-        edge = history.edges[frame]
-        local = history.local(frame, times_ns, mode, hold=True)
-        twist = root.sample_twists(edge, times_ns, mode, local.poses, max_gap_ns)
-        parent, pose = np.full(count, at, dtype=np.int64), local.poses.copy()
-        for above in np.unique(local.parent[local.parent >= 0]).tolist():
-            rows, name = np.flatnonzero(local.parent == above), history.frames[above]
-            parent[rows] = self._named(name)
-            if name in self._links and name not in self._roots:
-                # A robot that stands on another one's link: a state knows that one only as a whole.
-                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], None), pose[rows])
-                twist[rows] = np.nan
-        return _based(model, parent, pose, twist, local.age_ns)
+        parent, pose, age, on_link = self._placed(frame, times_ns, None)
+        twist = root.sample_twists(history.edges[frame], times_ns, mode, pose, max_gap_ns)
+        # A robot that stands on another one's link: a state knows that one only as a whole.
+        twist[on_link] = np.nan
+        return _based(model, np.where(parent == ABSENT, at, parent), pose, twist, age)
 
     def _frame(
         self, name: str, times_ns: IntArray, models: tuple[ModelSeries, ...]
@@ -159,21 +152,29 @@ class WorldSampler:
         if history.index.get(name) not in history.edges:
             # The root of frames that are not connected to the world: that it has a place is known, but not which.
             return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
-        local = history.local(history.index[name], times_ns, self.sampling.mode, hold=True)
-        pose = local.poses
-        above = history.edges[history.index[name]].parents
-        if isinstance(above, int) and history.frames[above] not in self._links and local.parent.min() >= 0:
-            # Nearly every frame: one parent throughout, which is no robot.
-            parent[:] = self._index[history.frames[above]]
-            return parent, pose, local.age_ns
-        for above in np.unique(local.parent[local.parent >= 0]).tolist():
-            rows = np.flatnonzero(local.parent == above)
-            frame = history.frames[above]
-            parent[rows] = self._named(frame)
-            if frame in self._links and frame not in self._roots:
-                model = _rows(models[self._links[frame]], rows)
-                pose[rows] = compose_poses(self._below_root(frame, times_ns[rows], model), pose[rows])
-        return parent, pose, local.age_ns
+        return self._placed(history.index[name], times_ns, models)[:3]
+
+    def _placed(
+        self, frame: int, times_ns: IntArray, models: tuple[ModelSeries, ...] | None
+    ) -> tuple[IntArray, FloatArray, IntArray, BoolArray]:
+        """Return the parent (n,), pose (n, 7) and age (n,) of a frame that has an edge, and where it is on a link.
+
+        On a link that is no root it is placed in the robot's model, by tf or by the joints of `models`.
+        """
+        history, edge = self.history, self.history.edges[frame]
+        local = history.local(frame, times_ns, self.sampling.mode, hold=True)
+        parent, pose = np.full(len(times_ns), ABSENT, dtype=np.int64), local.poses
+        on_link = np.zeros(len(times_ns), dtype=bool)
+        for above in [edge.parents] if isinstance(edge.parents, int) else np.unique(local.parent).tolist():
+            rows, name = local.parent == above, history.frames[above]
+            if above < 0 or not rows.any():
+                continue
+            parent[rows] = self._named(name)
+            if name in self._links and name not in self._roots:
+                model = None if models is None else _rows(models[self._links[name]], rows)
+                pose, on_link = pose.copy(), on_link | rows
+                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], model), pose[rows])
+        return parent, pose, local.age_ns, on_link
 
     def _named(self, frame: str) -> int:
         """Return the index of what a frame is called in a state: a link's frame is its model."""
@@ -294,5 +295,5 @@ def _based(model: ModelSeries, parent: IntArray, pose: FloatArray, twist: FloatA
     return replace(model, parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
 
 
-def _rows(model: ModelSeries, rows: IntArray) -> ModelSeries:
+def _rows(model: ModelSeries, rows: BoolArray) -> ModelSeries:
     return replace(model, positions=model.positions[rows], velocities=model.velocities[rows])

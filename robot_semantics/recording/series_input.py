@@ -231,44 +231,25 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
             widths[joint.name] = (max(before[0], len(joint.positions or ())), max(before[1], speed))
     # A joint of which only positions are stated moves in as many ways, a quaternion's one redundant number aside.
     widths = {joint: (width, speed or min(width, 6)) for joint, (width, speed) in widths.items()}
-    at = dict(zip(widths, np.cumsum([0, *(w for w, _ in widths.values())]).tolist(), strict=False))
-    speed_at = dict(zip(widths, np.cumsum([0, *(s for _, s in widths.values())]).tolist(), strict=False))
-    count, size, speeds = len(states), sum(w for w, _ in widths.values()), sum(s for _, s in widths.values())
-    positions = np.full((count, size), np.nan)
-    velocities, efforts = np.full((count, speeds), np.nan), np.full((count, speeds), np.nan)
-    ages = np.full((count, len(widths)), -1, dtype=np.int64)
-    parent, pose, twist = np.full(count, ABSENT), np.full((count, 7), np.nan), np.full((count, 6), np.nan)
-    order = {joint: i for i, joint in enumerate(widths)}
+    numbers, rates_of = zip(*widths.values(), strict=True) if widths else ((), ())
+    series = ModelSeries.unknown(name, tuple(widths), numbers, rates_of, len(states))
+    places = {joint: (i, where.start, rates.start) for i, (joint, where, rates) in enumerate(series.spans)}
     for i, model in enumerate(mine):
         if model is None:
             continue
-        parent[i], pose[i] = names.get(model.parent, ABSENT), xyz_quat_of(model.pose)
+        series.parent[i], series.pose[i] = names.get(model.parent, ABSENT), xyz_quat_of(model.pose)
         if model.twist is not None:
-            twist[i] = model.twist
+            series.twist[i] = model.twist
         for joint in model.joints:
-            for row, values, start in (
-                (positions[i], joint.positions, at[joint.name]),
-                (velocities[i], joint.velocities, speed_at[joint.name]),
-                (efforts[i], joint.torques, speed_at[joint.name]),
+            number, at, rate_at = places[joint.name]
+            for array, values, start in (
+                (series.positions, joint.positions, at),
+                (series.velocities, joint.velocities, rate_at),
+                (series.efforts, joint.torques, rate_at),
             ):
                 if values is not None:
-                    row[start : start + len(values)] = values
+                    array[i, start : start + len(values)] = values
             if joint.positions is not None:
-                ages[i, order[joint.name]] = 0
-    unlimited = np.full(size, np.inf)
-    return ModelSeries(
-        name,
-        tuple(widths),
-        tuple(width for width, _ in widths.values()),
-        tuple(speed for _, speed in widths.values()),
-        positions,
-        velocities,
-        efforts,
-        ages,
-        parent.astype(np.int64),
-        pose,
-        twist,
-        np.where(np.isnan(pose[:, 0]), -1, 0),
-        -unlimited,
-        unlimited,
-    )
+                series.joint_age_ns[i, number] = 0
+    series.base_age_ns[~np.isnan(series.pose[:, 0])] = 0
+    return series

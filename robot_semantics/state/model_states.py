@@ -85,6 +85,29 @@ class ModelSeries:
     semantic: str | None = None
     urdf_sha256: str | None = None
 
+    @classmethod
+    def unknown(
+        cls, name: str, joints: Sequence[str], widths: Sequence[int], speeds: Sequence[int], count: int
+    ) -> ModelSeries:
+        """Return a model of which nothing is known at `count` times, with arrays that may be written into."""
+        size = sum(widths)
+        return cls(
+            name,
+            tuple(joints),
+            tuple(widths),
+            tuple(speeds),
+            positions=np.full((count, size), np.nan),
+            velocities=np.full((count, sum(speeds)), np.nan),
+            efforts=np.full((count, sum(speeds)), np.nan),
+            joint_age_ns=np.full((count, len(joints)), -1, dtype=np.int64),
+            parent=np.full(count, ABSENT, dtype=np.int64),
+            pose=np.full((count, 7), np.nan),
+            twist=np.full((count, 6), np.nan),
+            base_age_ns=np.full(count, -1, dtype=np.int64),
+            lower=np.full(size, -np.inf),
+            upper=np.full(size, np.inf),
+        )
+
     @cached_property
     def spans(self) -> tuple[tuple[str, slice, slice], ...]:
         """Each joint's name, and where its positions and its velocities are."""
@@ -162,21 +185,15 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
 
     places = [space.joint_positions[joint.name] for joint, _ in own]
     rates = [space.joint_velocities[joint.name] for joint, _ in own]
-    return ModelSeries(
-        sample.name,
-        tuple(joint.name for joint, _ in own),
-        tuple(joint.position_count for joint, _ in own),
-        tuple(joint.velocity_count for joint, _ in own),
-        rows(positions, places),
-        rows(sample.velocities, rates),
-        rows(sample.efforts, rates),
-        np.array([ages], dtype=np.int64).reshape(1, len(own)),
-        np.array([ABSENT], dtype=np.int64),
-        np.full((1, 7), np.nan),
-        np.full((1, 6), np.nan),
-        np.array([-1], dtype=np.int64),
-        rows(space.lower, places)[0],
-        rows(space.upper, places)[0],
+    widths, speeds = [joint.position_count for joint, _ in own], [joint.velocity_count for joint, _ in own]
+    return replace(
+        ModelSeries.unknown(sample.name, [joint.name for joint, _ in own], widths, speeds, 1),
+        positions=rows(positions, places),
+        velocities=rows(sample.velocities, rates),
+        efforts=rows(sample.efforts, rates),
+        joint_age_ns=np.array([ages], dtype=np.int64).reshape(1, len(own)),
+        lower=rows(space.lower, places)[0],
+        upper=rows(space.upper, places)[0],
         urdf_sha256=model_digest(sample.model),
     )
 
