@@ -102,8 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     """Export every bag by itself; 0 all done, 1 some have problems or failed."""
+    from robot_semantics.recording.export import FORMATS
     from robot_semantics.recording.fleet import INDEX, export_each, find_bags
-    from robot_semantics.recording.outputs import FORMATS
     from robot_semantics.recording.parallel import choose_workers
 
     if request.out is None or request.dry_run:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
@@ -25,13 +25,7 @@ from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
 from robot_semantics.recording.gaps import GapSummary, count_gaps, report_gaps
-from robot_semantics.recording.outputs import (
-    FORMATS,
-    SUFFIXES,
-    Job,
-    Output,
-    UsdfFile,
-)
+from robot_semantics.recording.outputs import Csv, Job, JsonLines, Npz, Output, UsdfFile, UsdfFolder
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.recording import Recording, read_recording
 from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
@@ -47,6 +41,41 @@ from robot_semantics.transforms.arrays import IntArray
 
 BLOCK_BYTES = 8 * 2**20
 """About how much the numbers of a block may take."""
+
+
+def _parquet(job: Job) -> Output:
+    from robot_semantics.recording.parquet import Parquet
+
+    return Parquet(job)
+
+
+class Format(NamedTuple):
+    """A format that an export may have.
+
+    Attributes:
+        output: what writes it.
+        suffixes: the endings of its files.
+        block_states: how many states are sampled, and if they become text rendered, at once.
+        with_texts: whether the robots' descriptions are in it or beside it.
+    """
+
+    output: Callable[[Job], Output]
+    suffixes: tuple[str, ...]
+    block_states: int
+    with_texts: bool = False
+
+
+FORMATS: Mapping[str, Format] = {
+    "usdf": Format(UsdfFolder, (".usdf", ".xml"), 64, with_texts=True),
+    "jsonl": Format(JsonLines, (".jsonl",), 256),
+    "npz": Format(Npz, (".npz",), 4096, with_texts=True),
+    "csv": Format(Csv, (".csv",), 256),
+    "parquet": Format(_parquet, (".parquet",), 4096, with_texts=True),
+}
+"""What `export` writes; a new format is a line here."""
+
+
+SUFFIXES = {ending: name for name, entry in FORMATS.items() for ending in entry.suffixes}
 
 
 class Progress(Protocol):

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -179,41 +179,6 @@ class Npz(Output):
                 _write_array(archive, name, array)
             for name, columns in self._columns.items():
                 _write_array(archive, name, columns.finish()[_NPZ]["rows"])
-
-
-def _parquet(job: Job) -> Output:
-    from robot_semantics.recording.parquet import Parquet
-
-    return Parquet(job)
-
-
-class Format(NamedTuple):
-    """A format that an export may have.
-
-    Attributes:
-        output: what writes it.
-        suffixes: the endings of its files.
-        block_states: how many states are sampled, and if they become text rendered, at once.
-        with_texts: whether the robots' descriptions are in it or beside it.
-    """
-
-    output: Callable[[Job], Output]
-    suffixes: tuple[str, ...]
-    block_states: int
-    with_texts: bool = False
-
-
-FORMATS: Mapping[str, Format] = {
-    "usdf": Format(UsdfFolder, (".usdf", ".xml"), 64, with_texts=True),
-    "jsonl": Format(JsonLines, (".jsonl",), 256),
-    "npz": Format(Npz, (".npz",), 4096, with_texts=True),
-    "csv": Format(Csv, (".csv",), 256),
-    "parquet": Format(_parquet, (".parquet",), 4096, with_texts=True),
-}
-"""What `export` writes; a new format is a line here."""
-
-
-SUFFIXES = {ending: name for name, entry in FORMATS.items() for ending in entry.suffixes}
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
