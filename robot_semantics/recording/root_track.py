@@ -27,7 +27,7 @@ from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.timeline import Timeline
 from robot_semantics.state.root_motion import pose_of, twist_of
-from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
+from robot_semantics.state.samples import RootCandidate, RootChoice, RootSource, choose_root
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 

@@ -27,7 +27,7 @@ from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.root_track import find_root, with_roots
 from robot_semantics.recording.series import Series
 from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
-from robot_semantics.state.root_source import RootSource
+from robot_semantics.state.samples import RootSource
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.usdf.world_state import WORLD
 

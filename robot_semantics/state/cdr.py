@@ -15,7 +15,8 @@ Anything else raises `CdrError`, and the caller takes the typed path.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,6 +163,26 @@ class JointStateRepeater:
         velocity, end = _doubles(data, self.at + 8 * count)
         effort, _ = _doubles(data, end)
         return JointStateData(stamp_ns, self._names, position, velocity, effort, data, self.at)
+
+
+def transform_children(data: bytes) -> Iterator[str]:
+    """Yield the child frames of a TFMessage; those before a fault, if it has one."""
+    with suppress(struct.error, UnicodeDecodeError, CdrError):
+        (count,) = _uint32(data, BODY)
+        at = BODY + 4
+        for _ in range(min(count, len(data))):
+            _, at = _string(data, _align(at, 4) + 8)
+            frame, at = _string(data, _align(at, 4))
+            yield frame
+            at = _align(at, 8) + 56
+
+
+def odometry_child(data: bytes) -> str:
+    """Return the child frame of an Odometry; empty where the bytes are something else."""
+    with suppress(struct.error, UnicodeDecodeError, CdrError):
+        _, at = _string(data, AFTER_STAMP)
+        return _string(data, _align(at, 4))[0].removeprefix("/")
+    return ""
 
 
 def _read_layout(data: bytes) -> _Layout:

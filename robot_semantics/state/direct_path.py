@@ -26,8 +26,7 @@ from robot_semantics.state.cdr import (
 )
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan
-from robot_semantics.state.schedule import SenderJoints
-from robot_semantics.state.time_order import NEVER_NS, TimeOrder
+from robot_semantics.state.schedule import NEVER_NS, SenderJoints, TimeOrder
 
 _TOP, _NEGATIVE_TOP = 0x7F, 0xFF
 """The most significant byte of infinity and NaN, and of numbers above 2**1009, which are no positions either."""

@@ -5,18 +5,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is wrong with the joint values of one robot: silent joints and positions outside the limits."""
+"""How one robot is doing: what has come and gone, what was refused, silent joints, positions outside the limits."""
 
 from __future__ import annotations
 
+import time
+from collections import Counter, deque
 from collections.abc import Callable
 
 import numpy as np
 
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.throttle import Throttle
+from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import RunningRobot
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
-from robot_semantics.state.time_order import NEVER_NS
 
 _BEYOND = 1e-6
 """How far outside its limits a position may be, for rounding and calibration [rad or m]."""
@@ -106,3 +110,55 @@ class Health:
                     allowed = f"{broken.what} {broken.lower:.6g} to {broken.upper:.6g}"
                     self._report(f"'{name}' is at {position:.6g}, outside its {allowed}")
         self._reported_beyond &= set(self.beyond)
+
+
+class Traffic:
+    """Counters of one robot since the start.
+
+    Attributes:
+        received: joint-state messages that came in, refused ones included.
+        refused_joint_states: how many of them were refused.
+        transforms: transforms sent on /tf.
+        refused: refused messages of any topic by reason.
+        last_errors: the newest sentences of the log, newest first.
+
+    """
+
+    __slots__ = ("last_errors", "received", "refused", "refused_joint_states", "transforms")
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.refused_joint_states = 0
+        self.transforms = 0
+        self.refused: Counter[Reason] = Counter()
+        self.last_errors: deque[str] = deque(maxlen=10)
+
+    @property
+    def used(self) -> int:
+        """Joint-state messages that were taken over."""
+        return self.received - self.refused_joint_states
+
+
+class RefusalLog:
+    """Counts refused messages and logs each kind seldom."""
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        log: Callable[[str], None],
+        publishers: Callable[[str], list[str]],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`publishers` gives the names of the nodes that publish on a topic."""
+        self._traffic, self._log, self._publishers = traffic, log, publishers
+        self._throttle = Throttle(clock=clock)
+
+    def add(self, topic: str, refusal: Refusal) -> None:
+        """Count one refused message and, if it is time, log it with the names of its possible senders."""
+        self._traffic.refused[refusal.reason] += 1
+        sentence = self._throttle.admitted((topic, refusal.reason), refusal.message)
+        if sentence is not None:
+            self._log(f"refused a message on {topic} from {self._senders(topic)}: {sentence}")
+
+    def _senders(self, topic: str) -> str:
+        return " or ".join(sorted(set(self._publishers(topic)))) or "a publisher that has gone"

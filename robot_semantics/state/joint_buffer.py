@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The newest known values of one robot's joints, with the time of each."""
+"""The newest known values of one robot's joints, with the time of each; before the first one the default positions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,35 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData, JointStateRepeater
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal
-from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms.arrays import FloatArray, IntArray
+
+
+def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
+    """Return (n,) positions, or None for the choice `none`, which leaves such joints unpublished.
+
+    `zero` is zero or the middle of bounds that exclude it, `mid` the middle of the bounds where both exist,
+    ``GROUP/STATE`` a named state over zero.
+
+    Raises:
+        UnknownNameError: the SRDF has no such group or state.
+
+    """
+    if choice == "none":
+        return None
+    positions = np.array(space.neutral(), np.float64)
+    if choice == "mid":
+        bounded = np.isfinite(space.lower) & np.isfinite(space.upper)
+        for joint in model.joints:
+            if joint.position_count > 1:
+                bounded[space.joint_positions[joint.name]] = False
+        positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
+    elif choice != "zero":
+        group, _, state = choice.partition("/")
+        for name, values in model.semantics.state(group, state).joints.items():
+            positions[space.joint_positions[name]] = values
+    return np.asarray(space.with_mimics(positions), np.float64)
+
 
 _SMALLEST_QUATERNION = 1e-6
 

@@ -32,10 +32,17 @@ from robot_semantics.state.model_states import (
     with_links,
 )
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.state.root_source import RootCandidate, RootChoice, RootSource, choose_root
-from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.state.samples import (
+    RobotSample,
+    RootCandidate,
+    RootChoice,
+    RootSource,
+    RootStatement,
+    WorldSample,
+    choose_root,
+)
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
-from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ValueAge
 from robot_semantics.usdf.frames import carried

@@ -21,7 +21,7 @@ import numpy as np
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.state.samples import RobotSample
-from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.transforms import quat_from_rpy, rpy_from_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 from robot_semantics.usdf.identity import model_digest

@@ -19,20 +19,17 @@ from robot_semantics.base.recent import Recent
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData
-from robot_semantics.state.default_positions import default_positions
 from robot_semantics.state.direct_path import DirectPath
-from robot_semantics.state.joint_buffer import JointBuffer
+from robot_semantics.state.joint_buffer import JointBuffer, default_positions
 from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal, wrong_length
-from robot_semantics.state.robot_frames import RobotFrames
+from robot_semantics.state.robot_frames import RobotFrames, TransformBlock, TransformRows
 from robot_semantics.state.root_motion import joint_motion
-from robot_semantics.state.schedule import Schedule
+from robot_semantics.state.schedule import NEVER_NS, Schedule, TimeOrder
 from robot_semantics.state.senders import Sender, Senders
 from robot_semantics.state.settings import Invalid, RobotSettings, Source
-from robot_semantics.state.time_order import NEVER_NS, Order, TimeOrder
-from robot_semantics.state.transform_block import TransformBlock, TransformBlocks, TransformRows
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-_MAX_PATHS = 8
+_MAX_PATHS, _MAX_BLOCKS = 8, 64
 _MAX_DIRECT_BYTES = 250_000
 """Longer messages go the general way: the direct one keeps two copies of each kind."""
 _LOST_M, _LOST_RAD = 1e-3, 1e-3
@@ -83,7 +80,7 @@ class RunningRobot(RobotFrames):
             [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
         )
         self._all = np.ones(len(self.moving), np.bool_)
-        self._blocks = TransformBlocks(self._make_block)
+        self._blocks: Recent[bytes, TransformBlock] = Recent(_MAX_BLOCKS)
         self._whole = self._make_block(self._all)
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
@@ -101,6 +98,17 @@ class RunningRobot(RobotFrames):
             yaw = self.settings.virtual_joint(root.name).pose[5]
             pose = np.array([pose[0], pose[1], yaw])
         self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
+
+    def _block(self, chosen: BoolArray) -> TransformBlock:
+        """Return the transforms of the moving joints that `chosen`, (m,) bool, names; kept for the next time."""
+        if chosen.all():
+            return self._whole
+        key = chosen.tobytes()
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._make_block(chosen)
+            self._blocks.put(key, block)
+        return block
 
     def _make_block(self, chosen: BoolArray) -> TransformBlock:
         joints = self._indices(chosen)
@@ -269,7 +277,7 @@ class RunningRobot(RobotFrames):
         then_ns = now_ns - self.settings.complete_after_ns
         if self.heard or then_ns <= 0 or not able.any():
             return ()
-        block = self._whole if able.all() else self._blocks.get(able)
+        block = self._block(able)
         self.sent = len(block)
         return (block.message(then_ns, self.buffer.positions),)
 
@@ -296,7 +304,7 @@ class RunningRobot(RobotFrames):
         due = self._schedule.due(joints, stamp_ns)
         if not due.any():
             return ()
-        block = self._whole if due.all() else self._blocks.get(due)
+        block = self._block(due)
         self.sent += len(block)
         return (block.message(stamp_ns, self.buffer.positions),)
 
@@ -311,7 +319,7 @@ class RunningRobot(RobotFrames):
         if self.settings.ignore_timestamp:
             return None
         back = (order.last_ns - stamp_ns) / 1e9
-        if order.look(stamp_ns) is Order.LATE:
+        if order.is_late(stamp_ns):
             return Refusal(
                 Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{shown(joint)}'"
             )

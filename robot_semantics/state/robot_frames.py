@@ -5,19 +5,55 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The TF frames of one robot: their names, and the transforms that do not change."""
+"""The TF frames of one robot: their names, the transforms that do not change, and those of a configuration."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_semantics.kinematics.in_place import InPlaceTransforms
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.cdr import TransformMessage
 from robot_semantics.state.settings import RobotSettings, Source
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
+
+Frames = Sequence[tuple[str, str]]
+
+
+class TransformRows(NamedTuple):
+    """Transforms of one time: `values` is (n, 7), x y z [m] and quaternion x y z w of each child in its frame."""
+
+    frames: Frames
+    values: FloatArray
+    stamp_ns: int
+
+
+class TransformBlock:
+    """The transforms of some joints of a robot, always in the same order and under the same frame names."""
+
+    def __init__(self, model: RobotModel, joints: Sequence[int], frames: Frames, *, raw: bool) -> None:
+        self.frames = tuple(frames)
+        self._raw = TransformMessage(self.frames) if raw else None
+        if self._raw is None:
+            self._transforms = InPlaceTransforms(model, joints)
+        else:
+            self._transforms = InPlaceTransforms(
+                model, joints, self._raw.slots, self._raw.places, self._raw.staging_array
+            )
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def message(self, stamp_ns: int, positions: FloatArray) -> bytes | TransformRows:
+        """Return the transforms of a configuration: as a message's CDR bytes, or as rows where these are not wanted."""
+        values = self._transforms.update(positions)
+        if self._raw is not None:
+            return self._raw.write(stamp_ns)
+        return TransformRows(self.frames, values.reshape(-1, 7).copy(), stamp_ns)
 
 
 class StaticTransform(NamedTuple):

@@ -5,14 +5,52 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which joints' transforms are due, by when each was last published."""
+"""When: whether the stamps of a sender go forward, and which joints' transforms are due."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms.arrays import BoolArray, IntArray
+
+NEVER_NS = -(1 << 62)
+"""Stamp of what has not happened yet; differences to it do not overflow 64 bits."""
+
+
+class TimeOrder:
+    """Watches the stamps of one sender.
+
+    A stamp before the last one is late. Two late ones that are in order among themselves mean that the sender's clock
+    has been set back, as when a recording starts anew: from there it goes on.
+
+    Attributes:
+        last_ns: stamp of the newest message in order, `NEVER_NS` before the first.
+        suspect_ns: stamp of the last late message, if none in order has come since.
+
+    """
+
+    __slots__ = ("last_ns", "suspect_ns")
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Take the next stamp for the first."""
+        self.last_ns = NEVER_NS
+        self.suspect_ns: int | None = None
+
+    def is_late(self, stamp_ns: int) -> bool:
+        """Tell of a stamp before the last one whether its message is late, or the sender's clock has been set back."""
+        if self.suspect_ns is not None and stamp_ns >= self.suspect_ns:
+            return False
+        self.suspect_ns = stamp_ns
+        return True
+
+    def accept(self, stamp_ns: int) -> None:
+        """Make a stamp the newest."""
+        self.last_ns = stamp_ns
+        self.suspect_ns = None
+
 
 _FAR_NS = 1 << 62
 

@@ -17,8 +17,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.direct_path import DirectPath
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Refusal, make_plan
-from robot_semantics.state.schedule import Schedule, SenderJoints
-from robot_semantics.state.time_order import TimeOrder
+from robot_semantics.state.schedule import Schedule, SenderJoints, TimeOrder
 
 _MAX_SOURCES = 64
 _MAX_NAMES = 2_000_000

@@ -27,8 +27,8 @@ from robot_semantics.ros.tools.live_view import LiveRobots
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.robot import RunningRobot
+from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
-from robot_semantics.state.transform_block import TransformRows
 
 pytestmark = pytest.mark.ros
 

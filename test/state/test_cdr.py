@@ -22,9 +22,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.messages.raw import child_frames
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
-from robot_semantics.state.cdr import CdrError, JointStateReader, TransformMessage
+from robot_semantics.state.cdr import CdrError, JointStateReader, TransformMessage, transform_children
 
 
 def random_name(rng: random.Random) -> str:
@@ -112,7 +111,7 @@ def test_transforms_are_written_as_rclpy_reads_them() -> None:
             assert (item.header.stamp.sec, item.header.stamp.nanosec) == (1_234_567_890, 987_654_321)
             where, q = item.transform.translation, item.transform.rotation
             assert [where.x, where.y, where.z, q.x, q.y, q.z, q.w] == row.tolist()
-        assert list(child_frames(raw)) == [child for _, child in frames]
+        assert list(transform_children(raw)) == [child for _, child in frames]
         checked += len(frames)
     assert checked > 500
 
@@ -120,9 +119,9 @@ def test_transforms_are_written_as_rclpy_reads_them() -> None:
 def test_child_frames_of_broken_messages_are_those_before_the_fault() -> None:
     message = TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "b", "c")])
     data = serialize_message(message)
-    assert list(child_frames(data[:100])) == ["a"]
-    assert list(child_frames(b"")) == []
-    assert list(child_frames(b"\x00\x01\x00\x00" + struct.pack("<I", 7))) == []
+    assert list(transform_children(data[:100])) == ["a"]
+    assert list(transform_children(b"")) == []
+    assert list(transform_children(b"\x00\x01\x00\x00" + struct.pack("<I", 7))) == []
 
 
 def test_the_start_up_check_agrees_with_this_middleware() -> None:

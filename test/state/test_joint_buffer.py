@@ -21,7 +21,7 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
-from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.state.schedule import NEVER_NS
 
 FloatArray = npt.NDArray[np.float64]
 

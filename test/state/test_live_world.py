@@ -18,10 +18,9 @@ from scipy.spatial.transform import Rotation
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.state.live_world import HeardTransform, LiveWorld, StaleStateError, live_world
-from robot_semantics.state.root_source import RootCandidate, RootSource
-from robot_semantics.state.samples import RobotSample, RootStatement, WorldSample
+from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
-from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.world_state import WORLD

@@ -5,24 +5,42 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The messages of rclpy, filled the one way that `convert.messages` has, and read back into plain rows."""
+"""The messages of rclpy: filled the one way that `convert.messages` has, and read back from bytes and into rows."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench
 from geometry_msgs.msg import Pose as PoseMessage
+from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.convert.messages import MessageMaker
+from robot_semantics.state.cdr import CdrError
 from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms import matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.world_state import Pose, Vec6
+
+
+def deserialized(data: bytes, kind: Any) -> Any:
+    """Return the message of the type `kind` that the bytes hold, as the middleware reads them.
+
+    Raises:
+        CdrError: they hold none.
+    """
+    try:
+        return deserialize_message(data, kind)
+    except Exception as error:
+        # What a middleware raises is its own affair.
+        raise CdrError(f"{len(data)} bytes are no {kind.__name__}: {error}") from error
+
 
 _TYPES = (
     *(Time, Point, PoseMessage, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench),

@@ -28,6 +28,8 @@ from robot_semantics.kinematics.observe import JointObserver
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.ros.messages.maker import MAKER, matrix_of, row_of_twist, row_of_wrench
+from robot_semantics.simulation.world_spec import ModelSpec
+from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.joint_values import joint_values, stated_velocities
@@ -184,3 +186,31 @@ def _beside_joints(state: ModelState, *, pose: bool = False) -> list[str]:
     if state.description is not None or state.semantic is not None or state.urdf_sha256 is not None:
         lost.append("which robot it is (rs:description, rs:semantic, rs:hash)")
     return lost
+
+
+def joint_state_message(spec: ModelSpec, model: ModelState) -> JointStateMessage:
+    """Return the joint states of one model; a planar or floating joint's values stand under MoveIt's variable names."""
+    names: list[str] = []
+    positions: list[float] = []
+    velocities: list[float] = []
+    efforts: list[float] = []
+    for joint in model.joints:
+        names += spec.robot.joint(joint.name).variable_names
+        positions += joint.positions or ()
+        velocities += joint.velocities or ()
+        efforts += joint.torques or ()
+    if len(velocities) != len(positions):
+        # A floating joint has six rates for seven variables; this message has no place for them.
+        velocities, efforts = [], []
+    return JointStateMessage(name=names, position=positions, velocity=velocities, effort=efforts)
+
+
+def base_state_message(spec: ModelSpec, model: ModelState) -> MultiDOFJointStateMessage:
+    """Return the root joint's state of one model: pose in, and twist relative to, the parent, in the parent's axes."""
+    message = MultiDOFJointStateMessage(joint_names=[spec.root_joint.name])
+    message.header.frame_id = model.parent
+    if model.pose is not None:
+        message.transforms = [MAKER.transform(xyz_quat_of(model.pose))]
+    if model.twist is not None:
+        message.twist = [MAKER.twist(model.twist)]
+    return message

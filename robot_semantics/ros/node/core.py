@@ -9,25 +9,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
-from rclpy.clock import JumpHandle, JumpThreshold, TimeJump
+from rclpy.clock import JumpThreshold, TimeJump
 from rclpy.duration import Duration
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.checked_node import declare, unknown_overrides
-from robot_semantics.ros.node.destroyable import Destroyable
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
-from robot_semantics.ros.node.outputs import Outputs
+from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
 from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.ros.node.unmoved_robots import UnmovedRobots
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from robot_semantics.ros.node.services import Services
 
 INTERFACES = "robot_semantics_interfaces"
-AnyEntity = TypeVar("AnyEntity", bound=Destroyable)
 
 
 class Core:
@@ -50,8 +47,7 @@ class Core:
     def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self.robots = Robots(node)
-        self._parts: list[Destroyable] = []
-        self._jumps: JumpHandle | None = None
+        self._closing = ExitStack()
         self._unknown: set[str] = set()
 
     def configure(self) -> None:
@@ -63,12 +59,13 @@ class Core:
         """
         node, robots = self._node, self.robots
         table = parameters.node_table(node.overrides)
-        robots.settings = settings = parameters.node_settings(declare(node, table))
+        robots.settings = settings = parameters.node_settings(node.declare_table(table))
         raw = settings.raw_messages and raw_transforms_agree()
         if settings.raw_messages and not raw:
             node.get_logger().warning(
                 "this middleware's messages are not laid out as CDR: raw messages are switched off"
             )
+        node.keep_entities()
         try:
             self._make_robots(raw)
             self._make_parts(raw)
@@ -100,17 +97,14 @@ class Core:
         """Forget the robots, stop all threads and take the topics away; parameters stay declared."""
         if self.robots.active:
             self.deactivate()
-        if self._jumps is not None:
-            self._jumps.unregister()
-            self._jumps = None
-        for part in (*self._parts, *self.robots.served):
-            part.destroy()
-        self._parts, self.robots.served = [], []
+        self._closing.close()
+        self._node.destroy_entities()
+        self.robots.served = []
         self.robots.state = "unconfigured"
 
     def _make_robots(self, raw: bool) -> None:
         node, robots = self._node, self.robots
-        shared = declare(node, parameters.ROBOT) if robots.settings.models else None
+        shared = node.declare_table(parameters.ROBOT) if robots.settings.models else None
         robots.served = []
         for prefix in robots.settings.models or ("",):
             served = ServedRobot(node, prefix, raw, shared, self._on_description)
@@ -121,19 +115,20 @@ class Core:
 
     def _make_parts(self, raw: bool) -> None:
         node, robots = self._node, self.robots
-        checks = self._keep(PeriodicChecks(node))
-        self._outputs = outputs = self._keep(Outputs(node))
-        self._frames = frames = self._keep(WorldFrames(node, self._sent_frames, checks))
+        checks, closing = PeriodicChecks(node), self._closing
+        self._outputs = outputs = Outputs(node)
+        self._frames = frames = WorldFrames(node, self._sent_frames, checks)
+        closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
-        self._unmoved = unmoved = self._keep(UnmovedRobots(robots, outputs))
+        self._unmoved = unmoved = UnmovedRobots(robots, outputs)
         states = RobotStates(robots, inputs, outputs, frames, unmoved)
-        self._live = self._keep(LiveParameters(robots, self._replace, self._read_settings))
-        self._monitor = self._keep(Monitor(robots, inputs, outputs, checks))
+        self._live = LiveParameters(robots, self._replace, self._read_settings)
+        closing.callback(self._live.stop)
+        self._monitor = Monitor(robots, inputs, outputs, checks)
         self._services = self._make_services(states)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
-        self._jumps = node.get_clock().create_jump_callback(
-            jump, post_callback=node.guarded(self._on_clock_jump, "clock")
-        )
+        jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))
+        closing.callback(jumps.unregister)
 
     def _make_services(self, states: RobotStates) -> Services | None:
         """Offer what answers by our own interfaces; without their package the node says so, and does the rest."""
@@ -147,12 +142,7 @@ class Core:
                 " no services, actions and snapshots; build it in the workspace beside this package, and source it"
             )
             return None
-        return self._keep(Services(self.robots, states, self._frames, self._monitor))
-
-    def _keep(self, part: AnyEntity) -> AnyEntity:
-        """Remember to take a part away, before those that it was made with."""
-        self._parts.insert(0, part)
-        return part
+        return Services(self.robots, states, self._frames, self._monitor, self._closing)
 
     def _replace(
         self, served: ServedRobot, description: Description, robot: RunningRobot, changed: dict[str, Any]
@@ -174,7 +164,7 @@ class Core:
     def _warn_of_unknown(self) -> None:
         """Say once of each parameter that was given and means nothing here."""
         waiting = any(served.robot is None for served in self.robots.served)
-        for name, sentence in unknown_overrides(self._node, waiting).items():
+        for name, sentence in self._node.unknown_overrides(waiting).items():
             if name not in self._unknown:
                 self._unknown.add(name)
                 self._node.get_logger().warning(sentence)
@@ -185,7 +175,7 @@ class Core:
         values = {parameter.name: self._node.get_parameter(parameter.name).value for parameter in table}
         self.robots.settings = settings = parameters.node_settings(values)
         if self._services is not None:
-            self._services.set_rate(settings.world_state_frequency_hz)
+            self._services.world.set_rate(settings.world_state_frequency_hz)
         self._monitor.set_period(settings.diagnostics_period_s)
 
     def _on_description(self, served: ServedRobot, text: dict[str, Any]) -> None:

@@ -51,15 +51,8 @@ class GroupServices:
             "list_collision_pairs": (srv.ListCollisionPairs, _list_collision_pairs),
             **GroupStateServices(served, lock, tolerance).table,
         }
-        self._services = [
+        for name, (kind, answer) in table.items():
             served.node.create_service(kind, f"~/{served.topic(name)}", self._of_robot(answer))
-            for name, (kind, answer) in table.items()
-        ]
-
-    def destroy(self) -> None:
-        """Take the services away."""
-        for service in self._services:
-            self._served.node.destroy_service(service)
 
     def _of_robot(self, answer: Answer) -> Callable[[Any, Any], Any]:
         """Return a service callback that answers for the present robot."""

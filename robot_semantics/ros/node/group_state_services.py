@@ -29,7 +29,7 @@ from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.srdf.edit import SrdfText, checked_name
 from robot_semantics.srdf.new import group_state
 from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.time_order import NEVER_NS
+from robot_semantics.state.schedule import NEVER_NS
 
 Answer = Callable[[RunningRobot, Any, Any], None]
 

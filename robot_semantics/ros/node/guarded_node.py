@@ -5,25 +5,28 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A node that no callback can end: what a service, an action, a timer or a topic raises is answered or logged."""
+"""A node that no callback can end, and that checks its parameters: what one raises is answered or logged."""
 
 from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.names import nearest_names
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.checked_node import CheckedNode
+from robot_semantics.ros.node.parameter_table import Check, Parameter, ParameterError, Values, as_type
 
 Answer = Callable[..., Any]
 
@@ -54,23 +57,49 @@ def guarded(callback: Answer, instead: Answer) -> Answer:
     return call
 
 
-class GuardedNode(CheckedNode):
-    """Guards every callback when it is registered, those of rclpy's own services too.
+class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
+    """Guards every callback when it is registered, those of rclpy's own services too; its parameters are in tables.
 
     A service that fails answers with `success` false, a `message`, and the `nearest` names where one was unknown; an
     action aborts with the same in its result; a change of parameters is refused; of a timer or a topic it is logged.
-    An error that is none of this package's is logged with its traceback.
+    An error that is none of this package's is logged with its traceback. New values of the parameters that
+    `declare_table` declared are checked before rclpy does that, which says less.
     """
 
     def __init__(self, name: str, **options: Any) -> None:
         """Make the node; `options` are rclpy's."""
+        self._checks: dict[str, Check] = {}
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
+        self._kept: list[Any] | None = None
         super().__init__(name, **options)
         for service in self.services:
             # Those that rclpy makes by itself, without `create_service`.
             if not is_guarded(service.callback):
                 service.callback = self._guarded_service(service.callback, service.srv_name)
+
+    def keep_entities(self) -> None:
+        """Remember the topics, services, clients and timers that there are: `destroy_entities` leaves these."""
+        self._kept = [entity for entities, _ in self._entities() for entity in entities]
+
+    def destroy_entities(self) -> None:
+        """Take those away that have come since, but what rclpy has made for /clock; no thread uses them any more."""
+        kept = self._kept
+        if kept is None:
+            return
+        for entities, destroy in self._entities():
+            for entity in entities:
+                if entity not in kept and getattr(entity, "topic_name", "") != "/clock":
+                    destroy(entity)
+
+    def _entities(self) -> list[tuple[list[Any], Callable[[Any], object]]]:
+        return [
+            (list(self.timers), self.destroy_timer),
+            (list(self.services), self.destroy_service),
+            (list(self.clients), self.destroy_client),
+            (list(self.subscriptions), self.destroy_subscription),
+            (list(self.publishers), self.destroy_publisher),
+        ]
 
     def report(self, what: str, error: Exception) -> str:
         """Log an error, each kind seldom: this package's own as a warning, any other with its traceback; return why."""
@@ -171,6 +200,81 @@ class GuardedNode(CheckedNode):
             return refusal
 
         return guarded(callback, refuse)
+
+    # --- parameters
+
+    @property
+    def overrides(self) -> Mapping[str, Any]:
+        """The parameters that were given in a file or an argument; rclpy shows them only by declaring all of them."""
+        given: Mapping[str, RosParameter] = getattr(self, "_parameter_overrides", {})
+        return {name: parameter.value for name, parameter in given.items()}
+
+    def set_parameters(self, parameter_list: list[RosParameter]) -> list[SetParametersResult]:
+        """Set parameters one after the other."""
+        return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
+
+    def set_parameters_atomically(self, parameter_list: list[RosParameter]) -> SetParametersResult:
+        """Set all parameters or none; what a check refuses is logged, too."""
+        try:
+            for parameter in parameter_list:
+                if parameter.name in self._checks:
+                    self._checks[parameter.name](parameter.name, parameter.value)
+        except ParameterError as error:
+            self.get_logger().error(f"parameters are not changed: {error}")
+            return SetParametersResult(successful=False, reason=str(error))
+        return super().set_parameters_atomically([self._in_its_type(parameter) for parameter in parameter_list])
+
+    def _in_its_type(self, given: RosParameter) -> RosParameter:
+        if given.name not in self._checks:
+            return given
+        value = as_type(self.get_parameter(given.name).type_, given.value)
+        return given if value is given.value else RosParameter(given.name, value=value)
+
+    def declare_table(
+        self, table: Iterable[Parameter], prefix: str = "", defaults: Values | None = None
+    ) -> dict[str, Any]:
+        """Declare every parameter of `table` as ``PREFIX.NAME``; return the values by full name, checked.
+
+        The values of `defaults`, by NAME, replace the table's defaults.
+
+        Raises:
+            ParameterError: a given value means nothing.
+
+        """
+        values: dict[str, Any] = {}
+        for parameter in table:
+            name = f"{prefix}.{parameter.name}" if prefix else parameter.name
+            default = (defaults or {}).get(parameter.name, parameter.default)
+            if not self.has_parameter(name):
+                # What was given is checked here first: rclpy would say less, and turn away 20 where 20.0 is meant.
+                value = default
+                if name in self.overrides:
+                    parameter.check(name, self.overrides[name])
+                    value = as_type(RosParameter.Type.from_parameter_value(parameter.default), self.overrides[name])
+                self.declare_parameter(name, value, parameter.descriptor(), ignore_override=True)
+                self._checks[name] = parameter.check
+            value = self.get_parameter(name).value
+            if isinstance(default, list) and value is not None and not isinstance(value, str):
+                value = list(value)
+            parameter.check(name, value)
+            values[name] = value
+        return values
+
+    def unknown_overrides(self, waiting: bool = False) -> dict[str, str]:
+        """Return what to say of each parameter that was given to the node and that it never reads.
+
+        With `waiting` those below ``virtual_joints.`` may yet be declared, once a description names the joint.
+        """
+        given = [name for name in self.overrides if not name.startswith("qos_overrides.")]
+        unknown = [name for name in given if not self.has_parameter(name)]
+        declared = sorted(self.list_parameters([], 0).names)
+        found = {}
+        for name in unknown:
+            if not (waiting and "virtual_joints." in name):
+                near = nearest_names(name, declared, 1)
+                hint = f"; did you mean '{near[0]}'?" if near else ""
+                found[name] = f"parameter '{name}' has no effect: there is none of this name{hint}"
+        return found
 
 
 def _reason(error: Exception) -> str:

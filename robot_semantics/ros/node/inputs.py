@@ -15,7 +15,7 @@ import numpy as np
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
-from robot_semantics.ros.messages.raw import deserialized
+from robot_semantics.ros.messages.maker import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.motion_topics import MotionTopics, Read

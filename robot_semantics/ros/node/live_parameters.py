@@ -42,7 +42,7 @@ class LiveParameters:
         robots.node.add_on_set_parameters_callback(self._check)
         robots.node.add_post_set_parameters_callback(self._take_effect)
 
-    def destroy(self) -> None:
+    def stop(self) -> None:
         """Watch no more."""
         self._robots.node.remove_on_set_parameters_callback(self._check)
         self._robots.node.remove_post_set_parameters_callback(self._take_effect)

@@ -53,11 +53,6 @@ class Monitor:
         """Return how long ago each joint of a robot was heard of last [s]."""
         return self._health[served.prefix].ages(robot, time.monotonic_ns())
 
-    def destroy(self) -> None:
-        """Take topic and timer away."""
-        self._stop_publishing()
-        self._robots.node.destroy_publisher(self._publisher)
-
     def _look(self) -> None:
         robots = self._robots
         if robots.active:

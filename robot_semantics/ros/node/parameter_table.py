@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.expand_topic_name import expand_topic_name
+from rclpy.parameter import Parameter as RosParameter
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -207,3 +208,17 @@ def choice(name: str, value: Any) -> None:
     group, slash, state = value.partition("/")
     if value not in ("none", "zero", "mid") and not (slash and group and state):
         raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not '{value}'")
+
+
+def as_type(kind: RosParameter.Type, value: Any) -> Any:
+    """Return `value` as a parameter of this type has it, where it means the same: 20.0 for 20; else as it is."""
+    if kind is RosParameter.Type.DOUBLE and type(value) is int:
+        return float(value)
+    if kind is RosParameter.Type.INTEGER and type(value) is float and value.is_integer():
+        return int(value)
+    if kind is RosParameter.Type.DOUBLE_ARRAY and not isinstance(value, (str, bool, int, float, type(None))):
+        return [as_type(RosParameter.Type.DOUBLE, item) for item in value]
+    if kind is RosParameter.Type.STRING_ARRAY and not isinstance(value, str) and value is not None and not len(value):
+        # An empty list has no type of its own.
+        return [""]
+    return value

@@ -43,11 +43,6 @@ class PeriodicChecks:
         """Do not call it any more."""
         self._checks.remove(check)
 
-    def destroy(self) -> None:
-        """Take the timer away."""
-        self._stop()
-        self._checks.clear()
-
     def _stop(self) -> None:
         if self._timer is not None:
             self._node.destroy_timer(self._timer)

@@ -25,8 +25,7 @@ from robot_semantics.state.live_world import LiveWorld
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.state.root_placement import Base
-from robot_semantics.state.root_source import RootSource
-from robot_semantics.state.samples import RobotSample
+from robot_semantics.state.samples import RobotSample, RootSource
 from robot_semantics.transforms import apart
 from robot_semantics.usdf.descriptions import FileFinder, robots_of
 from robot_semantics.usdf.frames import resolve

@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.callback_groups import CallbackGroup
@@ -18,17 +16,15 @@ from rclpy.subscription import Subscription
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
-from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist
-from robot_semantics.ros.messages.raw import deserialized
+from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.cdr import odometry_child, stamp_ns
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
-from robot_semantics.state.root_source import RootCandidate, RootSource
-from robot_semantics.state.samples import RootStatement
+from robot_semantics.state.samples import RootCandidate, RootSource, RootStatement
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
-from robot_semantics.state.time_order import NEVER_NS
 from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
 
 _MOST = 100
@@ -74,7 +70,7 @@ class HeardOdometry:
 
     def _take(self, data: bytes) -> None:
         if len(self._last) < _MOST:
-            self._last[_child_frame(data)] = data
+            self._last[odometry_child(data)] = data
 
     def statement(self, robot: RunningRobot) -> RootStatement | None:
         """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
@@ -102,14 +98,3 @@ class HeardOdometry:
         candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
         known = twist if np.isfinite(twist).all() else None
         return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)
-
-
-def _child_frame(data: bytes) -> str:
-    """Return the child frame of an Odometry in little-endian CDR bytes; empty where they are something else."""
-    try:
-        (length,) = struct.unpack_from("<I", data, 12)
-        at = 16 + (length + 3) // 4 * 4
-        (length,) = struct.unpack_from("<I", data, at)
-        return data[at + 4 : at + 3 + length].decode().removeprefix("/")
-    except (struct.error, UnicodeDecodeError):
-        return ""

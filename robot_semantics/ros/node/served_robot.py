@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
@@ -19,14 +21,13 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node import parameters, qos
-from robot_semantics.ros.node.checked_node import declare
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.state.description import Description, one_line_a_kind, read_description
+from robot_semantics.state.health import RefusalLog, Traffic
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.settings import RobotSettings
-from robot_semantics.state.status import RefusalLog, Traffic
 
 LONGEST_LINE = 1000
 """Characters of a line of the log at most."""
@@ -58,30 +59,25 @@ class ServedRobot:
         """
         self.node, self.prefix, self._raw = node, prefix, raw
         own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
-        self.values = declare(node, parameters.ROBOT, prefix, own)
+        self.values = node.declare_table(parameters.ROBOT, prefix, own)
         self.description: Description | None = None
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()
         self._notices = Throttle(burst=50)
         self.refusals = RefusalLog(self.traffic, self.report, self.publishers_of)
-        self._topics = [
-            node.create_subscription(
-                String,
-                topic,
-                lambda message, name=name: on_description(self, {self.parameter(name): message.data}),
-                qos.fresh(qos.LATCHED),
-                qos_overriding_options=qos.overridable(),
-            )
-            for name in DESCRIPTIONS
-            if (topic := self.values[self.parameter(f"{name}_topic")])
-        ]
-        self._latched = {
-            name: node.create_publisher(
-                String, self.topic(name), qos.fresh(qos.LATCHED), qos_overriding_options=qos.overridable()
-            )
-            for name in DESCRIPTIONS
-            if not self.values[self.parameter(f"{name}_topic")]
-        }
+        self._latched: dict[str, Publisher] = {}
+        for name in DESCRIPTIONS:
+            own_name, topic = self.parameter(name), self.values[self.parameter(f"{name}_topic")]
+            profile, options = qos.fresh(qos.LATCHED), qos.overridable()
+            if topic:
+                take = partial(self._take, on_description, own_name)
+                node.create_subscription(String, topic, take, profile, qos_overriding_options=options)
+            else:
+                made = node.create_publisher(String, self.topic(name), profile, qos_overriding_options=options)
+                self._latched[name] = made
+
+    def _take(self, on_description: OnDescription, name: str, message: String) -> None:
+        on_description(self, {name: message.data})
 
     @property
     def name(self) -> str:
@@ -179,13 +175,6 @@ class ServedRobot:
             if texts[name]:
                 publisher.publish(String(data=texts[name]))
 
-    def destroy(self) -> None:
-        """Take the topics away."""
-        for publisher in self._latched.values():
-            self.node.destroy_publisher(publisher)
-        for subscription in self._topics:
-            self.node.destroy_subscription(subscription)
-
     def _settings(self, model: RobotModel, values: Mapping[str, Any]) -> RobotSettings:
         stated = [joint.name for joint in model.semantics.virtual_joints]
         merged = dict(values)
@@ -195,7 +184,7 @@ class ServedRobot:
 
     def _declare_virtual_joint(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
         below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.{name}")
-        declared = declare(self.node, parameters.VIRTUAL_JOINT, below)
+        declared = self.node.declare_table(parameters.VIRTUAL_JOINT, below)
         return {key: values.get(key, value) for key, value in declared.items()}
 
 

@@ -21,7 +21,6 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.checked_node import declare
 from robot_semantics.ros.node.parameter_table import Parameter, ParameterError
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
@@ -67,8 +66,8 @@ class Snapshots:
             ParameterError: a parameter means nothing.
         """
         self._robots, self._states, self._world, self._frames = robots, states, world, frames
-        node = self._node = robots.node
-        values = declare(node, TABLE)
+        node = robots.node
+        values = node.declare_table(TABLE)
         self._store = SnapshotStore(
             _folder(values["snapshots.directory"] or DEFAULT_FOLDER),
             allow_paths=values["snapshots.allow_paths"],
@@ -76,28 +75,17 @@ class Snapshots:
         )
         self._max_age_ns = int(values["snapshots.max_age"] * 1e9)
         self._keep = int(values["snapshots.autosave_keep"])
-        services = (
+        for kind, name, answer in (
             (srv.SaveSnapshot, "save_snapshot", self._save),
             (srv.RestoreSnapshot, "restore_snapshot", self._restore),
             (srv.ListSnapshots, "list_snapshots", self._list),
             (srv.DeleteSnapshot, "delete_snapshot", self._delete),
-        )
-        self._services = [
+        ):
             node.create_service(kind, f"~/{name}", answer, callback_group=world.group)
-            for kind, name, answer in services
-        ]
         period = float(values["snapshots.autosave_period"])
-        self._timer = None
         if period > 0.0:
             clock, what = Clock(clock_type=ClockType.STEADY_TIME), "not saved automatically"
-            self._timer = node.create_timer(period, self._autosave, world.group, clock, what=what)
-
-    def destroy(self) -> None:
-        """Take everything away again."""
-        for service in self._services:
-            self._node.destroy_service(service)
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
+            node.create_timer(period, self._autosave, world.group, clock, what=what)
 
     async def _save(
         self, request: srv.SaveSnapshot.Request, response: srv.SaveSnapshot.Response

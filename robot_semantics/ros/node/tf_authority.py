@@ -16,10 +16,10 @@ from collections.abc import Callable
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.messages.raw import child_frames
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.node_names import UNKNOWN_NODE, node_name
+from robot_semantics.state.cdr import transform_children
 
 _WATCH_S = 3.0
 _AGAIN_AFTER_S = 60.0
@@ -102,8 +102,8 @@ class TfAuthority:
         def handle(data: bytes) -> None:
             if data in self._own or data == self._own_static:
                 return
-            own = self._own_frames()
-            contested = [frame for frame in dict.fromkeys(child_frames(data)) if frame in own - set(self.conflicts)]
+            ours = self._own_frames() - set(self.conflicts)
+            contested = [frame for frame in dict.fromkeys(transform_children(data)) if frame in ours]
             if not contested:
                 return
             others = " or ".join(sorted(self._others.get(topic, ()))) or "another node"

@@ -63,11 +63,6 @@ class World:
         self.group = ReentrantCallbackGroup()
         self._clients: dict[str, RemoteSimulator] = {}
 
-    def destroy(self) -> None:
-        """Take the simulators' clients away."""
-        for client in self._clients.values():
-            client.destroy()
-
     def simulators(self) -> list[RemoteSimulator]:
         """Return the simulators that the parameters name now."""
         names = self._robots.settings.simulators

@@ -19,13 +19,12 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
-from robot_semantics.ros.messages.maker import row_of_pose
-from robot_semantics.ros.messages.raw import child_frames, deserialized
+from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.periodic_checks import PeriodicChecks
-from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.cdr import stamp_ns, transform_children
 from robot_semantics.state.live_world import Heard, HeardTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
@@ -58,13 +57,9 @@ class WorldFrames:
         self._checks, self._alone = checks, True
         checks.add(self._look_for_others)
 
-    def destroy(self) -> None:
+    def stop(self) -> None:
         """Stop listening."""
-        if self._alone:
-            self._checks.remove(self._look_for_others)
         self._loop.stop()
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
 
     def _listen(self, topic: str, profile: QoSProfile, *, static: bool) -> Subscription:
         take = partial(self._take, static)
@@ -117,7 +112,7 @@ class WorldFrames:
 
     def _take(self, static: bool, data: bytes) -> None:
         # What the node publishes comes back to it, often; reading it would cost more than sending it did.
-        if next(child_frames(data), "") in self._own_frames():
+        if next(transform_children(data), "") in self._own_frames():
             return
         transforms = deserialized(data, TFMessage).transforms
         with self._lock:

@@ -31,9 +31,7 @@ class WorldServices:
         self._robots, self._states, self._world = robots, states, world
         node = robots.node
         self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
-        self._service = node.create_service(
-            GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group
-        )
+        node.create_service(GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group)
         self._timer: Timer | None = None
         self._busy = False
         self._seen: tuple[object, ...] = ()
@@ -48,12 +46,6 @@ class WorldServices:
             self._timer = self._robots.node.create_timer(
                 1.0 / frequency_hz, self._publish, self._world.group, what="world state"
             )
-
-    def destroy(self) -> None:
-        """Take topic and service away."""
-        self.set_rate(0.0)
-        self._robots.node.destroy_publisher(self._publisher)
-        self._robots.node.destroy_service(self._service)
 
     async def _publish(self) -> None:
         if not self._robots.active or self._busy:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.checked_node import CheckedNode, declare
+from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.parameter_table import Parameter
 from robot_semantics.simulation.engines import ENGINES
 
@@ -80,14 +80,14 @@ TABLE: tuple[Parameter, ...] = (
 )
 
 
-def declare_simulation(node: CheckedNode) -> SimulationSettings:
+def declare_simulation(node: GuardedNode) -> SimulationSettings:
     """Declare the parameters and return their values.
 
     Raises:
         ParameterError: a given value means nothing.
 
     """
-    values = declare(node, TABLE)
+    values = node.declare_table(TABLE)
     for name in ("models", "package_paths"):
         values[name] = tuple(text for text in values[name] if text)
     for name in ("timestep", "real_time_factor", "publish_frequency"):

@@ -29,6 +29,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
+from robot_semantics.ros.messages.state_messages import base_state_message, joint_state_message
 from robot_semantics.ros.messages.world_messages import (
     item_messages,
     note_messages,
@@ -37,7 +38,6 @@ from robot_semantics.ros.messages.world_messages import (
 )
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import QuietExecutor
-from robot_semantics.ros.simulators.simulated_messages import base_state_message, joint_state_message
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.engines import start

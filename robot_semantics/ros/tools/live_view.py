@@ -33,8 +33,7 @@ from robot_semantics.ros.messages.maker import matrix_of
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.node_names import node_name
 from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
-from robot_semantics.ros.tools.own_node import own_node
-from robot_semantics.ros.tools.service_caller import ServiceCaller, ServiceError
+from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.snapshot_store import SnapshotStore

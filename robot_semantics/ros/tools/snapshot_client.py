@@ -15,7 +15,7 @@ from robot_semantics_interfaces import srv
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.messages.world_messages import items_from_messages
-from robot_semantics.ros.tools.service_caller import ServiceCaller
+from robot_semantics.ros.tools.own_node import ServiceCaller
 from robot_semantics.state.report import RestoreItem
 
 _SERVICES: dict[str, Any] = {
