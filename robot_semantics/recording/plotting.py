@@ -37,6 +37,8 @@ MOST_ROWS = 200
 """A picture of more takes minutes to lay out, and nobody could read it."""
 
 LONGEST_TITLE = 500
+LARGEST = 1e100
+"""What is larger has no axis: matplotlib works with its square."""
 
 COLOR, LIMIT_COLOR, GAP_COLOR = "#1f5fa8", "#b3261e", "#d9d9d9"
 
@@ -116,6 +118,14 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         raise RequestError(f"{len(rows) + len(paths)} rows are too many for a picture: choose with --joint or --model")
     if not rows and not paths:
         raise RequestError("the series has no joints and no base to draw")
+    for entry in models:
+        for what, numbers in (
+            ("the base", entry.pose),
+            ("a position", entry.positions),
+            ("a velocity", entry.velocities),
+        ):
+            if np.nanmax(np.abs(numbers), initial=0.0) > LARGEST:
+                raise RequestError(f"{what} of '{entry.name}' is beyond {LARGEST:g}, more than can be drawn")
     # Text stays text in an SVG, also a name with dollars, and the same series gives the same file.
     with rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": "robot_semantics", "font.size": 8, "text.parse_math": False}
@@ -183,7 +193,7 @@ def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, st
         position = model.positions[:, model.variables.index(name)]
         left.plot(seconds, _broken(position, old), color=COLOR, linewidth=1.0, gid=f"position {full}")
         for limit in data.limits.get(model.name, {}).get(name, ()):
-            if np.isfinite(limit):
+            if abs(limit) <= LARGEST:
                 left.axhline(limit, color=LIMIT_COLOR, linewidth=0.8, linestyle="--", gid=f"limit {full}")
         if name in model.velocity_variables:
             velocity = model.velocities[:, model.velocity_variables.index(name)]

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_semantics.base.errors import ArrayError
 from robot_semantics.transforms.arrays import FloatArray
 
+FARTHEST = 1e30
+"""How far away a point may be; pixels are worked out from squares of such numbers [m]."""
 FIELD_OF_VIEW = 0.38
 """How tall a thing fills the picture's smaller side, as a share of its distance."""
 
@@ -71,7 +74,13 @@ def fit_camera(
         elevation: above the horizon [rad].
         zoom: larger than 1 is nearer.
         margins: share of the width kept free on the left and on the right.
+
+    Raises:
+        ArrayError: a point is so far away that no picture shows anything.
     """
+    farthest = float(np.abs(points).max())
+    if not farthest <= FARTHEST:
+        raise ArrayError("picture", f"something stands {farthest:g} m away, and it draws at most {FARTHEST:g} m")
     back = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     R = np.stack([right, np.cross(right, back), -back])

@@ -163,6 +163,26 @@ def _series(tools: Any, joints: int, models: int) -> list[Path]:
     return paths
 
 
+@pytest.mark.parametrize(("x", "q", "v"), [(1e308, 0.0, 0.0), (0.0, -1e308, 0.0), (0.0, 0.0, 1e200)])
+def test_numbers_that_no_axis_can_have_are_refused(tools: Any, x: float, q: float, v: float) -> None:
+    pose = Pose((x, 0.0, 0.0, 0.0, 0.0, 0.0))
+    save_world(
+        WorldState(models=(ModelState("m", pose=pose, joints=(JointState("j", (q,), (v,)),)),)), tools.folder / "w.usdf"
+    )
+    code, _, stderr = tools.run("plot", tools.folder / "w.usdf", "-o", tools.folder / "x.svg")
+    assert (code, "of 'm' is beyond 1e+100, more than can be drawn" in stderr) == (1, True), stderr
+
+
+def test_a_limit_that_no_axis_can_have_is_none(tools: Any) -> None:
+    joint = '<parent link="a"/><child link="b"/><limit lower="-1e308" upper="1e308" effort="1" velocity="1"/>'
+    (tools.folder / "r.urdf").write_text(
+        f'<robot name="m"><link name="a"/><link name="b"/><joint name="j" type="revolute">{joint}</joint></robot>'
+    )
+    save_world(WorldState(models=(ModelState("m", joints=(JointState("j", (1.0,)),)),)), tools.folder / "w.usdf")
+    words = ("plot", tools.folder / "w.usdf", "-o", tools.folder / "x.svg", "--urdf", tools.folder / "r.urdf")
+    assert tools.run(*words)[0] == 0
+
+
 def test_several_robots_are_a_page_of_panels(tools: Any) -> None:
     sizes = []
     for models in (1, 4):

@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.viewer.camera import fit_camera
 from robot_semantics.viewer.opening import Opening, open_files
@@ -73,6 +73,13 @@ def test_the_camera_sees_every_point_and_fills_the_picture(azimuth: float, eleva
     assert (at[:, :2] <= size).all()
     spread = np.ptp(at[:, :2], axis=0) / size
     assert spread.max() > 0.9
+
+
+def test_what_is_too_far_away_for_any_picture_is_refused() -> None:
+    with pytest.raises(ArrayError, match="something stands 1e\\+308 m away"):
+        fit_camera(np.array([[0.0, 0.0, 0.0], [0.0, -1e308, 0.0]]), (640, 400), 0.0, 0.2)
+    camera = fit_camera(np.array([[0.0, 0.0, 0.0], [0.0, -1e30, 0.0]]), (640, 400), 0.0, 0.2)
+    assert np.isfinite(camera.project(np.array([[0.0, -1e30, 0.0]]))).all()
 
 
 @pytest.mark.parametrize(
