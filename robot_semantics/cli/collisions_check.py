@@ -16,9 +16,8 @@ from robot_semantics.cli.collisions_sampling import add_sampling_arguments, samp
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.printing import add_json_argument, counted, print_result, say
-from robot_semantics.collision.audit import AuditRow, Finding, audit
+from robot_semantics.collision.audit import AuditRow, Finding, audit, pair_table
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
-from robot_semantics.collision.table import pair_table
 from robot_semantics.kinematics.joint_space import JointSpace
 
 

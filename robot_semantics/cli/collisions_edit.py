@@ -15,7 +15,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, answer
+from robot_semantics.cli.printing import add_json_argument, tell
 from robot_semantics.cli.srdf import add_file_arguments, finish, known_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
@@ -66,7 +66,7 @@ def diff(arguments: argparse.Namespace) -> int:
         "only_b": [{"link1": pair.first, "link2": pair.second, "reason": b[pair]} for pair in only_b],
         "changed": [{"link1": pair.first, "link2": pair.second, "a": a[pair], "b": b[pair]} for pair in changed],
     }
-    answer(arguments, result, lines or [f"{len(a)} pairs, no difference"])
+    tell(arguments, result, lines or [f"{len(a)} pairs, no difference"])
     return int(bool(only_a or only_b or changed))
 
 

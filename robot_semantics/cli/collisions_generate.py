@@ -24,10 +24,9 @@ from robot_semantics.cli.collisions_sampling import add_sampling_arguments, samp
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json, print_json, say
-from robot_semantics.collision.heat_map import save_heat_map
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
 from robot_semantics.collision.merging import KEEP, Merged, merge
-from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts
+from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
 from robot_semantics.collision.statistics import never_bound, rounded_up
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel

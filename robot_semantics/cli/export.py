@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.argument_values import UsageError, add_repeatable, by_model, nanoseconds, on_disk, only, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
-from robot_semantics.cli.printing import add_json_argument, answer, counted, say
+from robot_semantics.cli.printing import add_json_argument, counted, say, tell
 from robot_semantics.cli.progress import Bar, print_all
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = Diagnostics()
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
         print_all(shown)
-    answer(arguments, _report_json(report, request, problems), _report_lines(report, request))
+    tell(arguments, _report_json(report, request, problems), _report_lines(report, request))
     return 1 if problems.failed(strict=arguments.strict) else 0
 
 
@@ -130,7 +130,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     skipped = sum(row.skipped for row in rows)
     done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
     found = {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]}
-    answer(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
+    tell(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
     strict = arguments.strict and any(row.warnings for row in rows)
     return 1 if strict or any(row.exit_code for row in rows) else 0
 

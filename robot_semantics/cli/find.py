@@ -16,7 +16,7 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, answer
+from robot_semantics.cli.printing import add_json_argument, tell
 from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
 from robot_semantics.model.robot_model import RobotModel
 
@@ -48,18 +48,18 @@ def run(arguments: argparse.Namespace) -> None:
         words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
         links = {"link1": status.pair.first, "link2": status.pair.second}
         found = {**links, "checked": status.checked, "cause": status.cause.name.lower(), "reason": status.reason}
-        answer(arguments, found, [words])
+        tell(arguments, found, [words])
     elif arguments.end_effectors:
         effectors = end_effectors_of(model)
         lines = (
             f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
             for item in effectors
         )
-        answer(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines, alone="end_effectors")
+        tell(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines, alone="end_effectors")
     else:
         what = "passive_joints" if arguments.passive_joints else "groups"
         names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
-        answer(arguments, {what: list(names)}, names, alone=what)
+        tell(arguments, {what: list(names)}, names, alone=what)
 
 
 def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def print_result(arguments: argparse.Namespace, result: Mapping[str, Any], *, al
     print_json(result[alone] if alone and arguments.json is True else {"version": JSON_VERSION, **result})
 
 
-def answer(
+def tell(
     arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object], *, alone: str | None = None
 ) -> None:
     """Print a command's result as JSON where that is asked for, as `print_result` does; else as lines for people."""

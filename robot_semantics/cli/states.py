@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import numbers_by_name, real
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, answer
+from robot_semantics.cli.printing import add_json_argument, tell
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import Missing, with_state
 from robot_semantics.model.queries import matching_states, states_of
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
                 joint: tuple(q[where].tolist()) for joint, where in space.joint_positions.items() if joint in members
             }
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
-    answer(arguments, {"states": table}, _lines(table), alone="states")
+    tell(arguments, {"states": table}, _lines(table), alone="states")
 
 
 def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
         for group, matches in found.items()
         for match in matches
     )
-    answer(arguments, {"matches": rows}, lines, alone="matches")
+    tell(arguments, {"matches": rows}, lines, alone="matches")
 
 
 COMMAND = Command(

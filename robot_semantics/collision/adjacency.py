@@ -55,16 +55,7 @@ def _neighbours(robot: RobotModel, at: int) -> tuple[int, ...]:
 
 def _path(robot: RobotModel, first: str, second: str) -> tuple[str, ...]:
     """Return the links from `first` up to the nearest common ancestor and down to `second`."""
-    up, down = _chain(robot, first), _chain(robot, second)
-    meeting = next(at for at in up if at in set(down))
+    up, down = (robot.to_root(robot.link_index[link]) for link in (first, second))
+    meeting = next(at for at in up if at in down)
     way = up[: up.index(meeting) + 1] + down[: down.index(meeting)][::-1]
     return tuple(robot.links[at].name for at in way)
-
-
-def _chain(robot: RobotModel, link: str) -> list[int]:
-    at = robot.link(link).index
-    chain = []
-    while at >= 0:
-        chain.append(at)
-        at = robot.links[at].parent
-    return chain

@@ -10,15 +10,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import mujoco
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.collision.pool import results_of
 from robot_semantics.collision.sampling import BlockSampler
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -256,3 +258,29 @@ def _counts(links: int, samples: int, contacts: _Contacts, first: int) -> Counts
     counts.deepest[where] = first + deepest
     counts.depth[where] = depth[deepest, np.arange(len(where))]
     return counts
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def results_of(
+    work: Callable[[Item], Result], items: Iterable[Item], jobs: int, stop: threading.Event
+) -> Iterator[Result]:
+    """Yield what `work` makes of each item, on `jobs` threads in the order in which they are done; then set `stop`."""
+    if jobs == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(max_workers=jobs)
+    waiting = iter(items)
+    try:
+        # A few at a time: an interruption has nothing to clear away, however much was asked for.
+        pending = {pool.submit(work, item) for item in islice(waiting, 2 * jobs)}
+        while pending:
+            done, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+                pending |= {pool.submit(work, item) for item in islice(waiting, 1)}
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)

@@ -5,26 +5,41 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The pieces of every link, by one of the readings of its collision geometry."""
+"""The pieces of every link, by one of the readings of its collision geometry: hulls, convex parts, boxes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
-from robot_semantics.collision.hulls import mesh_hull
-from robot_semantics.collision.shapes import GeometryError, Piece, Shape, shape_of
+from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.collision.shapes import (
+    GeometryError,
+    Piece,
+    Shape,
+    hull_shape,
+    mesh_hull,
+    shape_of,
+    surface_of,
+    trimesh_of,
+)
 from robot_semantics.model.collada_unit import unit_of
+from robot_semantics.model.mesh_files import mesh_surface
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 from robot_semantics.urdf.dialects import matrix_of
+from robot_semantics.urdf.tree import Vec3
+
+CONCAVITY = 0.05
+"""How far a part may be from convex, as a share of its size: the decomposition's own default."""
 
 FAR_FROM_CONVEX = 0.5
 """A hull that adds more than this share of the mesh's own volume is reported: it collides where the mesh does not."""
@@ -37,9 +52,6 @@ class LocalShape(NamedTuple):
     T_element_shape: FloatArray
 
 
-Reading = Callable[[urdf_tree.Mesh, Path], list[LocalShape]]
-
-
 def pieces_of(
     robot: RobotModel, resolver: PackageResolver, diagnostics: Diagnostics, geometry: str = "mesh"
 ) -> tuple[Piece, ...]:
@@ -50,78 +62,90 @@ def pieces_of(
     it). A geometry that cannot be used is an error in `diagnostics`, never a silently
     missing piece; a hull that adds much to its mesh, and a unit that MoveIt would overlook, are warnings.
     """
-    source = Path(robot.urdf.places.source)
-    reader = _Reader(robot, resolver, source if source.exists() else None, diagnostics, geometry)
+    places = robot.urdf.places
+    source = Path(places.source)
+    find = partial(resolver.resolve, relative_to=source if source.exists() else None)
     pieces: list[Piece] = []
     for link in robot.links:
         for collision in link.urdf.collisions:
-            T_link_element = matrix_of(collision.origin)
+            element = collision.geometry
             try:
-                shapes = reader.shapes(collision.geometry, link.name)
+                # Whatever the reading of meshes, this is what turns a missing, broken or flat one into a GeometryError.
+                shapes = [LocalShape(shape_of(element, find), np.eye(4))]
+                if isinstance(element, urdf_tree.Mesh):
+                    path = find(element.filename)
+                    for code, message in _doubts(element.filename, path, geometry):
+                        diagnostics.warning(
+                            code, f"link '{link.name}': {message}", places.place(element.at, "filename")
+                        )
+                    shapes = _read(element, path, geometry) or shapes
             except (GeometryError, OSError) as error:
-                place = robot.urdf.places.place(collision.geometry.at)
-                diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", place)
+                diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", places.place(element.at))
                 continue
+            T_link_element = matrix_of(collision.origin)
             pieces += [Piece(link.index, shape, T_link_element @ T_element_shape) for shape, T_element_shape in shapes]
     return tuple(pieces)
 
 
-class _Reader(NamedTuple):
-    robot: RobotModel
-    resolver: PackageResolver
-    relative_to: Path | None
-    diagnostics: Diagnostics
-    geometry: str
-
-    def shapes(self, geometry: urdf_tree.Geometry, link: str) -> list[LocalShape]:
-        """Return the shapes of a collision element of `link`.
-
-        Raises:
-            GeometryError: it cannot be used.
-        """
-        # Whatever the reading of meshes, this is what turns a missing, broken or flat one into a GeometryError.
-        whole = shape_of(geometry, self._find)
-        if not isinstance(geometry, urdf_tree.Mesh):
-            return [LocalShape(whole, np.eye(4))]
-        path = self._find(geometry.filename)
-        self._warn(geometry, link, path)
-        try:
-            return READINGS[self.geometry](geometry, path)
-        except GeometryError as error:
-            raise GeometryError(f"mesh '{geometry.filename}': {error}") from error
-
-    def _find(self, uri: str) -> Path:
-        return self.resolver.resolve(uri, self.relative_to)
-
-    def _warn(self, mesh: urdf_tree.Mesh, link: str, path: Path) -> None:
-        excess, unit = mesh_hull(path).excess, unit_of(path)
-        place = self.robot.urdf.places.place(mesh.at, "filename")
-        if self.geometry == "hull" and excess is not None and excess > FAR_FROM_CONVEX:
-            self.diagnostics.warning(
-                "far-from-convex",
-                f"link '{link}': the convex hull of '{mesh.filename}' adds {excess:.0%} to its volume; "
-                "'mesh' geometry follows it",
-                place,
-            )
-        if unit != 1.0:
-            self.diagnostics.warning(
-                "mesh-unit",
-                f"link '{link}': '{mesh.filename}' is in units of {unit:g} m, and is read so, as RViz reads it; "
-                "MoveIt's collision checking takes its numbers for metres",
-                place,
-            )
+def _doubts(name: str, path: Path, geometry: str) -> Iterator[tuple[str, str]]:
+    """Yield code and words of what is to be known of a mesh that is read so."""
+    excess, unit = mesh_hull(path).excess, unit_of(path)
+    if geometry == "hull" and excess is not None and excess > FAR_FROM_CONVEX:
+        adds = f"the convex hull of '{name}' adds {excess:.0%} to its volume"
+        yield "far-from-convex", f"{adds}; 'mesh' geometry follows it"
+    if unit != 1.0:
+        read = f"'{name}' is in units of {unit:g} m, and is read so, as RViz reads it"
+        yield "mesh-unit", f"{read}; MoveIt's collision checking takes its numbers for metres"
 
 
-def _whole(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
-    return [LocalShape(shape_of(mesh, lambda _: path), np.eye(4))]
+def _read(mesh: urdf_tree.Mesh, path: Path, geometry: str) -> list[LocalShape]:
+    """Return a mesh by a reading of its own; nothing where it is its hull, as it always is."""
+    read = READINGS[geometry]
+    try:
+        return [] if read is None else read(path, mesh.scale)
+    except GeometryError as error:
+        raise GeometryError(f"mesh '{mesh.filename}': {error}") from error
 
 
-def _decomposed(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
-    return [LocalShape(shape, np.eye(4)) for shape in convex_parts(path, mesh.scale)]
+def convex_parts(path: Path, scale: Vec3 | None) -> list[LocalShape]:
+    """Return convex parts that together follow the mesh, hollows included.
+
+    Raises:
+        GeometryError: the mesh cannot be decomposed.
+        RobotSemanticsError: it cannot be read.
+        MissingExtraError: the `coacd` package is not installed.
+    """
+    try:
+        import coacd
+    except ImportError as error:
+        raise MissingExtraError("coacd", "decomposition", "convex decomposition") from error
+    mesh = trimesh_of(mesh_surface(path).scaled(scale))  # or says that trimesh is missing
+    import trimesh
+
+    coacd.set_log_level("error")
+    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=CONCAVITY, seed=0)
+    if not parts:
+        raise GeometryError("has no convex parts")
+    hulls = [trimesh.convex.convex_hull(np.asarray(points, dtype=np.float64)) for points, _ in parts]
+    return [LocalShape(hull_shape(surface_of(hull)), np.eye(4)) for hull in hulls]
 
 
-def _primitive(mesh: urdf_tree.Mesh, path: Path) -> list[LocalShape]:
-    return [LocalShape(*bounding_primitive(path, mesh.scale))]
+def bounding_box(path: Path, scale: Vec3 | None) -> list[LocalShape]:
+    """Return the smallest box round the mesh [m].
+
+    Raises:
+        RobotSemanticsError: the mesh cannot be read.
+        MissingExtraError: trimesh is not installed.
+    """
+    box = trimesh_of(mesh_surface(path).scaled(scale)).bounding_box_oriented
+    x, y, z = (0.5 * float(edge) for edge in box.primitive.extents)
+    return [LocalShape(Shape(mujoco.mjtGeom.mjGEOM_BOX, (x, y, z)), np.asarray(box.primitive.transform))]
 
 
-READINGS: dict[str, Reading] = {"mesh": _whole, "hull": _whole, "decomposed": _decomposed, "primitive": _primitive}
+READINGS: dict[str, Callable[[Path, Vec3 | None], list[LocalShape]] | None] = {
+    "mesh": None,
+    "hull": None,
+    "decomposed": convex_parts,
+    "primitive": bounding_box,
+}
+"""What a mesh may be taken for, and what makes that of it; its hull, with its triangles in it, is made in any case."""

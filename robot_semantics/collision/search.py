@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from robot_semantics.collision.counting import Counter, Progress
-from robot_semantics.collision.pool import results_of
+from robot_semantics.collision.counting import Counter, Progress, results_of
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.kinematics.forward import ForwardKinematics

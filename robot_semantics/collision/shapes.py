@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Collision geometry in MuJoCo: primitives as they are, meshes as the vertices of their convex hulls.
+"""Collision geometry in MuJoCo: primitives as they are, meshes as their convex hulls, each made once.
 
 MuJoCo collides the convex hull of a mesh in any case, so the hull is made here: every format that trimesh reads then
 works, COLLADA among them, and the size limits of MuJoCo's own readers do not apply.
@@ -22,11 +22,72 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.collision.hulls import mesh_hull
-from robot_semantics.model.mesh_files import Surface
+from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
+
+CONVEX = 1e-6
+"""A hull that adds less than this share of a closed mesh's volume is the mesh."""
+
+
+class MeshHull(NamedTuple):
+    """A mesh file and its convex hull.
+
+    Attributes:
+        surface: its triangles [m].
+        hull: its convex hull [m].
+        excess: how much the hull adds to the mesh's volume, as a share of it; None where the mesh encloses none.
+        convex: whether the mesh is closed and its hull adds nothing.
+    """
+
+    surface: Surface
+    hull: Surface
+    excess: float | None
+    convex: bool
+
+
+def trimesh_of(surface: Surface) -> Any:
+    """Return a surface as a trimesh, a new object that the caller may change."""
+    import trimesh
+
+    return trimesh.Trimesh(surface.vertices, surface.faces, process=False)
+
+
+def surface_of(mesh: Any) -> Surface:
+    """Return a trimesh as a surface."""
+    return Surface(np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int32))
+
+
+def mesh_hull(path: Path) -> MeshHull:
+    """Return a mesh file and its hull; the same object as long as the file stays the same.
+
+    Raises:
+        RobotSemanticsError: it cannot be read as a mesh, or is flat.
+        MissingExtraError: trimesh is not installed.
+        OSError: there is no such file.
+    """
+    return _mesh_hull(mesh_surface(path))
+
+
+@lru_cache(maxsize=1024)
+@deferred_interrupt()
+def _mesh_hull(surface: Surface) -> MeshHull:
+    points = surface.vertices
+    if np.linalg.matrix_rank(points - points.mean(axis=0), tol=1e-9 * float(np.ptp(points) or 1.0)) < 3:
+        raise RobotSemanticsError("is flat: it has no volume")
+    mesh = trimesh_of(surface)
+    try:
+        hull: Any = mesh.convex_hull
+        # An open surface encloses about what it would if closed, as long as its triangles all face one way.
+        volume = abs(float(mesh.volume)) if mesh.is_winding_consistent else 0.0
+        excess = float(hull.volume / volume - 1.0) if volume else None
+        convex = bool(mesh.is_volume) and excess is not None and abs(excess) < CONVEX
+    except Exception as error:  # whatever qhull and numpy raise
+        raise RobotSemanticsError(f"has no convex hull: {type(error).__name__}: {error}") from error
+    return MeshHull(surface, surface_of(hull), excess, convex)
+
 
 MeshFinder = Callable[[str], Path]
 """Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
@@ -78,8 +139,7 @@ def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
 
 def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
     try:
-        path = find_mesh(mesh.filename)
-        shape = _mesh_shape(str(path), path.stat().st_mtime_ns, mesh.scale)
+        shape = _mesh_shape(mesh_hull(find_mesh(mesh.filename)), mesh.scale)
     except MissingExtraError:
         raise
     except (RobotSemanticsError, OSError) as error:
@@ -95,10 +155,8 @@ def hull_shape(hull: Surface, surface: Surface | None = None, *, convex: bool = 
 
 
 @lru_cache(maxsize=1024)
-def _mesh_shape(path: str, modified_ns: int, scale: urdf_tree.Vec3 | None) -> Shape:
-    """Return a mesh file as a shape [m]; the same object for the same file and scale, so that it can be shared."""
-    del modified_ns  # renews the answer when the file changes
-    mesh = mesh_hull(Path(path))
+def _mesh_shape(mesh: MeshHull, scale: urdf_tree.Vec3 | None) -> Shape:
+    """Return a mesh as a shape [m]; the same object for the same mesh and scale, so that it can be shared."""
     return hull_shape(mesh.hull.scaled(scale), mesh.surface.scaled(scale), convex=mesh.convex)
 
 

@@ -69,7 +69,7 @@ class InverseKinematics:
         if not self.tip:
             raise UnknownNameError("tip link", "", chosen.links, f"group '{group}', which is no chain")
         self.model = model
-        path = _path(model, model.link(self.tip).index)
+        path = model.to_root(model.link(self.tip).index)[-2::-1] or [0]
         self._kinematics = ForwardKinematics(model, [model.link_names[index] for index in path])
         self.space = space = self._kinematics.space
         driven = {space.joint_positions[name].start for name in chosen.commandable_joints}
@@ -216,14 +216,6 @@ class InverseKinematics:
             else:
                 J[:, :3, column] += factor * direction
         return J
-
-
-def _path(model: RobotModel, link: int) -> list[int]:
-    """Return the indices of the links from the root's children down to `link`."""
-    path = [link]
-    while model.links[path[-1]].parent > 0:
-        path.append(model.links[path[-1]].parent)
-    return path[::-1]
 
 
 def _error(target: FloatArray, pose: FloatArray) -> FloatArray:

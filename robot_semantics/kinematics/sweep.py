@@ -154,7 +154,7 @@ class _Plan:
         self.body: dict[int, int] = {}
         for row, link in enumerate(links):
             self.body.setdefault(link, row)
-        on_the_way = {above for link in links for above in _ancestors(model, link)} - self.body.keys()
+        on_the_way = {above for link in links for above in model.to_root(link)[1:-1]} - self.body.keys()
         moving = [link for link in sorted(on_the_way) if model.joints[link].position_count]
         self.body |= {link: len(links) + k for k, link in enumerate(moving)}
         self.hidden = len(moving)
@@ -187,13 +187,6 @@ def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
     basis = np.eye(4)
     basis[:3, :3] = rotation_from_z(joint.axis)
     return basis, 2, 1.0
-
-
-def _ancestors(model: RobotModel, link: int) -> Iterator[int]:
-    link = model.links[link].parent
-    while link > 0:
-        yield link
-        link = model.links[link].parent
 
 
 @contextmanager

@@ -63,21 +63,12 @@ def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
     are the same.
     """
     base, tip = model.link_index[base_link], model.link_index[tip_link]
-    up_from_tip = _to_root(model, tip)
+    up_from_tip = model.to_root(tip)
     if base in up_from_tip:
         return set(up_from_tip[: up_from_tip.index(base)])
-    up_from_base = _to_root(model, base)
+    up_from_base = model.to_root(base)
     meeting = next(link for link in up_from_base if link in up_from_tip)
     return {*up_from_tip[: up_from_tip.index(meeting) + 1], *up_from_base[: up_from_base.index(meeting)]}
-
-
-def _to_root(model: RobotModel, link: int) -> list[int]:
-    """Return the indices of a link and its ancestors, which are also those of their parent joints."""
-    found: list[int] = []
-    while link >= 0:
-        found.append(link)
-        link = model.links[link].parent
-    return found
 
 
 def _direct_members(scope: Scope, group: tree.Group) -> set[int]:

@@ -252,3 +252,11 @@ class RobotModel:
         if index is None:
             raise UnknownNameError("link", name, self.link_index)
         return self.links[index]
+
+    def to_root(self, link: int) -> list[int]:
+        """Return the indices of a link and of all above it, the root last: those of their parent joints, too."""
+        found = []
+        while link >= 0:
+            found.append(link)
+            link = self.links[link].parent
+        return found

@@ -18,8 +18,7 @@ import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError
-from robot_semantics.collision.decomposition import bounding_primitive, convex_parts
-from robot_semantics.collision.pieces import pieces_of
+from robot_semantics.collision.pieces import bounding_box, convex_parts, pieces_of
 from robot_semantics.collision.scene import build_scene
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.model.loading import load_robot
@@ -123,11 +122,11 @@ def test_a_scale_stretches_and_mirrors(tmp_path: Path, scale: tuple[float, float
     # Never inside out, mirrored or not: MuJoCo refuses such a mesh.
     assert volume(hull_of(pieces)) == pytest.approx(abs(float(np.prod(scale))))
     build_scene(load_robot(tmp_path / "robot.urdf"), pieces, [])
-    box, T_mesh_box = bounding_primitive(tmp_path / "mesh.stl", scale)
+    ((box, T_mesh_box),) = bounding_box(tmp_path / "mesh.stl", scale)
     inside = (CORNERS * scale - T_mesh_box[:3, 3]) @ T_mesh_box[:3, :3]
     assert (np.abs(inside) <= np.array(box.size) * (1.0 + 1e-5)).all()
     pytest.importorskip("coacd")
-    (part,) = convex_parts(tmp_path / "mesh.stl", scale)
+    ((part, _),) = convex_parts(tmp_path / "mesh.stl", scale)
     assert part.hull is not None
     assert volume(part.hull) == pytest.approx(abs(float(np.prod(scale))), rel=0.05)
 
