@@ -34,6 +34,12 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def suggestion(name: str, valid: Iterable[str]) -> str:
+    """Return the end of a sentence that asks whether the nearest name was meant; empty when nothing resembles it."""
+    nearest = did_you_mean(name, valid)
+    return f"; did you mean '{nearest}'?" if nearest else ""
+
+
 def is_meant(name: str, near: Iterable[str]) -> bool:
     """Tell whether of the names near to a misspelt one, best first, the first alone can be meant.
 

@@ -22,11 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
-    from typing import TypeVar
-
-    from rclpy.node import Node
-
-    Served = TypeVar("Served", bound=Node)
+    from typing import Any
 
 _HANDLED = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
 
@@ -74,17 +70,17 @@ class Interrupts:
 
 def run(
     name: str,
-    load: Callable[[], Callable[[], Served]],
-    serve: Callable[[Served], None] | None = None,
+    node_class: str,
     args: Sequence[str] | None = None,
+    serve: Callable[[Any], None] | None = None,
 ) -> int:
     """Make a node and serve it until it is told to stop by SIGINT, SIGTERM or a shutdown of the context.
 
     Args:
         name: what stands before errors.
-        load: imports the node, and returns what makes it.
-        serve: lets the node work until the context is shut down; by default it is spun.
+        node_class: the node's, as ``MODULE:CLASS``: it is imported only here.
         args: the command line's, by default the process's own.
+        serve: lets the node work until the context is shut down; by default it is spun.
 
     Returns:
         The exit code: 1 if the node could not be made, for which there is one error.
@@ -92,11 +88,13 @@ def run(
     """
     interrupts = Interrupts()
     import gc
+    from importlib import import_module
 
     from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
 
     try:
-        make = load()
+        module, _, name_of_class = node_class.partition(":")
+        make = getattr(import_module(module), name_of_class)
         import rclpy
     except MissingExtraError as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.files import resolved
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import suggestion
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
@@ -100,10 +100,10 @@ def world_from_state(
         if name in stated:
             continue
         message = f"files are given for '{name}', a model that the world does not have"
-        nearest = did_you_mean(name, stated)
+        near = suggestion(name, stated)
         if not more_models:
-            raise WorldSpecError(f"{message}; did you mean '{nearest}'?" if nearest else message)
-        if nearest and diagnostics is not None:
+            raise WorldSpecError(f"{message}{near}")
+        if near and diagnostics is not None:
             diagnostics.warning("unknown-model", message, Place(str(source)), name=name, valid=stated)
     specs = []
     for model in state.models:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.world_spec import ModelSpec
@@ -165,8 +165,7 @@ def _chosen(
 
 
 def _no_model(name: str, reason: str, known: Iterable[str]) -> RestoreItem:
-    nearest = did_you_mean(name, known)
-    return RestoreItem("model", name, "", False, reason + (f"; did you mean '{nearest}'?" if nearest else ""))
+    return RestoreItem("model", name, "", False, reason + suggestion(name, known))
 
 
 def _restored_frames(

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
@@ -224,8 +224,7 @@ class _Application:
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index
         if stated.name not in index:
-            nearest = did_you_mean(stated.name, self.space.joint_positions)
-            return "the robot has no such joint" + (f"; did you mean '{nearest}'?" if nearest else "")
+            return f"the robot has no such joint{suggestion(stated.name, self.space.joint_positions)}"
         joint = self.robot.joint(stated.name)
         if joint.virtual:
             return "is the model's pose in its parent frame, not a joint state"

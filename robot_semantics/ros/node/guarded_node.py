@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.names import nearest_names
+from robot_semantics.base.names import suggestion
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.parameter_table import Check, Parameter, ParameterError, Values, as_type
@@ -271,9 +271,8 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         found = {}
         for name in unknown:
             if not (waiting and "virtual_joints." in name):
-                near = nearest_names(name, declared, 1)
-                hint = f"; did you mean '{near[0]}'?" if near else ""
-                found[name] = f"parameter '{name}' has no effect: there is none of this name{hint}"
+                near = suggestion(name, declared)
+                found[name] = f"parameter '{name}' has no effect: there is none of this name{near}"
         return found
 
 

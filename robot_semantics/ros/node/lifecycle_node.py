@@ -15,20 +15,12 @@ from robot_semantics.ros.program import run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rclpy.node import Node
+    from collections.abc import Sequence
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code."""
-    return run("robot_semantics", _load, args=args)
-
-
-def _load() -> Callable[[], Node]:
-    from robot_semantics.ros.node.nodes import RobotSemanticsLifecycleNode
-
-    return RobotSemanticsLifecycleNode
+    return run("robot_semantics", "robot_semantics.ros.node.nodes:RobotSemanticsLifecycleNode", args)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import nearest_names
+from robot_semantics.base.names import suggestion
 
 Values = Mapping[str, Any]
 Check = Callable[[str, Any], None]
@@ -195,9 +195,8 @@ def one_of(*words: str) -> Check:
 
     def check(name: str, value: Any) -> None:
         if value not in words:
-            near = nearest_names(str(value), words, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise ParameterError(f"parameter '{name}' must be one of {', '.join(words)}, not '{value}'{hint}")
+            near = suggestion(str(value), words)
+            raise ParameterError(f"parameter '{name}' must be one of {', '.join(words)}, not '{value}'{near}")
 
     return check
 

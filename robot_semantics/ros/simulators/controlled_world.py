@@ -21,7 +21,7 @@ import numpy as np
 from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
 from sensor_msgs.msg import JointState as JointStateMessage
 
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -224,9 +224,8 @@ class _Ordering:
         for model in chosen:
             self.log.model = model.name
             if model.name not in there:
-                nearest = did_you_mean(model.name, there)
-                hint = f"; did you mean '{nearest}'?" if nearest else ""
-                self.log.failed("model", "", f"the simulator says nothing of such a model{hint}", UNKNOWN)
+                near = suggestion(model.name, there)
+                self.log.failed("model", "", f"the simulator says nothing of such a model{near}", UNKNOWN)
             elif model.name in self.robots:
                 self._robot(model, self.robots[model.name])
             else:

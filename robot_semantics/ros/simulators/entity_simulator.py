@@ -28,7 +28,7 @@ from simulation_interfaces.srv import (
     SetSimulationState,
 )
 
-from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.names import suggestion
 from robot_semantics.ros.messages.maker import MAKER, pose_message
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.state.cdr import stamp_ns
@@ -116,9 +116,8 @@ class EntitySimulator(RemoteSimulator):
         for model in chosen:
             log.model = model.name
             if model.name not in present:
-                nearest = did_you_mean(model.name, present)
-                hint = f"; did you mean '{nearest}'?" if nearest else ""
-                log.failed("model", "", f"the simulator has no such entity{hint}", UNKNOWN)
+                near = suggestion(model.name, present)
+                log.failed("model", "", f"the simulator has no such entity{near}", UNKNOWN)
                 continue
             if model.joints:
                 log.failed("joints", "", f"{len(model.joints)} of them: simulation_interfaces has no joint states")

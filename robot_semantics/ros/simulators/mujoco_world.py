@@ -15,20 +15,12 @@ from robot_semantics.ros.program import run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from robot_semantics.ros.simulators.world_node import MujocoWorld
+    from collections.abc import Sequence
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code: 1 where the world cannot be simulated."""
-    return run("mujoco_world", _load, lambda node: node.run(), arguments)
-
-
-def _load() -> Callable[[], MujocoWorld]:
-    from robot_semantics.ros.simulators.world_node import MujocoWorld
-
-    return MujocoWorld
+    return run("mujoco_world", "robot_semantics.ros.simulators.world_node:MujocoWorld", args, lambda node: node.run())
 
 
 if __name__ == "__main__":

@@ -19,24 +19,7 @@ from robot_semantics.simulation.engines import ENGINES
 
 @dataclass(frozen=True, slots=True)
 class SimulationSettings:
-    """The parameters' values.
-
-    Attributes:
-        world: USDF file, empty for an empty world.
-        models: ``NAME=URDF[,SRDF]``, further models, or other files for those of the world.
-        package_paths: folders in which the packages of package:// URIs lie.
-        timestep: [s].
-        real_time_factor: simulated seconds in a second; 0 as fast as possible.
-        publish_frequency: of the states, in simulated time [Hz].
-        start_paused: whether the simulation waits for ~/pause or ~/step.
-        ground: whether there is a floor.
-        strict: whether a robot with errors is refused.
-        implicit_links: whether joints may name links that no ``<link>`` declares.
-        main_model: the model whose topics have no prefix; empty: the only one with joints.
-        engine: what simulates.
-        max_text_bytes: largest USDF text that ~/set_world_state takes.
-
-    """
+    """The parameters' values, as `TABLE` says what they are."""
 
     world: str
     models: tuple[str, ...]
