@@ -15,6 +15,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Quaternion, Transform, TransformStamped, Twist, Vector3, Wrench
 from geometry_msgs.msg import Pose as PoseMessage
+from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
@@ -24,8 +25,10 @@ from tf2_msgs.msg import TFMessage
 from robot_semantics.convert.messages import MessageMaker
 from robot_semantics.state.cdr import CdrError
 from robot_semantics.state.model_states import xyz_quat_of
+from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.transforms import matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import Pose, Vec6
 
 
@@ -68,6 +71,19 @@ def row_of_pose(position: Point | Vector3, orientation: Quaternion) -> FloatArra
     """Return (7,) x, y, z and the quaternion as they stand, finite and of unit length or not."""
     turn = orientation
     return np.array([position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w])
+
+
+def pose_of(message: PoseMessage) -> Pose:
+    """Return the pose of a message, bit for bit where its quaternion has length 1; rounding is put right."""
+    row = row_of_pose(message.position, message.orientation).tolist()
+    return pose_from_quaternion(row[:3], row[3:])
+
+
+def rows_of_odometry(message: Odometry) -> tuple[FloatArray, FloatArray]:
+    """Return (7,) the pose as `row_of_pose` and (6,) the twist in the parent's axes, which it is not in the message."""
+    pose = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
+    twist = np.array(row_of_twist(message.twist.twist))
+    return pose, twist_in_parent(pose, twist) if np.isfinite(pose).all() and pose[3:].any() else twist
 
 
 def row_of_twist(message: Twist) -> Vec6:

@@ -19,11 +19,10 @@ from typing import TypeVar
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
-from robot_semantics.ros.messages.maker import MAKER, pose_message, row_of_twist, row_of_wrench
+from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.frames import without_parent_links
-from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
 
 Placed = TypeVar("Placed", WorldModel, WorldFrame, WorldLink)
@@ -163,11 +162,7 @@ def _joint(message: WorldJoint) -> JointState:
 
 
 def _pose(message: Placed) -> Pose | None:
-    if not message.has_pose:
-        return None
-    point, turn = message.pose.position, message.pose.orientation
-    # Kept bit for bit where it has length 1; a publisher's rounding is put right.
-    return pose_from_quaternion((point.x, point.y, point.z), (turn.x, turn.y, turn.z, turn.w))
+    return pose_of(message.pose) if message.has_pose else None
 
 
 def _twist(message: Placed) -> Vec6 | None:

@@ -30,7 +30,8 @@ from robot_semantics.state.robot import RunningRobot
 
 NO_ROBOT = "there is no robot description yet"
 
-Answer = Callable[[RunningRobot, Any, Any], None]
+Answer = Callable[[RunningRobot, Any], Any]
+"""What a robot answers to a request of a service: that service's response, `success` apart."""
 
 
 class GroupServices:
@@ -41,7 +42,7 @@ class GroupServices:
         self._served = served
         self._messages: weakref.WeakKeyDictionary[RobotModel, dict[str, GroupMessage]] = weakref.WeakKeyDictionary()
         table: Mapping[str, tuple[Any, Answer]] = {
-            "list_groups": (srv.ListGroups, self._list_groups),
+            "list_groups": (srv.ListGroups, _list_groups),
             "get_group": (srv.GetGroup, self._get_group),
             "find_groups": (srv.FindGroups, _find_groups),
             "list_end_effectors": (srv.ListEndEffectors, _list_end_effectors),
@@ -58,31 +59,30 @@ class GroupServices:
         """Return a service callback that answers for the present robot."""
 
         @wraps(answer)
-        def callback(request: Any, response: Any) -> Any:
+        def callback(request: Any, _response: Any) -> Any:
             robot = self._served.robot
             if robot is None:
                 raise RobotSemanticsError(NO_ROBOT)
-            answer(robot, request, response)
+            response = answer(robot, request)
             response.success = True
             return response
 
         return callback
 
-    def _list_groups(
-        self, robot: RunningRobot, _request: srv.ListGroups.Request, response: srv.ListGroups.Response
-    ) -> None:
-        response.groups = list(robot.model.semantics.groups)
-
-    def _get_group(self, robot: RunningRobot, request: srv.GetGroup.Request, response: srv.GetGroup.Response) -> None:
+    def _get_group(self, robot: RunningRobot, request: srv.GetGroup.Request) -> srv.GetGroup.Response:
         # Making the message costs more than sending it, and a model never changes.
         made = self._messages.setdefault(robot.model, {})
         message = made.get(request.name)
         if message is None:
             message = made[request.name] = group_message(robot.model.semantics.group(request.name))
-        response.group = message
+        return srv.GetGroup.Response(group=message)
 
 
-def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request, response: srv.FindGroups.Response) -> None:
+def _list_groups(robot: RunningRobot, _request: srv.ListGroups.Request) -> srv.ListGroups.Response:
+    return srv.ListGroups.Response(groups=list(robot.model.semantics.groups))
+
+
+def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request) -> srv.FindGroups.Response:
     found = list(robot.model.semantics.groups)
     if request.link:
         having = queries.groups_with_link(robot.model, request.link)
@@ -90,15 +90,13 @@ def _find_groups(robot: RunningRobot, request: srv.FindGroups.Request, response:
     if request.joint:
         having = queries.groups_with_joint(robot.model, request.joint)
         found = [name for name in found if name in having]
-    response.groups = found
+    return srv.FindGroups.Response(groups=found)
 
 
-def _list_end_effectors(
-    robot: RunningRobot, request: srv.ListEndEffectors.Request, response: srv.ListEndEffectors.Response
-) -> None:
+def _list_end_effectors(robot: RunningRobot, request: srv.ListEndEffectors.Request) -> srv.ListEndEffectors.Response:
     stated = robot.model.semantics.srdf.end_effectors if robot.model.semantics.srdf is not None else ()
     as_written = {effector.name: effector.parent_group for effector in stated}
-    response.end_effectors = [
+    found = [
         EndEffector(
             name=effector.name,
             group=effector.group,
@@ -108,22 +106,19 @@ def _list_end_effectors(
         )
         for effector in queries.end_effectors_of(robot.model, request.group or None)
     ]
+    return srv.ListEndEffectors.Response(end_effectors=found)
 
 
-def _list_passive_joints(
-    robot: RunningRobot, request: srv.ListPassiveJoints.Request, response: srv.ListPassiveJoints.Response
-) -> None:
+def _list_passive_joints(robot: RunningRobot, request: srv.ListPassiveJoints.Request) -> srv.ListPassiveJoints.Response:
     semantics = robot.model.semantics
     joints = semantics.group(request.group).passive_joints if request.group else semantics.passive_joints
-    response.joints = list(joints)
+    return srv.ListPassiveJoints.Response(joints=list(joints))
 
 
-def _get_virtual_joints(
-    robot: RunningRobot, _request: srv.GetVirtualJoints.Request, response: srv.GetVirtualJoints.Response
-) -> None:
+def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Request) -> srv.GetVirtualJoints.Response:
     root = robot.model.root_joint
     stated = sorted(robot.model.semantics.virtual_joints, key=lambda joint: joint.name != root.name)
-    response.virtual_joints = [
+    found = [
         VirtualJoint(
             name=joint.name,
             type=joint.type,
@@ -133,22 +128,20 @@ def _get_virtual_joints(
         )
         for joint in stated
     ]
+    return srv.GetVirtualJoints.Response(virtual_joints=found)
 
 
-def _get_collision_pair(
-    robot: RunningRobot, request: srv.GetCollisionPair.Request, response: srv.GetCollisionPair.Response
-) -> None:
-    response.pair = _pair_message(robot.model, request.link1, request.link2)
+def _get_collision_pair(robot: RunningRobot, request: srv.GetCollisionPair.Request) -> srv.GetCollisionPair.Response:
+    return srv.GetCollisionPair.Response(pair=_pair_message(robot.model, request.link1, request.link2))
 
 
 def _list_collision_pairs(
-    robot: RunningRobot, request: srv.ListCollisionPairs.Request, response: srv.ListCollisionPairs.Response
-) -> None:
+    robot: RunningRobot, request: srv.ListCollisionPairs.Request
+) -> srv.ListCollisionPairs.Response:
     solid = sorted(link.name for link in robot.model.links if link.urdf.collisions)
     wanted = robot.model.link(request.link).name if request.link else None
-    response.pairs = [
-        _pair_message(robot.model, *pair) for pair in combinations(solid, 2) if wanted is None or wanted in pair
-    ]
+    pairs = [pair for pair in combinations(solid, 2) if wanted is None or wanted in pair]
+    return srv.ListCollisionPairs.Response(pairs=[_pair_message(robot.model, *pair) for pair in pairs])
 
 
 def _pair_message(model: RobotModel, link1: str, link2: str) -> CollisionPair:

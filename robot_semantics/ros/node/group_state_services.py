@@ -31,7 +31,7 @@ from robot_semantics.srdf.new import group_state
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.schedule import NEVER_NS
 
-Answer = Callable[[RunningRobot, Any, Any], None]
+Answer = Callable[[RunningRobot, Any], Any]
 
 
 class _Measured(NamedTuple):
@@ -74,49 +74,43 @@ class GroupStateServices:
         return _Measured(values, None if oldest == NEVER_NS else oldest)
 
     def _get_current_state(
-        self, robot: RunningRobot, request: srv.GetCurrentState.Request, response: srv.GetCurrentState.Response
-    ) -> None:
+        self, robot: RunningRobot, request: srv.GetCurrentState.Request
+    ) -> srv.GetCurrentState.Response:
         group = robot.model.semantics.group(request.group)
         measured = self._measured(robot, group)
-        response.state = _message(group.name, measured.values)
+        response = srv.GetCurrentState.Response(state=_message(group.name, measured.values), distance=math.nan)
         nearest = queries.matching_states(robot.model, group.name, measured.values, math.inf)
         tolerance = request.tolerance or self._tolerance()
-        response.distance = math.nan
         if nearest and math.isfinite(nearest[0].difference):
             response.distance = float(nearest[0].difference)
             if nearest[0].difference <= tolerance:
                 response.matching_state = nearest[0].state
         if measured.oldest_ns is not None:
             response.stamp = MAKER.time(measured.oldest_ns)
+        return response
 
-    def _get_group_state(
-        self, robot: RunningRobot, request: srv.GetGroupState.Request, response: srv.GetGroupState.Response
-    ) -> None:
+    def _get_group_state(self, robot: RunningRobot, request: srv.GetGroupState.Request) -> srv.GetGroupState.Response:
         group = robot.model.semantics.group(request.group)
         if request.state:
             state = robot.model.semantics.state(request.group, request.state)
             values, stamp_ns = _Measured(_values(robot.model, state), None)
         else:
             values, stamp_ns = self._measured(robot, group)
-        response.joint_state = JointState(name=list(values), position=list(values.values()))
+        message = JointState(name=list(values), position=list(values.values()))
         now_ns = int(self._served.node.get_clock().now().nanoseconds)
-        response.joint_state.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
+        message.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
+        return srv.GetGroupState.Response(joint_state=message)
 
     def _save_group_state(
-        self, robot: RunningRobot, request: srv.SaveGroupState.Request, response: srv.SaveGroupState.Response
-    ) -> None:
+        self, robot: RunningRobot, request: srv.SaveGroupState.Request
+    ) -> srv.SaveGroupState.Response:
         group = robot.model.semantics.group(request.group)
         values = self._measured(robot, group).values
         path = self._writable(request.path) if request.path else None
         text = self._srdf(robot) if path is None else SrdfText.from_file(path)
-        element = group_state(
-            checked_name(request.state),
-            group.name,
-            {
-                joint: [values[name] for name in robot.model.joint(joint).variable_names]
-                for joint in group.active_joints
-            },
-        )
+        variables = {joint: robot.model.joint(joint).variable_names for joint in group.active_joints}
+        rows = {joint: [values[name] for name in names] for joint, names in variables.items()}
+        element = group_state(checked_name(request.state), group.name, rows)
         if group.name not in {stated.name for stated in text.semantic.groups}:
             raise RobotSemanticsError(f"{path} has no group '{group.name}'")
         if (group.name, request.state) in {(state.group, state.name) for state in text.semantic.states}:
@@ -126,11 +120,8 @@ class GroupStateServices:
         text = text.add([element])
         if path is not None:
             save_bytes(bytes(text), path)
-        response.text = str(text)
-        active = {
-            name: values[name] for joint in group.active_joints for name in robot.model.joint(joint).variable_names
-        }
-        response.group_state = _message(group.name, active, request.state)
+        active = {name: values[name] for names in variables.values() for name in names}
+        return srv.SaveGroupState.Response(text=str(text), group_state=_message(group.name, active, request.state))
 
     def _srdf(self, robot: RunningRobot) -> SrdfText:
         description = self._served.description
@@ -151,14 +142,13 @@ class GroupStateServices:
         return file
 
 
-def _get_group_states(
-    robot: RunningRobot, request: srv.GetGroupStates.Request, response: srv.GetGroupStates.Response
-) -> None:
+def _get_group_states(robot: RunningRobot, request: srv.GetGroupStates.Request) -> srv.GetGroupStates.Response:
     if request.state:
         states: tuple[NamedState, ...] = (robot.model.semantics.state(request.group, request.state),)
     else:
         states = queries.states_of(robot.model, request.group)
-    response.states = [_message(state.group, _values(robot.model, state), state.name) for state in states]
+    found = [_message(state.group, _values(robot.model, state), state.name) for state in states]
+    return srv.GetGroupStates.Response(states=found)
 
 
 def _values(model: RobotModel, state: NamedState) -> dict[str, float]:

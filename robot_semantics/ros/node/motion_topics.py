@@ -19,13 +19,12 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist
+from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, RunningRobot
-from robot_semantics.state.root_motion import twist_in_parent
 from robot_semantics.state.settings import Source
 
 Outcome = Messages | Refusal
@@ -98,12 +97,8 @@ class MotionTopics:
         child = robot.frame(robot.model.root_link)
         if message.child_frame_id.lstrip("/") not in (child, robot.model.root_link, ""):
             return [_wrong_frame("child_frame_id", message.child_frame_id, child)]
-        pose = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
-        twist = np.array(row_of_twist(message.twist.twist))
-        if np.isfinite(pose).all() and pose[3:].any():
-            # An odometry's twist is in the axes of the base.
-            twist = twist_in_parent(pose, twist)
-        return [robot.motion(root.name, pose, twist, stamp_ns(message.header.stamp) or self._now_ns())]
+        time_ns = stamp_ns(message.header.stamp) or self._now_ns()
+        return [robot.motion(root.name, *rows_of_odometry(message), time_ns)]
 
 
 def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:

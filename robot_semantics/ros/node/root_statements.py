@@ -16,12 +16,12 @@ from rclpy.subscription import Subscription
 
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
-from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist
+from robot_semantics.ros.messages.maker import deserialized, rows_of_odometry
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import odometry_child, stamp_ns
 from robot_semantics.state.robot import RunningRobot
-from robot_semantics.state.root_motion import pose_of, twist_in_parent, twist_of
+from robot_semantics.state.root_motion import pose_of, twist_of
 from robot_semantics.state.samples import RootCandidate, RootSource, RootStatement
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
@@ -82,13 +82,10 @@ class HeardOdometry:
 
     def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
         message = deserialized(data, Odometry)
-        xyz_quat = row_of_pose(message.pose.pose.position, message.pose.pose.orientation)
-        twist = np.array(row_of_twist(message.twist.twist))
+        xyz_quat, twist = rows_of_odometry(message)
         frame = message.header.frame_id.removeprefix("/")
         if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
             return None
-        # An odometry's twist is in the axes of its child.
-        twist = twist_in_parent(xyz_quat, twist)
         if link != robot.model.root_link:
             kinematics = ForwardKinematics(robot.model)
             T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from geometry_msgs.msg import Pose as PoseMessage
 from mujoco_ros2_control_msgs.msg import FreeJointState, FreeJointStateArray
 from sensor_msgs.msg import JointState as JointStateMessage
 
@@ -25,7 +26,8 @@ from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.ros.messages.maker import MAKER, pose_message
+from robot_semantics.ros.messages.maker import MAKER, row_of_pose, row_of_twist
+from robot_semantics.ros.messages.maker import pose_of as read_pose
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, SimulatorError
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.cdr import stamp_ns
@@ -175,13 +177,10 @@ class ControlledWorld:
 
     def _place(self, body: str) -> tuple[Pose, Vec6]:
         """Return the pose and twist of a body in the world."""
-        at, turn = self.bodies[body].pose.pose.position, self.bodies[body].pose.pose.orientation
-        linear, angular = self.bodies[body].twist.twist.linear, self.bodies[body].twist.twist.angular
-        quat = [turn.x, turn.y, turn.z, turn.w]
+        pose, twist = self.bodies[body].pose.pose, row_of_twist(self.bodies[body].twist.twist)
         # These are MuJoCo's numbers: the linear velocity is in the world's axes, the angular one in the body's.
-        turning = matrix_from_quat(np.array(quat)) @ (angular.x, angular.y, angular.z)
-        twist = six(np.array([linear.x, linear.y, linear.z, *turning]))
-        return pose_from_quaternion((at.x, at.y, at.z), quat), twist
+        turning = _axes(pose) @ twist[3:]
+        return read_pose(pose), six(np.array([*twist[:3], *turning]))
 
 
 @dataclass(eq=False)
@@ -320,10 +319,12 @@ class _Ordering:
         order = FreeJointState(name=body)
         order.pose.pose, order.twist.twist = present.pose.pose, present.twist.twist
         if xyz_quat is not None:
-            pose = pose_from_quaternion(xyz_quat[:3].tolist(), xyz_quat[3:].tolist())
-            order.pose.pose = pose_message(pose)
+            order.pose.pose = MAKER.pose(xyz_quat.tolist())
         if twist is not None:
-            turn = order.pose.pose.orientation
-            R = matrix_from_quat(np.array([turn.x, turn.y, turn.z, turn.w]))
-            order.twist.twist = MAKER.twist(six(np.concatenate((twist[:3], twist[3:] @ R))))
+            order.twist.twist = MAKER.twist([*twist[:3], *(twist[3:] @ _axes(order.pose.pose))])
         self.orders.bodies[body] = order
+
+
+def _axes(pose: PoseMessage) -> FloatArray:
+    """Return (3, 3) the orientation of a message."""
+    return matrix_from_quat(row_of_pose(pose.position, pose.orientation)[3:])

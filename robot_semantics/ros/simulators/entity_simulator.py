@@ -29,12 +29,12 @@ from simulation_interfaces.srv import (
 )
 
 from robot_semantics.base.names import suggestion
-from robot_semantics.ros.messages.maker import MAKER, pose_message
+from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_pose, row_of_twist
 from robot_semantics.ros.simulators.simulator_client import UNKNOWN, RemoteReport, RemoteSimulator, SimulatorError
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.usdf.frames import resolve
-from robot_semantics.usdf.poses import pose_from_matrix, pose_from_quaternion
+from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 
@@ -227,16 +227,8 @@ def _world(simulator: str, entities: Mapping[str, EntityState]) -> WorldState:
                 f"simulator '{simulator}' gives '{name}' in the frame '{state.header.frame_id}', which it does not "
                 "place"
             )
-        at, turn = state.pose.position, state.pose.orientation
-        linear, angular = state.twist.linear, state.twist.angular
-        quat = np.array([turn.x, turn.y, turn.z, turn.w])
-        models.append(
-            ModelState(
-                name,
-                state.header.frame_id or WORLD,
-                pose_from_quaternion((at.x, at.y, at.z), quat.tolist() if quat.any() else (0.0, 0.0, 0.0, 1.0)),
-                (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z),
-            )
-        )
+        if not row_of_pose(state.pose.position, state.pose.orientation)[3:].any():
+            state.pose.orientation.w = 1.0
+        models.append(ModelState(name, state.header.frame_id or WORLD, pose_of(state.pose), row_of_twist(state.twist)))
         stamps.append(stamp_ns(state.header.stamp))
     return WorldState(models=tuple(models), time_ns=max(stamps, default=None))
