@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import struct
 import sys
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.message_types import ROS1_NAMES
 
 try:
@@ -59,19 +59,9 @@ READ_ERRORS = (
     ReaderError2,
     apsw.Error,
     struct.error,
-    zlib.error,
     ZstdError,
     OSError,
-    EOFError,
-    # The readers trust what they read, so nonsense in a file comes up as any of these.
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    AssertionError,
-    ArithmeticError,
-    RuntimeError,
-    MemoryError,
+    *NONSENSE,
 )
 """What reading a damaged bag may raise."""
 

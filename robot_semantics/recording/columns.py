@@ -13,6 +13,7 @@ long the recording is.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,20 @@ import numpy.typing as npt
 from robot_semantics.transforms.arrays import BoolArray, IntArray
 
 Array = npt.NDArray[Any]
+
+NONSENSE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    AssertionError,
+    ArithmeticError,
+    RuntimeError,
+    MemoryError,
+    EOFError,
+    zlib.error,
+)
+"""What readers raise that trust what they read, where a file holds nonsense."""
 
 IN_MEMORY_BYTES = 256 * 2**20
 """How much a recording may take in memory before its columns go to files."""

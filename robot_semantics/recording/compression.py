@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import lz4.frame
 
@@ -28,41 +28,14 @@ else:
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
-class _Plain:
-    """What was not packed."""
-
-    eof = True
-    unused_data = b""
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """Return the data."""
-        del max_length
-        return data
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool:
-        """Whether the end of the packed data was reached."""
-
-    @property
-    def unused_data(self) -> bytes | None:
-        """What stands behind it."""
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        """Return what the next part of a stream gives, at most so many bytes."""
-
-
-_STREAMS: dict[str, Callable[[], _Decompressor]] = {
-    "": _Plain,
-    "none": _Plain,
+_STREAMS: dict[str, Callable[[], Any]] = {
     "zstd": zstd.ZstdDecompressor,
     "lz4": lz4.frame.LZ4FrameDecompressor,
     "bz2": bz2.BZ2Decompressor,
 }
+_PLAIN = ("", "none")
 
-
-COMPRESSIONS = frozenset(_STREAMS)
+COMPRESSIONS = frozenset((*_STREAMS, *_PLAIN))
 """The names that MCAP and ROS 1 give the compression of a chunk."""
 
 
@@ -74,6 +47,8 @@ def unpack(compression: str, packed: bytes) -> bytes:
         EOFError: its end is missing.
         KeyError: no such compression.
     """
+    if compression in _PLAIN:
+        return packed
     limit = limit_for(len(packed))
     parts: list[bytes] = []
     room, rest = limit + 1, packed
@@ -92,6 +67,8 @@ def unpack(compression: str, packed: bytes) -> bytes:
 
 def unpack_cut(compression: str, packed: bytes) -> bytes:
     """Return what can be had of a chunk whose end is missing; nothing of one of which no block is whole."""
+    if compression in _PLAIN:
+        return packed
     return bytes(_STREAMS[compression]().decompress(packed, limit_for(len(packed))))
 
 

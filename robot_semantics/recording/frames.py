@@ -15,8 +15,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.recording.columns import Array, GroupKey, Part, Pieces
-from robot_semantics.recording.edges import Edge
-from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
 from robot_semantics.recording.senders import pose_features, second_sender
 from robot_semantics.recording.timeline import Timeline

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.series_input import load_npz, load_states
+from robot_semantics.recording.series_input import ARRAYS, load_npz, load_states
 from robot_semantics.recording.times import time_of
 from robot_semantics.state.snapshot_store import Texts, described_beside
 from robot_semantics.transforms.arrays import IntArray
@@ -40,23 +41,31 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         SeriesError: the file is no series.
         OSError: it cannot be read.
     """
-    if path.suffix == ".parquet":
-        from robot_semantics.recording.parquet import ParquetSeries
+    if path.suffix in ARRAYS:
+        state, named = _from_arrays(path, at)
+        texts = {
+            model.name: Texts(named[model.description], named.get(model.semantic or "", ""))
+            for model in state.models
+            if model.description is not None and model.description in named
+        }
+    else:
+        loaded = load_states([path], problems)
+        state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)]
+        texts = {name: Texts(text, loaded.srdf.get(name, "")) for name, text in loaded.urdf.items() if text}
+    # Descriptions that are in the series are named anew where the state is saved.
+    bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)
+    return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
 
-        file = ParquetSeries(path)
-        (state,) = file.row(_index(file.times_ns, at)).states()
-        return _without_names(state, file.texts)
+
+def _from_arrays(path: Path, at: str) -> tuple[WorldState, Mapping[str, str]]:
+    """Return the state of a series of arrays at a time, and the descriptions in it by the names that models have."""
     if path.suffix == ".npz":
         series, texts, _ = load_npz(path)
-        index = _index(series.times_ns, at)
-        state = next(state for i, state in enumerate(series.states()) if i == index)
-        return _without_names(state, texts)
-    loaded = load_states([path], problems)
-    index = _index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)
-    state = loaded.states[index]
-    found = {m.name: Texts(loaded.urdf.get(m.name, ""), loaded.srdf.get(m.name, "")) for m in state.models}
-    bare = (replace(m, description=None, semantic=None) if found[m.name].urdf else m for m in state.models)
-    return replace(state, models=tuple(bare)), {name: texts for name, texts in found.items() if texts.urdf}
+        return next(islice(series.states(), _index(series.times_ns, at), None)), texts
+    from robot_semantics.recording.parquet import ParquetSeries
+
+    file = ParquetSeries(path)
+    return next(file.row(_index(file.times_ns, at)).states()), file.texts
 
 
 def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
@@ -81,14 +90,3 @@ def _index(times_ns: IntArray, at: str) -> int:
         return index
     nearest = [format_time(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
     raise RequestError(f"the series has no state at {format_time(time_ns)} s; nearest: {', '.join(nearest)} s")
-
-
-def _without_names(state: WorldState, texts: Mapping[str, str]) -> tuple[WorldState, dict[str, Texts]]:
-    """Return a state that names no descriptions which are in the series, and these descriptions."""
-    found = {
-        model.name: Texts(texts[model.description], texts.get(model.semantic or "", ""))
-        for model in state.models
-        if model.description is not None and model.description in texts
-    }
-    bare = (replace(m, description=None, semantic=None) if m.name in found else m for m in state.models)
-    return replace(state, models=tuple(bare)), found

@@ -16,14 +16,75 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.recording.edges import Edge, LocalPose, local_poses
-from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
+from robot_semantics.recording.poses import IDENTITY_POSE, blend_poses, compose_poses, invert_poses
+from robot_semantics.recording.timeline import Timeline, bracket, interpolate
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One frame's transforms to its parent.
+
+    Attributes:
+        child: index of the frame.
+        static: holds at every time; then the timeline has the one sample that counts.
+        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7).
+        parents: index of the parent at each sample (m,), or one for all of them.
+    """
+
+    child: int
+    static: bool
+    timeline: Timeline
+    parents: IntArray | int
+
+    def parent_at(self, samples: IntArray) -> IntArray:
+        """Return the parent (n,) at each of the samples (n,)."""
+        if isinstance(self.parents, int):
+            return np.full(len(samples), self.parents, dtype=np.int64)
+        parents: IntArray = self.parents[samples]
+        return parents
+
+
+class LocalPose(NamedTuple):
+    """A frame's transform to its parent at n times.
+
+    Attributes:
+        parent: (n,) index of the parent; -1 where no sample can be used.
+        poses: (n, 7) T_parent_child [m]; NaN where no sample can be used.
+        age_ns: (n,) distance in time to the nearest sample that was used; 0 for a static one, -1 where there is none.
+    """
+
+    parent: IntArray
+    poses: FloatArray
+    age_ns: IntArray
+
+
+def local_poses(edge: Edge, times_ns: IntArray, mode: str = "linear", *, hold: bool = False) -> LocalPose:
+    """Return a frame's transform to its parent at `times_ns` (n,).
+
+    Args:
+        edge: the frame's transforms.
+        times_ns: the times.
+        mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
+        hold: after the last sample keep it, instead of giving nothing as tf2 does.
+    """
+    count = len(times_ns)
+    if edge.static:
+        zeros = np.zeros(count, np.int64)
+        return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
+    where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
+    parents = edge.parent_at(where.before)
+    # Where the parent changes between two samples there is nothing between them: the earlier one holds.
+    apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
+    poses = interpolate(where, edge.timeline.take, blend_poses, apart)
+    ages = where.spread(count, where.age_ns, -1)
+    return LocalPose(where.spread(count, parents, -1), where.spread(count, poses, np.nan), ages)
 
 
 class Status(enum.IntEnum):
@@ -70,13 +131,14 @@ class TransformHistory:
         if target == source:
             return Lookup(np.tile(np.array(IDENTITY_POSE), (len(times), 1)), np.zeros(len(times), np.int8))
         if target not in self.index or source not in self.index:
-            return _failed(len(times), Status.LOOKUP)
+            return Lookup(np.full((len(times), 7), np.nan), np.full(len(times), Status.LOOKUP, np.int8))
         goal, start = self.index[target], self.index[source]
         if (times == 0).any():
             latest = self._latest_common_time(goal, start)
             if latest is None:
-                asked = self._walk(goal, start, np.where(times == 0, 1, times))
-                return _without(asked, times == 0, Status.CONNECTIVITY)
+                answer = self._walk(goal, start, np.where(times == 0, 1, times))
+                answer.poses[times == 0], answer.status[times == 0] = np.nan, Status.CONNECTIVITY
+                return answer
             times = np.where(times == 0, latest, times)
         return self._walk(goal, start, times)
 
@@ -177,12 +239,3 @@ class _Walk:
 def _earliest(stamps: Iterable[int | None]) -> int:
     known = [stamp for stamp in stamps if stamp is not None]
     return min(known, default=0)
-
-
-def _failed(count: int, status: Status) -> Lookup:
-    return Lookup(np.full((count, 7), np.nan), np.full(count, status, np.int8))
-
-
-def _without(answer: Lookup, rows: BoolArray, status: Status) -> Lookup:
-    answer.poses[rows], answer.status[rows] = np.nan, status
-    return answer

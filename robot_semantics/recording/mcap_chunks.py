@@ -60,13 +60,13 @@ def chunk_batches(
         data = unpack(chunk.compression, packed)
         if len(data) != chunk.uncompressed_size or (crc and zlib.crc32(data) != crc):
             raise ReaderError("Chunk checksum mismatch.")
-        yield {channel: lists for channel, lists in _messages(data, channels, low, high) if lists[0]}
+        yield {channel: lists for channel, lists in _messages(data, channels, low, high).items() if lists[0]}
 
 
-def _messages(
-    data: bytes, channels: Mapping[int, Channel], low: int, high: int
-) -> Iterator[tuple[Channel, tuple[list[int], list[bytes]]]]:
-    lists: dict[int, tuple[list[int], list[bytes]]] = {key: ([], []) for key in channels}
+def _messages(data: bytes, channels: Mapping[int, Channel], low: int, high: int) -> Batch:
+    found: Batch = {}
+    # Two channels of one topic and type are one here.
+    lists = {key: found.setdefault(channel, ([], [])) for key, channel in channels.items()}
     at, size = 0, len(data)
     # This loop runs for every message of the bag.
     while at < size:
@@ -81,13 +81,4 @@ def _messages(
         at += 9 + length
     if at != size:
         raise ReaderError("A record goes beyond its chunk.")
-    merged: dict[int, tuple[list[int], list[bytes]]] = {}
-    for key, channel in channels.items():
-        # Two channels of one topic and type are one here.
-        own = merged.setdefault(id(channel), lists[key])
-        if own is not lists[key]:
-            own[0].extend(lists[key][0])
-            own[1].extend(lists[key][1])
-    for channel in channels.values():
-        if id(channel) in merged:
-            yield channel, merged.pop(id(channel))
+    return found

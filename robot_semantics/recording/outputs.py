@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from robot_semantics.recording.columns import Array, Columns, GroupKey
+from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
 from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_arrays import head_arrays, series_arrays, series_head
@@ -27,7 +27,6 @@ from robot_semantics.usdf.table import format_time
 
 INDEX = "index.json"
 INDEX_FORMAT = "robot_semantics series 1"
-_NPZ = GroupKey("series", "", ())
 
 
 @dataclass(frozen=True)
@@ -149,36 +148,34 @@ class Npz(Output):
         super().__init__(job)
         self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in job.texts.items()}
         self._fixed["max_gap_ns"] = np.array(job.max_gap_ns, dtype=np.int64)
-        self._columns: dict[str, Columns] = {}
-        self._missing: dict[str, int] = {}
-        self._scratch = job.scratch
+        job.scratch.mkdir()
+        self._columns = Columns(job.scratch, in_memory_bytes=IN_MEMORY_BYTES // 4)
+        self._stated: set[str] = set()
+        self._count = 0
 
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Keep the arrays of a block, in memory or beside."""
         self._fixed.update(head_arrays(series_head(series)))
         for name, array in series_arrays(series).items():
-            if name not in self._columns:
+            key = GroupKey("series", name, ())
+            if name not in self._stated:
                 if array.dtype.kind == "f" and np.isnan(array).all():
-                    # Nothing stated so far: only remember how many rows to fill in should that change.
-                    self._missing[name] = self._missing.get(name, 0) + len(array)
                     continue
-                folder = self._scratch / str(len(self._columns))
-                folder.mkdir(parents=True)
-                self._columns[name] = Columns(folder, in_memory_bytes=2**22)
-                missing = self._missing.pop(name, 0)
-                if missing:
-                    self._columns[name].append(
-                        _NPZ, {"rows": np.full((missing, *array.shape[1:]), np.nan, array.dtype)}
-                    )
-            self._columns[name].append(_NPZ, {"rows": array})
+                self._stated.add(name)
+                if self._count:
+                    # It was stated nowhere so far.
+                    nothing = np.full((self._count, *array.shape[1:]), np.nan, array.dtype)
+                    self._columns.append(key, {"rows": nothing})
+            self._columns.append(key, {"rows": array})
+        self._count += len(series)
 
     def finish(self) -> None:
         """Write the archive."""
         with zipfile.ZipFile(self.path, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
             for name, array in self._fixed.items():
                 _write_array(archive, name, array)
-            for name, columns in self._columns.items():
-                _write_array(archive, name, columns.finish()[_NPZ]["rows"])
+            for key, arrays in self._columns.finish().items():
+                _write_array(archive, key.topic, arrays["rows"])
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:

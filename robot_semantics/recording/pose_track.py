@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_semantics.recording.columns import Array, Part, Pieces
-from robot_semantics.recording.edges import Edge
+from robot_semantics.recording.history import Edge
 from robot_semantics.recording.poses import blend_poses, compose_poses
-from robot_semantics.recording.timeline import Timeline, blend_straight, bracket, interpolate
+from robot_semantics.recording.timeline import Timeline, blend_straight
 from robot_semantics.transforms import quat_conjugate, quat_multiply, quat_rotate, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
@@ -54,9 +54,7 @@ class PoseTrack:
             given = np.asarray(self.twists.take(np.arange(len(self.twists))), dtype=np.float64)
             lever = np.broadcast_to(T_thing_other[:3], given[:, :3].shape)
             if not self.in_own_axes:
-                own = np.asarray(
-                    interpolate(bracket(self.poses.stamps_ns, self.twists.stamps_ns), self.poses.take, blend_poses)
-                )
+                own, _ = self.poses.sample(self.twists.stamps_ns, "linear", blend_poses)
                 lever = quat_rotate(own[:, 3:], lever)
             given = np.concatenate([given[:, :3] + np.cross(given[:, 3:], lever), given[:, 3:]], axis=1)
             if self.in_own_axes:
@@ -67,10 +65,7 @@ class PoseTrack:
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
         """Return the poses (n, 7), held after the last one, and their ages (n,); NaN and -1 where there is none."""
-        where = bracket(self.poses.stamps_ns, times_ns, mode)
-        found = interpolate(where, self.poses.take, blend_poses)
-        ages = np.asarray(where.spread(len(times_ns), where.age_ns, -1), dtype=np.int64)
-        return np.asarray(where.spread(len(times_ns), found, np.nan), dtype=np.float64), ages
+        return self.poses.sample(times_ns, mode, blend_poses)
 
     def sample_twists(self, times_ns: IntArray, mode: str, poses: FloatArray) -> FloatArray:
         """Return the twists (n, 6) in the parent's axes; NaN before the first and after the last.
@@ -82,9 +77,7 @@ class PoseTrack:
         """
         if self.twists is None:
             return np.full((len(times_ns), 6), np.nan)
-        where = bracket(self.twists.stamps_ns, times_ns, mode, hold=False)
-        found = interpolate(where, self.twists.take, blend_straight)
-        twists = np.asarray(where.spread(len(times_ns), found, np.nan), dtype=np.float64)
+        twists, _ = self.twists.sample(times_ns, mode, blend_straight, hold=False)
         return _turned(poses[:, 3:], twists) if self.in_own_axes else twists
 
 

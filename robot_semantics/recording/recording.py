@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -140,10 +140,7 @@ def read_recording(
     resets, jumps = find_resets(pieces)
     chosen = _chosen_run(run, resets, jumps, problems, plan)
     pieces = one_sender_each(take_run(pieces, resets, chosen), problems, place)
-    robots = tuple(
-        replace(describe_robot(request, files, texts, problems), joint_topics=topics)
-        for request, files, topics in zip(plan.requests, plan.loaded, plan.joint_topics, strict=True)
-    )
+    robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
     _check_names(robots)
     links: dict[str, set[str]] = {}
     for robot in robots:

@@ -22,7 +22,7 @@ from robot_semantics.recording.namespaces import TF_KINDS, namespace_of
 from robot_semantics.recording.robots import (
     DESCRIPTION,
     SEMANTIC,
-    Loaded,
+    PlannedRobot,
     RobotRequest,
     found_robots,
 )
@@ -36,16 +36,12 @@ class RecordingPlan:
     Attributes:
         bags: what each bag holds.
         topics: each topic's part: ``parse`` or ``stamps``.
-        requests: the robots.
-        loaded: what the robots' description files say.
-        joint_topics: where each robot's joint states are.
+        robots: what is known of them before.
     """
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
-    requests: tuple[RobotRequest, ...]
-    loaded: tuple[Loaded, ...]
-    joint_topics: tuple[tuple[str, ...], ...]
+    robots: tuple[PlannedRobot, ...]
 
     @property
     def place(self) -> Place:
@@ -85,21 +81,21 @@ def plan_recording(
         RequestError: it is not clear which topic is meant.
     """
     # First of all: what is wrong with these files shows before minutes of reading.
-    asked = [(request, request.load(problems)) for request in requests]
+    robots = [request.load(problems) for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
     types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
     place = Place(", ".join(str(path) for path in paths))
     wanted: dict[str, str] = {}
     everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
     if everyone:
-        asked = [(request, asked[0][1]) for request in found_robots(types, requests[0], problems, place)]
-    spaces = [request.namespace for request, _ in asked]
-    joint_topics = []
-    for request, _ in asked:
-        topics_of_joints = request.joint_topics(types, spaces, problems, place)
+        found = found_robots(types, requests[0], problems, place)
+        robots = [robots[0]._replace(request=request) for request in found]
+    spaces = [robot.request.namespace for robot in robots]
+    for number, robot in enumerate(robots):
+        request, joint_topics = robot.request, robot.request.joint_topics(types, spaces, problems, place)
         request.check_odometry(types)
-        joint_topics.append(topics_of_joints)
-        for topic in (*topics_of_joints, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
+        robots[number] = robot._replace(joint_topics=joint_topics)
+        for topic in (*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
             wanted[topic] = "parse"
     for topic, msgtype in types.items():
         space = namespace_of(topic)
@@ -120,6 +116,4 @@ def plan_recording(
         for topic, problem in definition_problems(bag, topics):
             problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
             topics.pop(topic, None)
-    return RecordingPlan(
-        bags, topics, tuple(request for request, _ in asked), tuple(files for _, files in asked), tuple(joint_topics)
-    )
+    return RecordingPlan(bags, topics, tuple(robots))

@@ -37,18 +37,6 @@ class RequestError(RobotSemanticsError):
     """What was asked for does not fit the recording."""
 
 
-class Loaded(NamedTuple):
-    """What description files say.
-
-    Attributes:
-        model: the robot, None where no URDF was named.
-        srdf_text: the SRDF where only that was named.
-    """
-
-    model: RobotModel | None
-    srdf_text: str | None = None
-
-
 @dataclass(frozen=True)
 class RobotRequest:
     """A robot that is looked for.
@@ -78,18 +66,19 @@ class RobotRequest:
         """Return a topic's full name in the robot's namespace."""
         return f"{self.namespace}/{name}"
 
-    def load(self, problems: Diagnostics) -> Loaded:
-        """Return what the files that were named say.
+    def load(self, problems: Diagnostics) -> PlannedRobot:
+        """Return the robot with what the files that were named say.
 
         Raises:
             DescriptionError: a file cannot be read, or gives no robot.
         """
         if self.urdf is not None:
             how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro}
-            return Loaded(load_robot(self.urdf, self.srdf, strict=False, diagnostics=problems, **how))
+            return PlannedRobot(self, load_robot(self.urdf, self.srdf, strict=False, diagnostics=problems, **how))
         if self.srdf is not None:
-            return Loaded(None, srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro).places.text.decode())
-        return Loaded(None)
+            semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro)
+            return PlannedRobot(self, None, semantics.places.text.decode())
+        return PlannedRobot(self)
 
     def joint_topics(
         self, topics: Mapping[str, str], spaces: Sequence[str], problems: Diagnostics, place: Place
@@ -137,6 +126,22 @@ class RobotRequest:
         """
         if self.odometry is not None:
             _check_topic(self.odometry, ODOMETRY, "odometry", topics)
+
+
+class PlannedRobot(NamedTuple):
+    """A robot whose files were read, before the recording is.
+
+    Attributes:
+        request: what was asked for.
+        model: the robot, None where no URDF was named.
+        srdf_text: the SRDF where only that was named.
+        joint_topics: where its joint states are.
+    """
+
+    request: RobotRequest
+    model: RobotModel | None = None
+    srdf_text: str | None = None
+    joint_topics: tuple[str, ...] = ()
 
 
 def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str]) -> None:
@@ -256,27 +261,24 @@ class RecordedRobot:
         )
 
 
-def describe_robot(
-    request: RobotRequest, loaded: Loaded, texts: Sequence[Text], problems: Diagnostics
-) -> RecordedRobot:
+def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
     """Return a robot with its description: from the files that were named, else from the last one that its topic has.
 
     Args:
-        request: what was asked for.
-        loaded: what `RobotRequest.load` gave.
+        planned: what was asked for, and what its files say.
         texts: what description topics said.
         problems: takes what is wrong with the descriptions.
     """
+    request, model = planned.request, planned.model
     urdf = _last_text(texts, request.topic(DESCRIPTION), problems)
     srdf = None if request.srdf is not None else _last_text(texts, request.topic(SEMANTIC), problems)
-    model = loaded.model
     if model is not None and srdf is not None:
         model = apply_semantics(model, parse_srdf(srdf.text, f"<{srdf.topic}>", problems), problems)
     elif model is None and urdf is not None:
         try:
             model = robot_from_text(
                 urdf.text,
-                loaded.srdf_text if srdf is None else srdf.text,
+                planned.srdf_text if srdf is None else srdf.text,
                 strict=False,
                 implicit_links=request.implicit_links,
                 urdf_source=f"<{urdf.topic}>",
@@ -293,7 +295,8 @@ def describe_robot(
         request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
         model,
         request.namespace,
-        odometry=request.odometry,
+        planned.joint_topics,
+        request.odometry,
         description=request.urdf if model is not None else None,
         semantic=request.srdf,
         urdf_text=None if model is None else model.urdf_text,

@@ -17,8 +17,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
-from robot_semantics.recording.edges import Edge
-from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.joint_history import JointHistory
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack, difference_twists

@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -30,28 +29,13 @@ OLDEST_S = 9.0e9
 _MOST_NUMBERS = 7
 """Position variables of the joint that has the most, a floating one."""
 
-READ_ERRORS = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,
-    NotImplementedError,
-    RecursionError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What reading a file of arrays that holds nonsense may raise."""
-
 
 @contextmanager
 def series_errors(path: Path, *more: type[Exception]) -> Iterator[None]:
     """Raise what nonsense in a file makes the reading raise, `more` among it, as a `SeriesError`."""
     try:
         yield
-    except READ_ERRORS + more as error:
+    except NONSENSE + more as error:
         raise SeriesError(path, f"it is no series ({error})") from None
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import world_from_json
+from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_arrays import head_of_arrays, series_from
@@ -123,7 +124,7 @@ def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...
         if content.get("format") != INDEX_FORMAT:
             raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
         entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except NONSENSE as error:
         raise SeriesError(index, f"it is no index of a series ({error})") from None
     for name, gaps in entries:
         if Path(name).name != name:
@@ -136,7 +137,7 @@ def _json_line(path: Path, number: int, line: bytes) -> tuple[WorldState, tuple[
         values = json.loads(line)
         gaps = _gap_names(values)
         values.pop("gaps", None)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except NONSENSE as error:
         raise SeriesError(path, f"line {number} is no state ({error})") from None
     return world_from_json(values, f"{path}:{number}"), gaps
 
@@ -180,7 +181,7 @@ def load_arrays(path: Path) -> tuple[Series, dict[str, str], int]:
 
 def load_npz(path: Path) -> tuple[Series, dict[str, str], int]:
     """Return what `load_arrays` does of an `.npz` file; raises as it does."""
-    with series_errors(path):
+    with series_errors(path, zipfile.BadZipFile):
         with zipfile.ZipFile(path) as packed:
             check_unpacked(path, sum(item.file_size for item in packed.infolist()))
         with np.load(path, allow_pickle=False) as archive:

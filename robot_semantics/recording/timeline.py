@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,7 @@ class Bracket(NamedTuple):
     share: FloatArray
     age_ns: IntArray
 
-    def spread(self, count: int, values: npt.NDArray[np.generic], missing: float) -> npt.NDArray[np.generic]:
+    def spread(self, count: int, values: npt.NDArray[Any], missing: float) -> npt.NDArray[Any]:
         """Return the values (k, ...) at all of the `count` times (count, ...), `missing` where there is no answer."""
         if len(self.rows) == count:
             return values
@@ -207,6 +207,22 @@ class Timeline:
         for place, here, rows in self.locate(indices):
             result[here] = take_rows(self.values[place], rows)
         return result
+
+    def sample(
+        self,
+        times_ns: IntArray,
+        mode: str,
+        blend: Callable[[FloatArray, FloatArray, FloatArray], FloatArray],
+        *,
+        hold: bool = True,
+    ) -> tuple[FloatArray, IntArray]:
+        """Return the values (n, ...) at `times_ns` (n,) and their ages (n,) [ns]; NaN and -1 where there is no answer.
+
+        The arguments are those of `bracket` and `interpolate`.
+        """
+        where, count = bracket(self.stamps_ns, times_ns, mode, hold=hold), len(times_ns)
+        values = where.spread(count, interpolate(where, self.take, blend), np.nan)
+        return values, where.spread(count, where.age_ns, -1)
 
     def locate(self, indices: IntArray) -> Iterator[tuple[int, IntArray | slice, IntArray]]:
         """Yield (place, which of `indices`, their rows there) for every place in which some of the samples lie."""

@@ -13,8 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from robot_semantics.recording.edges import Edge
-from robot_semantics.recording.history import TransformHistory
+from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.timeline import Timeline
 
 
