@@ -53,14 +53,12 @@ ORIGIN_TOLERANCE = 1e-9
 """How far a link may be from its model's frame to be taken for its root link [m, and components of a rotation]."""
 
 
-def sdformat_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Converted[WorldState]:
+def sdformat_from_file(path: str | Path) -> Converted[WorldState]:
     """Read an SDFormat file with a `<state>`; see `from_sdformat`."""
-    return from_sdformat(read_text(path), str(path), diagnostics)
+    return from_sdformat(read_text(path), str(path))
 
 
-def from_sdformat(
-    text: str | bytes, source: str = "<sdf>", diagnostics: Diagnostics | None = None
-) -> Converted[WorldState]:
+def from_sdformat(text: str | bytes, source: str = "<sdf>") -> Converted[WorldState]:
     """Return the world state of the first `<state>` of an SDFormat document, and what it cannot say.
 
     The velocities of links are relative to the world there; the link that stands where its model stands tells how the
@@ -79,8 +77,6 @@ def from_sdformat(
     reader = _Input(document, found)
     state = reader.state(root if root is not None else document.root)
     found.raise_if_failed()
-    if diagnostics is not None:
-        diagnostics.extend(found)
     return Converted(state, tuple(reader.lost))
 
 

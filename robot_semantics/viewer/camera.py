@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.transforms.arrays import FloatArray
@@ -46,6 +48,12 @@ class Camera:
     def scaled(self, factor: int) -> Camera:
         """Return the same view with more pixels."""
         return Camera(self.T_camera_world, self.focal * factor, (self.size[0] * factor, self.size[1] * factor))
+
+    def rays(self, x: npt.NDArray[np.floating[Any]], y: npt.NDArray[np.floating[Any]]) -> FloatArray:
+        """Return (..., 3) the directions of sight through pixels x and y (...), one deep, in the camera's axes."""
+        width, height = self.size
+        across, down = (x - 0.5 * width) / self.focal, (y - 0.5 * height) / self.focal
+        return np.stack([across, down, np.ones_like(across)], axis=-1)
 
     def project(self, points: FloatArray) -> FloatArray:
         """Return (n, 3) pixel x, pixel y and depth [m] of (n, 3) points in the world."""

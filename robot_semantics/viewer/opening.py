@@ -9,7 +9,10 @@
 
 from __future__ import annotations
 
+import atexit
 import enum
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,12 +34,19 @@ from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.viewer.bag_files import is_bag, series_of_bag
 from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surfaces
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
 from robot_semantics.xml.xacro_options import Xacro
+
+BAG_ENDINGS = (".bag", ".bag.active", ".mcap", ".mcap.zstd", ".db3", ".db3.zstd")
+"""How the files of recordings end; what reads them is an extra, and is not asked here."""
+
+MOST_MOMENTS = 300
+"""So many states at most are taken from a recording, evenly over its length."""
+
+SHORTEST_STEP_S = 0.02
 
 
 class FileKind(enum.Enum):
@@ -74,7 +84,7 @@ def kind_of(path: Path) -> FileKind:
     Raises:
         RobotSemanticsError: it cannot be read, or is no XML document of a known kind.
     """
-    if is_bag(path):
+    if _is_bag(path):
         return FileKind.BAG
     if path.is_dir() or path.suffix in (".npz", ".jsonl"):
         return FileKind.SERIES
@@ -105,21 +115,13 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     robot = None
     if urdf is not None:
         found = Diagnostics()
-        robot = load_robot(
-            urdf,
-            srdf,
-            strict=False,
-            implicit_links=opening.implicit_links,
-            xacro=opening.xacro,
-            diagnostics=found,
-        )
+        implicit, xacro = opening.implicit_links, opening.xacro
+        robot = load_robot(urdf, srdf, strict=False, implicit_links=implicit, xacro=xacro, diagnostics=found)
         if opening.strict:
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)
     worlds = [
-        series_of_bag(path, urdf, srdf, diagnostics, opening.xacro, implicit_links=opening.implicit_links)
-        if kind is FileKind.BAG
-        else path
+        _series_of_bag(path, urdf, srdf, opening, diagnostics) if kind is FileKind.BAG else path
         for kind, path in kinds
         if kind in (FileKind.USDF, FileKind.SERIES, FileKind.BAG)
     ]
@@ -129,6 +131,37 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     if robot is None or urdf is None:
         raise RobotSemanticsError(f"{srdf}: an SRDF has nothing to show without its URDF: give both")
     return alone(actors.of(robot, None, urdf))
+
+
+def _is_bag(path: Path) -> bool:
+    """Tell whether a file or folder is a recording: a rosbag2 folder, or files of ROS 1, mcap or sqlite3."""
+    files = path.iterdir() if path.is_dir() else [path]
+    return (path / "metadata.yaml").is_file() or any(file.name.endswith(BAG_ENDINGS) for file in files)
+
+
+def _series_of_bag(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening, problems: Diagnostics) -> Path:
+    """Return a recording as a folder of world states, which goes when the process ends.
+
+    Raises:
+        MissingExtraError: the libraries that read recordings are not installed.
+        RobotSemanticsError: nothing can be read of it, or there is nothing in it to show.
+        OSError: it cannot be read.
+    """
+    # Only who looks at a recording needs the extra that reads one.
+    from robot_semantics.recording.export import ExportRequest, export
+    from robot_semantics.recording.robots import RobotRequest
+    from robot_semantics.recording.times import TimeRequest
+
+    robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links)
+    folder = Path(tempfile.mkdtemp(prefix="robot_semantics_view_"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    whole = ExportRequest((path,), None, robots=(robot,), dry_run=True)
+    # What is wrong with the recording is said once, by the second reading.
+    recording = export(whole, Diagnostics()).recording
+    step = max((recording.end_ns - recording.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
+    out = folder / "states"
+    export(replace(whole, out=out, times=TimeRequest(every=f"{step:.9f}"), dry_run=False), problems)
+    return out
 
 
 def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:

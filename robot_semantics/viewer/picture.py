@@ -152,8 +152,7 @@ def _draw(
     normals = sum(weights[:, corner, None] * seen_normals[:, corner] for corner in range(3))
     normals = normals @ camera.T_camera_world[:3, :3].T
     normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals))[:, None], 1e-9)
-    width, height = camera.size
-    rays = np.column_stack([(x - 0.5 * width) / camera.focal, (y - 0.5 * height) / camera.focal, np.ones(len(x))])
+    rays = camera.rays(x, y)
     rays /= np.sqrt(np.einsum("ij,ij->i", rays, rays))[:, None]
     rgba = mesh.rgba[chosen[which]]
     seen = lit(rgba[:, :3], normals, rays)
@@ -179,17 +178,7 @@ def _floor(camera: Camera, mesh: _Mesh) -> FloatArray:
     shade = _blurred(np.exp(-clearance / (0.18 * tall)), 7)
     width, height = camera.size
     rows, columns = np.mgrid[0:height, 0:width]
-    rays = (
-        np.stack(
-            [
-                (columns + 0.5 - 0.5 * width) / camera.focal,
-                (rows + 0.5 - 0.5 * height) / camera.focal,
-                np.ones_like(rows),
-            ],
-            axis=-1,
-        )
-        @ camera.T_camera_world[:3, :3]
-    )
+    rays = camera.rays(columns + 0.5, rows + 0.5) @ camera.T_camera_world[:3, :3]
     with np.errstate(divide="ignore", invalid="ignore"):
         far = (low[2] - camera.eye[2]) / rays[..., 2]
     at = (camera.eye[:2] + far[..., None] * rays[..., :2] - corner) / cell - 0.5

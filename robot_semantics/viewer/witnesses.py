@@ -36,21 +36,11 @@ def witnesses(scene: Scene, path: Path) -> tuple[dict[str, Any], ...]:
                 continue
             positions = {str(name): float(value) for name, value in witness["positions"].items()}
             text = f"{pair['hits']} of {pair['samples']} samples, {pair['reason'] or 'checked'}"
-            found.append(
-                (
-                    pair["fraction"] or 0.0,
-                    {
-                        "link1": str(pair["link1"]),
-                        "link2": str(pair["link2"]),
-                        "positions": positions,
-                        "text": text,
-                    },
-                )
-            )
+            named = {"link1": str(pair["link1"]), "link2": str(pair["link2"])}
+            found.append((pair["fraction"] or 0.0, {**named, "positions": positions, "text": text}))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise RobotSemanticsError(
-            f"{path}: no report of a collision matrix ({type(error).__name__}: {error})"
-        ) from None
+        what = f"{type(error).__name__}: {error}"
+        raise RobotSemanticsError(f"{path}: no report of a collision matrix ({what})") from None
     links = {name for _, item in found for name in (item["link1"], item["link2"])}
     variables = {name for _, item in found for name in item["positions"]}
     for actor in scene.actors:

@@ -16,8 +16,7 @@ import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.examples import example
-from robot_semantics.viewer.bag_files import MOST_MOMENTS
-from robot_semantics.viewer.opening import FileKind, Opening, kind_of, open_files
+from robot_semantics.viewer.opening import BAG_ENDINGS, MOST_MOMENTS, FileKind, Opening, kind_of, open_files
 
 rosbags = pytest.importorskip("rosbags.rosbag2", reason="rosbags is not installed (pip install 'robot_semantics[bag]')")
 
@@ -62,6 +61,13 @@ def test_all_robots_of_a_recording_are_shown_without_being_named(tmp_path: Path)
         q = last.stances[actor.name].q
         height = {"left": 0.1, "middle": 0.15, "right": 0.2}[actor.name]
         assert q[actor.kinematics.space.index["lift_joint"]] == pytest.approx(height, abs=1e-3)
+
+
+def test_every_kind_of_recording_that_can_be_read_is_known_by_its_ending() -> None:
+    from robot_semantics.recording.salvage import ENDINGS
+
+    assert set(BAG_ENDINGS) == set(ENDINGS)
+    assert all(kind_of(Path(f"drive{ending}")) is FileKind.BAG for ending in ENDINGS)
 
 
 def test_a_recording_is_a_series_of_moments(bag: Path) -> None:
