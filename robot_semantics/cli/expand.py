@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import declared_utf8
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_document, say
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.document_kind import Kind, kind_of
@@ -58,9 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.implicit_links and kind_of(document.root, str(path)) is Kind.URDF:
         # Most other readers know no such links, so they are written out.
         text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text
-    sys.stdout.write(declared_utf8(text))
-    if not text.endswith("\n"):
-        sys.stdout.write("\n")
+    print_document(declared_utf8(text if text.endswith("\n") else f"{text}\n"))
 
 
 COMMAND = Command(

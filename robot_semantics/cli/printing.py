@@ -18,7 +18,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from typing import Any, TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -36,6 +36,13 @@ def counted(count: int, noun: str) -> str:
 def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
     """Print a text as one line, as the built-in `print` does."""
     print(shown(str(text), LONGEST_LINE), file=file, flush=flush)
+
+
+def print_document(text: str) -> None:
+    """Print a document for others to read, in UTF-8: so it says of itself, whatever the locale's encoding is."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.stdout.write(text)
 
 
 JSON_VERSION = 1

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import add_json_argument, print_result
+from robot_semantics.cli.printing import add_json_argument, print_document, print_result
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
@@ -84,7 +83,7 @@ def _draw(model: RobotModel, svg: str | None, dot: str | None) -> None:
 
     for path, draw in ((svg, svg_graph), (dot, dot_graph)):
         if path == "-":
-            sys.stdout.write(draw(model))
+            print_document(draw(model))
         elif path is not None:
             save_text(draw(model), Path(path))
 

@@ -20,6 +20,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import print_document
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
@@ -97,7 +98,7 @@ def _new(arguments: argparse.Namespace) -> None:
     text = with_parts(SrdfText.empty(robot.name, arguments.output or "<new>"), arguments, robot)
     inputs.print_diagnostics(check_change(None, text, robot))
     if arguments.output is None:
-        sys.stdout.write(str(text))
+        print_document(str(text))
     else:
         save_bytes(bytes(text), arguments.output)
 

@@ -17,7 +17,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_document, say
 from robot_semantics.cli.problem_report import line_of_each_kind
 
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output:
         save_bytes(data, arguments.output)
     elif not arguments.diff:
-        sys.stdout.write(declared_utf8(new))
+        print_document(declared_utf8(new))
 
 
 COMMAND = Command(

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +21,7 @@ from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.printing import print_document
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.convert.mujoco_key_text import Keyframe, parse_keyframe
@@ -62,7 +62,7 @@ def _convert(arguments: argparse.Namespace) -> None:
     written = _WRITERS[target](read.value, arguments)
     usdf_files.print_lost((*read.lost, *written.lost))
     if arguments.output is None:
-        sys.stdout.write(written.value)
+        print_document(written.value)
     else:
         save_bytes(written.value.encode(), arguments.output)
 

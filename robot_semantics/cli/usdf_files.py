@@ -24,7 +24,7 @@ from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import say
+from robot_semantics.cli.printing import print_document, say
 from robot_semantics.convert.json_form import json_text, parse_json
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
@@ -211,7 +211,7 @@ def write_state(state: WorldState, output: str | None, source: str) -> None:
 def save_state(state: WorldState, output: str | None) -> None:
     """Write a world state to a file, atomically, in the format that its ending names, or to stdout."""
     if output is None:
-        sys.stdout.write(write_world(state))
+        print_document(write_world(state))
     elif format_of(output, FORMATS, "usdf") == "json":
         save_bytes(json_text(state).encode(), output)
     else:

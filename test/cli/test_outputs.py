@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +105,31 @@ def test_a_dash_is_standard_output_or_wrong_usage_and_never_a_files_name(
     said = capsys.readouterr()
     assert not (folder / "-").exists()
     assert (code == 0 and said.out.startswith(START)) or (code == 2 and "standard output" in said.err)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "expand müller.urdf",
+        "upgrade müller.urdf",
+        "show müller.urdf --dot -",
+        "srdf new müller.urdf",
+        "usdf new müller.urdf",
+        "usdf edit müller.usdf --time 3",
+        "usdf merge müller.usdf",
+        "usdf convert müller.usdf --to json",
+        "usdf convert müller.usdf --to sdformat",
+    ],
+)
+def test_a_document_is_printed_in_utf_8_whatever_the_locale(
+    folder: Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "müller_→_世界"
+    (folder / "müller.urdf").write_text(f'<robot name="{name}"><link name="{name}"/></robot>', encoding="utf-8")
+    state = f'<world_state name="w"><model_state name="{name}"><pose>0 0 0 0 0 0</pose></model_state></world_state>'
+    (folder / "müller.usdf").write_text(state, encoding="utf-8")
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="latin-1"))
+    assert command_line.main(line.split()) == 0
+    sys.stdout.flush()
+    assert name in printed.getvalue().decode("utf-8")
