@@ -109,8 +109,4 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
     return result
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics bag world.usdf -o recording --force",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics bag world.usdf -o recording --force",))

@@ -225,8 +225,8 @@ def _only(files: Sequence[str]) -> str | None:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics check robot.urdf robot.srdf",
         "robot_semantics check world.usdf --urdf robot.urdf --srdf robot.srdf",

@@ -97,14 +97,14 @@ def print_table(arguments: argparse.Namespace) -> None:
 
 
 CHECK = Command(
-    "audit the pairs of an SRDF: those that collide all the same, and more",
     add_arguments,
     check,
+    "audit the pairs of an SRDF: those that collide all the same, and more",
     examples=("robot_semantics collisions check robot.urdf robot.srdf --samples 500",),
 )
 TABLE = Command(
-    "every pair of links: what the SRDF does with it, what sampling shows, and what is at risk",
     add_arguments,
     print_table,
+    "every pair of links: what the SRDF does with it, what sampling shows, and what is at risk",
     examples=("robot_semantics collisions table robot.urdf robot.srdf --samples 500",),
 )

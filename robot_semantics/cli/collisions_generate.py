@@ -161,8 +161,8 @@ def _print_pairs(title: str, pairs: list[tuple[LinkPair, str]]) -> None:
 
 
 COMMAND = Command(
-    "sample a robot's configurations and write the pairs that need no checking",
     add_arguments,
     run,
+    "sample a robot's configurations and write the pairs that need no checking",
     examples=("robot_semantics collisions generate robot.urdf --srdf robot.srdf -o new.srdf --samples 500",),
 )

@@ -99,8 +99,8 @@ def _print_group_state(robot: RobotModel, space: JointSpace, q: FloatArray, grou
 
 
 COMMAND = Command(
-    "find a configuration in which two links collide",
     add_arguments,
     run,
+    "find a configuration in which two links collide",
     examples=("robot_semantics collisions witness robot.urdf base_link palm_link",),
 )

@@ -26,18 +26,18 @@ class Command:
     """A command of the command line, or one of the operations of such a command.
 
     Attributes:
-        help: one line that says what it does; the commands' own stand in `robot_semantics.cli.main`, which shows them
-            without importing what does the work.
         arguments: declares its arguments.
         run: does the work and returns the exit code, None for 0; None where it has operations instead.
+        help: one line that says what it does; the commands' own stand in `robot_semantics.cli.main`, which shows them
+            without importing what does the work.
         operations: its operations by name.
         serves: it serves a page until it is stopped, and has no result.
         examples: command lines that its help ends with; tests run them in a folder with the example robot's files.
     """
 
-    help: str = ""
     arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
     run: Callable[[argparse.Namespace], int | None] | None = None
+    help: str = ""
     operations: Mapping[str, Command] = field(default_factory=dict)
     examples: tuple[str, ...] = ()
     serves: bool = False

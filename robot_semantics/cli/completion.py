@@ -97,7 +97,7 @@ _NAMES: dict[str, Callable[[RobotModel], Iterable[str]]] = {
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=("robot_semantics completion bash > ~/.local/share/bash-completion/completions/robot_semantics",),
 )

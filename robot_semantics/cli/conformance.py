@@ -294,7 +294,7 @@ def _page(reader: str, outcomes: Sequence[Outcome]) -> str:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=("robot_semantics conformance --reader 'python conformance/readers/ours.py' --format usdf",),
 )

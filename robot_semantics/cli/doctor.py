@@ -94,8 +94,4 @@ def _version(module: str) -> str:
         return "(version unknown)"
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics doctor",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics doctor",))

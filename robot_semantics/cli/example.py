@@ -39,8 +39,4 @@ def run(arguments: argparse.Namespace) -> None:
         say(path)
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics example .",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics example .",))

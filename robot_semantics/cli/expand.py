@@ -61,8 +61,4 @@ def run(arguments: argparse.Namespace) -> None:
     print_document(declared_utf8(text if text.endswith("\n") else f"{text}\n"))
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics expand robot.urdf",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics expand robot.urdf",))

@@ -73,8 +73,4 @@ def run(arguments: argparse.Namespace) -> None:
         print()
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics explain unknown-link", "robot_semantics explain"),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics explain unknown-link", "robot_semantics explain"))

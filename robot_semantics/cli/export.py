@@ -278,8 +278,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics export recording/ --urdf robot.urdf --srdf robot.srdf --every 0.1 -o states/",
         "robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",

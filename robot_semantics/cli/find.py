@@ -79,8 +79,8 @@ def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics find robot.urdf robot.srdf palm_link",
         "robot_semantics find robot.urdf robot.srdf --pair palm_link base_link",

@@ -173,7 +173,7 @@ def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: Joi
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/reach --positions lift_joint=0.1",),
 )

@@ -48,8 +48,4 @@ def run(arguments: argparse.Namespace) -> None:
     console_for_output().print(members_table)
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics group robot.urdf robot.srdf arm",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics group robot.urdf robot.srdf arm",))

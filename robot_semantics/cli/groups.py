@@ -37,8 +37,4 @@ def run(arguments: argparse.Namespace) -> None:
     console_for_output().print(made)
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics groups robot.urdf robot.srdf --json",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics groups robot.urdf robot.srdf --json",))

@@ -62,8 +62,4 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if problems.failed() else 0
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",))

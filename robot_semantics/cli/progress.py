@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import sys
-from types import TracebackType
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
@@ -48,9 +47,7 @@ class Bar:
             self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Take the bar away."""
         if self._progress is not None:
             self._progress.stop()
@@ -65,6 +62,6 @@ class Bar:
     def advance(self, count: int) -> None:
         """Tell that `count` more steps are done."""
         if self._progress is not None and self._task is not None:
-            task = next(task for task in self._progress.tasks if task.id == self._task)
+            (task,) = self._progress.tasks
             rate = f"{task.speed:,.0f}/s" if task.speed else ""
             self._progress.update(self._task, advance=count, rate=rate)

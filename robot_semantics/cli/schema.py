@@ -148,8 +148,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics schema urdf",
         "robot_semantics schema srdf --xsd",

@@ -194,8 +194,8 @@ def _tables(model: RobotModel) -> list[Table]:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics show robot.urdf --srdf robot.srdf",
         "robot_semantics show robot.urdf --srdf robot.srdf --svg robot.svg",

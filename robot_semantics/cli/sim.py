@@ -236,21 +236,21 @@ def _add_example_arguments(parser: argparse.ArgumentParser) -> None:
 COMMAND = Command(
     operations={
         "run": Command(
-            "simulate a world for a number of steps and write its state; continues bit for bit where the file allows",
             _add_run_arguments,
             _run,
+            "simulate a world for a number of steps and write its state; continues bit for bit where the file allows",
             examples=("robot_semantics sim run world.usdf --steps 10 -o later.usdf",),
         ),
         "export": Command(
-            "write the simulated world and where it stands: MJCF with a keyframe, SDFormat, Drake directives",
             _add_export_arguments,
             _export,
+            "write the simulated world and where it stands: MJCF with a keyframe, SDFormat, Drake directives",
             examples=("robot_semantics sim export world.usdf -o world.xml",),
         ),
         "example": Command(
-            "print the path of an example file that ships with the package",
             _add_example_arguments,
             _example,
+            "print the path of an example file that ships with the package",
             examples=("robot_semantics sim example",),
         ),
     },

@@ -150,28 +150,25 @@ def _node_arguments(parser: argparse.ArgumentParser) -> None:
 COMMAND = Command(
     operations={
         "save": Command(
-            "save the state of the whole world",
             _save_arguments,
             _save,
+            "save the state of the whole world",
             examples=("robot_semantics snapshot save before_lunch --comment 'all stowed'",),
         ),
         "restore": Command(
-            "put simulators and the node back into a saved state",
             _restore_arguments,
             _restore,
+            "put simulators and the node back into a saved state",
             examples=("robot_semantics snapshot restore before_lunch --dry-run",),
         ),
         "list": Command(
-            "list the saved snapshots, oldest first",
             _node_arguments,
             _list,
+            "list the saved snapshots, oldest first",
             examples=("robot_semantics snapshot list",),
         ),
         "delete": Command(
-            "delete a snapshot",
-            _delete_arguments,
-            _delete,
-            examples=("robot_semantics snapshot delete before_lunch",),
+            _delete_arguments, _delete, "delete a snapshot", examples=("robot_semantics snapshot delete before_lunch",)
         ),
     },
     examples=(

@@ -178,32 +178,32 @@ def known_robot(arguments: argparse.Namespace) -> RobotModel | None:
 COMMAND = Command(
     operations={
         "new": Command(
-            "make an SRDF for a robot",
             _new_arguments,
             _new,
+            "make an SRDF for a robot",
             examples=(
                 "robot_semantics srdf new robot.urdf -o new.srdf --virtual-joint fixed --chain a=base_link..wrist_link",
                 "robot_semantics srdf new robot.urdf --joints hand=left_finger_joint --end-effector e=hand,wrist_link",
             ),
         ),
         "add": Command(
-            "add parts to an SRDF, in place",
             _add_arguments,
             _add,
+            "add parts to an SRDF, in place",
             examples=(
                 "robot_semantics srdf add robot.srdf --urdf robot.urdf --state arm/low lift_joint=0 -o more.srdf",
             ),
         ),
         "remove": Command(
-            "remove parts of an SRDF, in place",
             _remove_arguments,
             _remove,
+            "remove parts of an SRDF, in place",
             examples=("robot_semantics srdf remove robot.srdf --urdf robot.urdf --state arm/reach -o less.srdf",),
         ),
         "rename": Command(
-            "rename a thing and every reference to it, in place; a state is GROUP/NAME, its new name is NAME",
             _rename_arguments,
             _rename,
+            "rename a thing and every reference to it, in place; a state is GROUP/NAME, its new name is NAME",
             examples=(
                 "robot_semantics srdf rename robot.srdf group arm limb --urdf robot.urdf -o limb.srdf",
                 "robot_semantics srdf rename rover_arm.srdf joint elbow_joint elbow --urdf rover_arm.urdf --in-urdf",

@@ -101,8 +101,8 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics states robot.urdf robot.srdf arm",
         "robot_semantics states robot.urdf robot.srdf gripper --positions left_finger_joint=0.04",

@@ -112,8 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     serves=True,
     examples=("robot_semantics studio robot.urdf -o new.srdf", "robot_semantics studio robot.urdf robot.srdf"),
 )

@@ -65,8 +65,4 @@ def run(arguments: argparse.Namespace) -> None:
         print_document(declared_utf8(new))
 
 
-COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
-    examples=("robot_semantics upgrade robot.urdf --diff",),
-)
+COMMAND = Command(add_arguments, run, examples=("robot_semantics upgrade robot.urdf --diff",))

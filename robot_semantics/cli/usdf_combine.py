@@ -109,20 +109,20 @@ def _interpolate(arguments: argparse.Namespace) -> None:
 
 
 MERGE = Command(
-    "put several world states into one",
     _merge_arguments,
     _merge,
+    "put several world states into one",
     examples=("robot_semantics usdf merge world.usdf world.usdf --prefix a_ --prefix b_ -o both.usdf",),
 )
 SPLIT = Command(
-    "write one world state for each model",
     _split_arguments,
     _split,
+    "write one world state for each model",
     examples=("robot_semantics usdf split world.usdf -o models",),
 )
 INTERPOLATE = Command(
-    "make the world state between two others",
     _interpolate_arguments,
     _interpolate,
+    "make the world state between two others",
     examples=("robot_semantics usdf interpolate world.usdf world.usdf --share 0.5 -o between.usdf",),
 )

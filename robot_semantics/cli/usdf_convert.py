@@ -144,8 +144,8 @@ _WRITERS: dict[str, Callable[[WorldState, argparse.Namespace], Converted[str]]] 
 
 
 CONVERT = Command(
-    "convert from and to JSON, SDFormat and MuJoCo keyframes",
     _convert_arguments,
     _convert,
+    "convert from and to JSON, SDFormat and MuJoCo keyframes",
     examples=("robot_semantics usdf convert world.usdf -o world.json",),
 )

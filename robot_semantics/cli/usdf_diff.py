@@ -103,8 +103,8 @@ def _kind(word: str) -> Kind:
 
 
 DIFF = Command(
-    "compare two world states; exit code 1 where they differ",
     _diff_arguments,
     _diff,
+    "compare two world states; exit code 1 where they differ",
     examples=("robot_semantics usdf diff world.usdf world.usdf --tolerance 1e-6",),
 )

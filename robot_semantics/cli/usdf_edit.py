@@ -138,9 +138,9 @@ def _row(option: str, text: str, counts: tuple[int, ...] | None) -> tuple[float,
 
 
 EDIT = Command(
-    "set poses, joints or named states; the links follow",
     _edit_arguments,
     _edit,
+    "set poses, joints or named states; the links follow",
     examples=(
         "robot_semantics usdf edit world.usdf --joint rover_arm/elbow_joint 1.2 -o bent.usdf",
         "robot_semantics usdf edit world.usdf --pose rover_arm '1 0 0 0 0 1.57' -o moved.usdf",

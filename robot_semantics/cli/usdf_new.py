@@ -127,17 +127,17 @@ def _from_series(arguments: argparse.Namespace) -> None:
 
 
 NEW = Command(
-    "make a world state of robots: which, where and in which named states",
     _new_arguments,
     _new,
+    "make a world state of robots: which, where and in which named states",
     examples=(
         "robot_semantics usdf new robot.urdf,robot.srdf --state rover_arm arm/reach -o new.usdf",
         "robot_semantics usdf new a=robot.urdf b=robot.urdf --pose b '2 0 0 0 0 0' -o two.usdf",
     ),
 )
 FROM_SERIES = Command(
-    "write one state of a series that export made, with its robots, to start from",
     _from_series_arguments,
     _from_series,
+    "write one state of a series that export made, with its robots, to start from",
     examples=("robot_semantics usdf from-series states/ --at 2.5 -o then.usdf",),
 )

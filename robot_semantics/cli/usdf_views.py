@@ -172,21 +172,18 @@ def _rows(resolved: ResolvedWorld, names: list[str], relative_to: str, axes: str
 
 
 CHECK = Command(
-    "check world states, also against the robots they are about",
     _check_arguments,
     _check,
+    "check world states, also against the robots they are about",
     examples=("robot_semantics usdf check world.usdf --urdf robot.urdf --srdf robot.srdf",),
 )
 SHOW = Command(
-    "show what a world state says",
-    _show_arguments,
-    _show,
-    examples=("robot_semantics usdf show world.usdf --json",),
+    _show_arguments, _show, "show what a world state says", examples=("robot_semantics usdf show world.usdf --json",)
 )
 RESOLVE = Command(
-    "say where everything is and how it moves, seen from any frame",
     _resolve_arguments,
     _resolve,
+    "say where everything is and how it moves, seen from any frame",
     examples=(
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame",
         "robot_semantics usdf resolve world.usdf rover_arm::tool_frame --relative-to block_1",

@@ -233,8 +233,8 @@ def _size(text: str) -> tuple[int, int]:
 
 
 COMMAND = Command(
-    arguments=add_arguments,
-    run=run,
+    add_arguments,
+    run,
     examples=(
         "robot_semantics view robot.urdf robot.srdf",
         "robot_semantics view robot.urdf robot.srdf --group arm --state arm/reach --png arm.png",

@@ -14,7 +14,6 @@ collision, never in collision, in collision in the default position, or adjacent
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -106,33 +105,6 @@ class PairEvidence:
         return 0.0 if self.rigid else never_bound(self.samples)
 
 
-def _is_adjacent(evidence: PairEvidence, _: float) -> bool:
-    return evidence.hits is None
-
-
-def _is_always(evidence: PairEvidence, always_fraction: float) -> bool:
-    return bool(evidence.hits) and (evidence.hits or 0) >= always_fraction * evidence.samples
-
-
-def _is_default(evidence: PairEvidence, _: float) -> bool:
-    # Joined only through links without geometry, they are the neighbours that a person would have looked at first:
-    # one pose is not enough to leave them unchecked.
-    return evidence.default_hit is True and not evidence.adjacency
-
-
-def _is_never(evidence: PairEvidence, _: float) -> bool:
-    return evidence.hits == 0 and evidence.samples > 0 and not evidence.default_hit and not evidence.found
-
-
-# The first rule that holds gives the reason; Always before Default, which would hide it.
-RULES: tuple[tuple[Reason, Callable[[PairEvidence, float], bool]], ...] = (
-    (Reason.ADJACENT, _is_adjacent),
-    (Reason.ALWAYS, _is_always),
-    (Reason.DEFAULT, _is_default),
-    (Reason.NEVER, _is_never),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class CollisionMatrix:
     """The evidence on every pair of links with collision geometry, and what follows from it.
@@ -155,7 +127,17 @@ class CollisionMatrix:
         return self._reason(self.pairs[pair])
 
     def _reason(self, evidence: PairEvidence) -> Reason | None:
-        return next((reason for reason, holds in RULES if holds(evidence, self.always_fraction)), None)
+        """Return the reason of the first rule that holds; Always comes before Default, which would hide it."""
+        if evidence.hits is None:
+            return Reason.ADJACENT
+        if evidence.hits and evidence.hits >= self.always_fraction * evidence.samples:
+            return Reason.ALWAYS
+        # Joined only through links without geometry, they are the neighbours that a person would have looked at first:
+        # one pose is not enough to leave them unchecked.
+        if evidence.default_hit and not evidence.adjacency:
+            return Reason.DEFAULT
+        never = not evidence.hits and evidence.samples and not evidence.default_hit and not evidence.found
+        return Reason.NEVER if never else None
 
     def contradicted(self) -> dict[LinkPair, Reason | None]:
         """Return the pairs that the triangles treat differently, with the reason that these give."""

@@ -71,7 +71,7 @@ def fit_camera(
     azimuth: float,
     elevation: float,
     zoom: float = 1.0,
-    margins: tuple[float, float] = (0.0, 0.0),
+    left_margin: float = 0.0,
 ) -> Camera:
     """Return a camera that sees all points with a little room around them.
 
@@ -81,7 +81,7 @@ def fit_camera(
         azimuth: direction it looks from, about z from x [rad].
         elevation: above the horizon [rad].
         zoom: larger than 1 is nearer.
-        margins: share of the width kept free on the left and on the right.
+        left_margin: share of the width kept free on the left.
 
     Raises:
         ArrayError: a point is so far away that no picture shows anything.
@@ -93,7 +93,7 @@ def fit_camera(
     right = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
     R = np.stack([right, np.cross(right, back), -back])
     width, height = size
-    free = width * (1.0 - sum(margins))
+    free = width * (1.0 - left_margin)
     focal = max(min(free, height) / FIELD_OF_VIEW, 1.0)
     turned = points @ R.T
     # The four planes of the view through the points: their intersection gives the nearest place that sees everything.
@@ -109,8 +109,7 @@ def fit_camera(
     # Never inside of what it looks at, and never on it.
     extent = max(float(np.ptp(turned, axis=0).max()), 1e-6)
     centre[2] = min(*backs, float(turned[:, 2].min()) - 0.05 * extent / zoom)
-    offset = 0.5 * (margins[0] - margins[1]) * width / focal * (float(turned[:, 2].mean()) - centre[2])
-    centre[0] -= offset
+    centre[0] -= 0.5 * left_margin * width / focal * (float(turned[:, 2].mean()) - centre[2])
     T = np.eye(4)
     T[:3, :3] = R
     T[:3, 3] = -centre

@@ -81,7 +81,8 @@ def svg_graph(model: RobotModel) -> str:
         box = widths[depths[link.index]]
         colour = JOINT_COLOURS[joint.type] if link.parent >= 0 or joint.parent_link else "#3a404a"
         if link.parent >= 0:
-            body.append(_edge(lefts, widths, depths[link.parent], rows[link.parent], x, y, legend, colour, joint))
+            start = lefts[depths[link.parent]] + widths[depths[link.parent]]
+            body.append(_edge(start, _MARGIN + legend + _ROW * rows[link.parent], x, y, joint, colour))
         body.append(f"<g><title>{escape(_tip(model, joint))}</title>")
         body.append(f'<rect x="{x:.0f}" y="{y:.0f}" width="{box:.0f}" height="{_BOX}" rx="6" stroke="{colour}"/>')
         body.append(f'<text x="{x + 9:.0f}" y="{y + 13:.0f}" class="link">{escape(link.name)}</text>')
@@ -119,22 +120,11 @@ def _layout(model: RobotModel) -> tuple[list[int], list[float]]:
     return depths, rows
 
 
-def _edge(
-    lefts: list[float],
-    widths: list[float],
-    depth: int,
-    row: float,
-    x: float,
-    y: float,
-    legend: int,
-    colour: str,
-    joint: JointModel,
-) -> str:
-    start = lefts[depth] + widths[depth]
-    above = _MARGIN + legend + _ROW * row + _BOX / 2
-    middle, below = start + _GAP / 2, y + _BOX / 2
+def _edge(start: float, above: float, end: float, below: float, joint: JointModel, colour: str) -> str:
+    """Return the line from the right side of a link, at its middle, to the left side of its child."""
+    middle, above, below = start + _GAP / 2, above + _BOX / 2, below + _BOX / 2
     dash = ' stroke-dasharray="4 3"' if joint.type is JointType.FIXED else ""
-    way = f"M{start:.0f} {above:.1f} C{middle:.0f} {above:.1f} {middle:.0f} {below:.1f} {x:.0f} {below:.1f}"
+    way = f"M{start:.0f} {above:.1f} C{middle:.0f} {above:.1f} {middle:.0f} {below:.1f} {end:.0f} {below:.1f}"
     return f'<path d="{way}" stroke="{colour}"{dash}/>'
 
 

@@ -29,6 +29,9 @@ from robot_semantics.viewer.shading import corner_normals, lit
 
 Bytes = npt.NDArray[np.uint8]
 
+SUPERSAMPLING = 2
+"""How many times more columns and rows are computed than shown."""
+
 _SKY, _HAZE = np.array([0.985, 0.988, 0.992]), np.array([0.86, 0.88, 0.905])
 
 
@@ -42,9 +45,7 @@ class View:
         elevation: above the horizon [deg].
         zoom: larger than 1 is nearer.
         groups: groups to colour, one colour each; the rest is faded. A link in several has the last one's colour.
-        supersampling: how many times more columns and rows are computed than shown.
         left_margin: share of the width kept free for a legend.
-        floor: draw a soft shadow on the floor below.
         kind: visuals or collision geometry; a scene may have both.
     """
 
@@ -53,9 +54,7 @@ class View:
     elevation: float = 20.0
     zoom: float = 1.0
     groups: tuple[str, ...] = ()
-    supersampling: int = 2
     left_margin: float = 0.0
-    floor: bool = True
     kind: Kind = "visual"
 
 
@@ -75,28 +74,20 @@ def render(scene: Scene, view: View = View()) -> Bytes:
         UnknownNameError: a group to be coloured does not exist in any of the robots.
     """
     mesh = _triangles(scene, view)
-    width, height = (side * view.supersampling for side in view.size)
+    width, height = (side * SUPERSAMPLING for side in view.size)
     image = np.linspace(_SKY, _HAZE, height)[:, None, :].repeat(width, axis=1)
     if len(mesh.corners):
         points = mesh.corners.reshape(-1, 3)
-        plain = fit_camera(
-            points,
-            view.size,
-            math.radians(view.azimuth),
-            math.radians(view.elevation),
-            view.zoom,
-            (view.left_margin, 0.0),
-        )
-        camera = plain.scaled(view.supersampling)
-        if view.floor and view.elevation > 3.0:
-            light = _floor(plain, mesh).repeat(view.supersampling, axis=0).repeat(view.supersampling, axis=1)
-            image *= light[..., None]
+        azimuth, elevation = math.radians(view.azimuth), math.radians(view.elevation)
+        plain = fit_camera(points, view.size, azimuth, elevation, view.zoom, view.left_margin)
+        camera = plain.scaled(SUPERSAMPLING)
+        if view.elevation > 3.0:
+            image *= _floor(plain, mesh).repeat(SUPERSAMPLING, axis=0).repeat(SUPERSAMPLING, axis=1)[..., None]
         solid = mesh.rgba[:, 3] > 0.99
         nearness = _draw(image, camera, mesh, np.flatnonzero(solid), np.zeros((height, width), dtype=np.float32))
         if not solid.all():
             _draw(image, camera, mesh, np.flatnonzero(~solid), nearness)
-    k = view.supersampling
-    small = image.reshape(view.size[1], k, view.size[0], k, 3).mean(axis=(1, 3))
+    small = image.reshape(view.size[1], SUPERSAMPLING, view.size[0], SUPERSAMPLING, 3).mean(axis=(1, 3))
     return np.asarray((small * 255.0).round(), dtype=np.uint8)
 
 

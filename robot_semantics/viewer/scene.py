@@ -167,7 +167,7 @@ def check_groups(scene: Scene, groups: Sequence[str]) -> None:
             raise UnknownNameError("group", name, known)
 
 
-def alone(actor: Actor, q: FloatArray | None = None) -> Scene:
-    """Return a scene with one robot at the world's origin, by default in its default positions."""
-    stance = Stance(actor.kinematics.space.neutral() if q is None else q, np.eye(4))
+def alone(actor: Actor) -> Scene:
+    """Return a scene with one robot at the world's origin, in its default positions."""
+    stance = Stance(actor.kinematics.space.neutral(), np.eye(4))
     return Scene(actor.name, (actor,), (Moment("", {actor.name: stance}),))
