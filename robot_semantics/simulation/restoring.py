@@ -31,8 +31,7 @@ from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, Wor
 OTHER_TIME = "the time it states is not that of the engine's state beside it"
 """Why a state is not continued exactly whose time was changed."""
 
-IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
-
+_IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
 _AT_REST = (0.0,) * 6
 _STANDING = -2
 """In place of an element's number: a frame that the simulator has, and no state has said."""
@@ -123,7 +122,7 @@ def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> d
     result = dict(frames)
     for robot in robots.values():
         if robot.frame != WORLD and robot.frame not in result:
-            result[robot.frame] = Frame(robot.frame, WORLD, IDENTITY, _AT_REST)
+            result[robot.frame] = Frame(robot.frame, WORLD, _IDENTITY, _AT_REST)
     return result
 
 

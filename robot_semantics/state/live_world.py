@@ -165,24 +165,24 @@ class _Making:
         self.links = {
             robot.frame_prefix + link: (robot.name, link) for robot in sample.robots for link in robot.model.link_names
         }
-        self.models: dict[str, ModelState] = {}
-        self.frames: dict[str, Frame] = {}
+        self.bodies: dict[str, ModelState | Frame] = {}
 
     def made(self) -> LiveWorld:
         for robot in self.sample.robots:
             if robot.name not in self.given:
-                self.models[robot.name] = self._model(robot)
+                self.bodies[robot.name] = self._model(robot)
         self._place_frames()
-        on_links = {name: self.links[body.parent] for name, body in self._bodies().items() if body.parent in self.links}
+        on_links = {name: self.links[body.parent] for name, body in self.bodies.items() if body.parent in self.links}
         for name, (carrier, link) in on_links.items():
             self._put_on_link(name, carrier, link)
         self._break_cycles()
         self._root_frames()
         if not self.all_frames:
             self._keep_only_needed()
-        frames = tuple(self.frames[name] for name in sorted(self.frames))
-        state = WorldState(models=tuple(self.models.values()), frames=frames, time_ns=self.sample.stamp_ns)
-        place_of = {name: name for name in self.frames} | {
+        models = tuple(body for body in self.bodies.values() if isinstance(body, ModelState))
+        frames = sorted((body for body in self.bodies.values() if isinstance(body, Frame)), key=lambda one: one.name)
+        state = WorldState(models=models, frames=tuple(frames), time_ns=self.sample.stamp_ns)
+        place_of = {frame.name: frame.name for frame in frames} | {
             frame: f"{model}{SEPARATOR}{link}" for frame, (model, link) in self.links.items()
         }
         return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, place_of)
@@ -190,6 +190,16 @@ class _Making:
     def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
         """Note something that is not known."""
         self.missing.append(RestoreItem(kind, model, name, False, reason, code=code))
+
+    def lacks_place(self, name: str, code: str, reason: str) -> None:
+        """Note that it is not known where a model or frame is."""
+        kind, model, frame = ("pose", name, "") if isinstance(self.bodies[name], ModelState) else ("frame", "", name)
+        self.lacks(kind, model, frame, code, reason)
+
+    def take_out(self, name: str, code: str, reason: str) -> None:
+        """Take a model or frame out of its parent, and note why."""
+        self.lacks_place(name, code, reason)
+        self.bodies[name] = replace(self.bodies[name], parent=WORLD, pose=None, twist=None)
 
     # --- robots
 
@@ -250,91 +260,67 @@ class _Making:
         for name, parents in self.heard.items():
             if name == WORLD or name in roots or name in self.links:
                 continue
+            if name in self.bodies:
+                self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")
+                continue
             # Of several publishers the newest is what TF listeners see.
             parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
             transform = parents[parent]
-            self.frames[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
+            self.bodies[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
             self._age(None, name, transform.stamp_ns, f"frame '{name}'")
             if len(parents) > 1:
                 others = quoted(other for other in sorted(parents) if other != parent)
                 reason = f"the newest transform has it in '{parent}'; others have it in {others}"
                 self.lacks("frame", "", name, "rivals", reason)
-        for name in set(self.frames) & set(self.models):
-            self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")
-            del self.frames[name]
-        for name, frame in self.frames.items():
-            if frame.parent in self.models and frame.parent not in self.links:
-                self.lacks("frame", "", name, "ambiguous", f"a model has the name of its parent frame '{frame.parent}'")
-                self.frames[name] = Frame(name, WORLD)
-        for name, model in self.models.items():
-            if model.parent in self.models and model.parent not in self.links:
-                self.lacks("pose", name, "", "ambiguous", f"a model has the name of its parent frame '{model.parent}'")
-                self.models[name] = replace(model, parent=WORLD, pose=None, twist=None)
+        for name, body in tuple(self.bodies.items()):
+            if isinstance(self.bodies.get(body.parent), ModelState) and body.parent not in self.links:
+                self.take_out(name, "ambiguous", f"a model has the name of its parent frame '{body.parent}'")
 
     def _put_on_link(self, name: str, carrier: str, link: str) -> None:
         """Hang something that stands on a robot's link on that robot's model, where the link is at this moment."""
-        bodies = self._bodies()
-        placed = carried(bodies[name], self.given.get(carrier) or self.models[carrier], link)
         if name == carrier:
-            reason = f"TF has '{carrier}' standing on its own link '{link}'"
-            self.lacks("pose", carrier, "", "cycle", reason)
-            placed = replace(placed, parent=WORLD, pose=None, twist=None)
-        elif placed.pose is None and bodies[name].pose is not None:
-            of_model = name in self.models
+            self.take_out(name, "cycle", f"TF has '{carrier}' standing on its own link '{link}'")
+            return
+        body, model = self.bodies[name], self.given.get(carrier) or self.bodies[carrier]
+        assert isinstance(model, ModelState)
+        placed = carried(body, model, link)
+        if placed.pose is None and body.pose is not None:
             reason = f"it stands on link '{link}' of '{carrier}', and where that is is not known"
-            kind, model, frame = ("pose", name, "") if of_model else ("frame", "", name)
-            self.lacks(kind, model, frame, "not_stated", reason)
-        if isinstance(placed, ModelState):
-            self.models[name] = placed
-        else:
-            self.frames[name] = placed
+            self.lacks_place(name, "not_stated", reason)
+        self.bodies[name] = placed
 
     def _break_cycles(self) -> None:
-        """Take out of their parents those bodies that stand on themselves."""
-        for name in [*self.frames, *self.models]:
-            path, here = [name], self._parent(name)
-            while here in self.frames or here in self.models:
-                if here in path:
-                    break
+        """Take out of their parents those bodies that stand on themselves, frames before models."""
+        for name in sorted(self.bodies, key=lambda name: isinstance(self.bodies[name], ModelState)):
+            path, here = [name], self.bodies[name].parent
+            while here in self.bodies and here not in path:
                 path.append(here)
-                here = self._parent(here)
-            if here != name:
-                continue
-            circle = " in ".join(f"'{one}'" for one in (*path, name))
-            reason = f"TF goes round in a circle: {circle}"
-            if name in self.models:
-                self.lacks("pose", name, "", "cycle", reason)
-                self.models[name] = replace(self.models[name], parent=WORLD, pose=None, twist=None)
-            else:
-                self.lacks("frame", "", name, "cycle", reason)
-                self.frames[name] = replace(self.frames[name], parent=WORLD, pose=None, twist=None)
-
-    def _bodies(self) -> dict[str, ModelState | Frame]:
-        return {**self.models, **self.frames}
-
-    def _parent(self, name: str) -> str:
-        return self.frames[name].parent if name in self.frames else self.models[name].parent
+                here = self.bodies[here].parent
+            if here == name:
+                circle = " in ".join(f"'{one}'" for one in (*path, name))
+                self.take_out(name, "cycle", f"TF goes round in a circle: {circle}")
 
     def _root_frames(self) -> None:
         """State the frames that nobody places: one alone is where the world is; of several nobody knows."""
-        stated = {body.parent for body in self._bodies().values() if body.pose is not None or body.parent != WORLD}
-        unplaced = stated - set(self.frames) - set(self.models) - self.elsewhere
+        stated = {body.parent for body in self.bodies.values() if body.pose is not None or body.parent != WORLD}
+        unplaced = stated - self.bodies.keys() - self.elsewhere
         alone = len(unplaced) == 1 and not self.elsewhere
         for name in sorted(unplaced - {WORLD}):
-            self.frames[name] = Frame(name, WORLD, IDENTITY if alone else None)
+            self.bodies[name] = Frame(name, WORLD, IDENTITY if alone else None)
             if not alone:
                 self.lacks("frame", "", name, "not_stated", f"nothing says where '{name}' is in the world")
 
     def _keep_only_needed(self) -> None:
-        needed = set()
-        for model in self.models.values():
-            here = model.parent
-            while here in self.frames and here not in needed:
+        models = {name for name, body in self.bodies.items() if isinstance(body, ModelState)}
+        needed = set(models)
+        for name in models:
+            here = self.bodies[name].parent
+            while here in self.bodies and here not in needed:
                 needed.add(here)
-                here = self.frames[here].parent
-        self.frames = {name: frame for name, frame in self.frames.items() if name in needed}
-        self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed]
-        self.ages = [age for age in self.ages if age.model is not None or age.name in needed | set(self.models)]
+                here = self.bodies[here].parent
+        self.bodies = {name: body for name, body in self.bodies.items() if name in needed}
+        self.missing = [item for item in self.missing if item.kind != "frame" or item.name in needed - models]
+        self.ages = [age for age in self.ages if age.model is not None or age.name in needed]
 
 
 @lru_cache(maxsize=8)
