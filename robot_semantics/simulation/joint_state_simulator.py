@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.restoring import RestorePlan
 from robot_semantics.simulation.robot_motion import (
     LinkMotion,
@@ -27,7 +26,7 @@ from robot_semantics.simulation.robot_motion import (
     driven_joints,
     neutral_motion,
 )
-from robot_semantics.simulation.simulator import SimulationError, Simulator
+from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import WorldSpec
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.commands import Command, commands_state

@@ -24,15 +24,13 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("mujoco", "mujoco", "simulating with MuJoCo") from error
 
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.magnitudes import LARGEST
 from robot_semantics.simulation.mujoco_builder import BuiltWorld, build_world
-from robot_semantics.simulation.mujoco_capture import body_motion, capture_model
 from robot_semantics.simulation.mujoco_engine import contradiction, engine_state, why_not_exact
 from robot_semantics.simulation.mujoco_layout import ModelLayout
-from robot_semantics.simulation.mujoco_restore import carry_planes, write_state
+from robot_semantics.simulation.mujoco_state import body_motion, capture_model, carry_planes, write_state
 from robot_semantics.simulation.restoring import RestorePlan
-from robot_semantics.simulation.simulator import DivergedError, SimulationError, Simulator
+from robot_semantics.simulation.simulator import ControlMode, DivergedError, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import EngineState, ModelState, WorldState

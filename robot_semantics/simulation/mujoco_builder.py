@@ -35,8 +35,7 @@ from robot_semantics.simulation.mujoco_layout import (
     joint_names,
     layout_of,
 )
-from robot_semantics.simulation.mujoco_servos import Servos
-from robot_semantics.simulation.mujoco_weight import held_bodies, share_weight
+from robot_semantics.simulation.mujoco_servos import Servos, held_bodies, share_weight
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
 

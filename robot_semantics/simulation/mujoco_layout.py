@@ -14,14 +14,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from robot_semantics.convert.mujoco_places import STANDING
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import ModelSpec
-
-IntArray = npt.NDArray[np.int64]
+from robot_semantics.transforms.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,14 +12,17 @@ An engine has only to say where its robots are, to try out where a state puts th
 
 from __future__ import annotations
 
+import enum
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+import numpy as np
+
+from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
-from robot_semantics.simulation.commanding import NO_MOTOR, ControlMode, check_targets, why_not_driven
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.restoring import RestorePlan, all_frames, plan_restore, standing, standing_of
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
@@ -29,6 +32,50 @@ from robot_semantics.usdf.commands import COMMANDS, commands_of
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
+
+
+class ControlMode(enum.IntEnum):
+    """What a motor's command means."""
+
+    POSITION = 0
+    VELOCITY = 1
+    EFFORT = 2
+
+
+NO_MOTOR = "the simulator has no motor there"
+
+
+def why_not_driven(robot: RobotModel, variable: str) -> str | None:
+    """Return why a joint that the robot has takes no commands; None where it has no such joint."""
+    name = variable if variable in robot.joint_index else variable.rpartition("/")[0]
+    if name not in robot.joint_index:
+        return None
+    joint = robot.joint(name)
+    if joint.virtual:
+        return f"it is the virtual joint, which no motor drives: the base is {joint.type.value}"
+    if joint.mimic is not None:
+        return f"it mimics '{joint.mimic.joint}': command that one"
+    if joint.passive:
+        return "it is passive: no motor drives it"
+    return f"a {joint.type.value} joint has no motor"
+
+
+def check_targets(robot: RobotModel, model: str, targets: Mapping[str, float], driven: Collection[str]) -> None:
+    """Look whether a model's motors, which drive these variables, can be given targets.
+
+    Raises:
+        UnknownNameError: there is no such variable.
+        ArrayError: a target is not finite, or nothing drives it; the error says why.
+
+    """
+    for variable, target in targets.items():
+        if variable not in driven:
+            reason = why_not_driven(robot, variable)
+            if reason is not None:
+                raise ArrayError(variable, reason)
+            raise UnknownNameError("actuated variable", variable, driven, f"model '{model}'")
+        if not np.isfinite(target):
+            raise ArrayError("targets", f"must be finite, not {dict(targets)}")
 
 
 class SimulationError(RobotSemanticsError):

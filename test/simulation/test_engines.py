@@ -21,10 +21,9 @@ from support.worlds import block, model_from_files, model_from_text, pose_at, ro
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.engines import ENGINES, start
 from robot_semantics.simulation.mujoco import MujocoSimulator
-from robot_semantics.simulation.simulator import DivergedError, Simulator
+from robot_semantics.simulation.simulator import ControlMode, DivergedError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.commands import Command, commands_of, commands_state
 from robot_semantics.usdf.frames import resolve

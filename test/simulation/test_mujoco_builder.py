@@ -22,9 +22,9 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
 from robot_semantics.simulation.mujoco_builder import build_world
+from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 
 pin = pytest.importorskip("pinocchio")

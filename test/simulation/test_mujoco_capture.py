@@ -21,8 +21,8 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world

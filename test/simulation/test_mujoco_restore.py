@@ -19,8 +19,8 @@ import pytest
 from support.worlds import block, close, example_world, model_from_text, pose_at, rover, world
 
 from robot_semantics.examples import example
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.commands import Command, commands_state
 from robot_semantics.usdf.poses import pose_matrix

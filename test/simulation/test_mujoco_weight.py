@@ -19,8 +19,8 @@ from support.worlds import example_world, model_from_files, rover, world
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.model.queries import matching_states
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.simulator import ControlMode
 
 GRAVITY = 9.81
 

@@ -196,6 +196,8 @@ def test_old_values_are_refused_by_name() -> None:
 
 def test_the_age_of_a_frame_that_has_a_models_name_is_not_the_models() -> None:
     placed = {"odom": heard((1.0, 0.0, 0.0))}
-    world = taken(sample(joint="planar"), base_link=placed, rover={"odom": heard((2.0, 0.0, 0.0), stamp_ns=NOW_NS - 70)})
+    world = taken(
+        sample(joint="planar"), base_link=placed, rover={"odom": heard((2.0, 0.0, 0.0), stamp_ns=NOW_NS - 70)}
+    )
     assert ("frame", "", "rover", "ambiguous") in codes(world)
     assert [(age.name, age.age_ns) for age in world.ages if age.model is None] == [("rover", 0)]

@@ -16,9 +16,9 @@ from robot_semantics.examples import example
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.loading import world_from_state
 from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.simulator import ControlMode
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
 from robot_semantics.usdf.poses import pose_from_quaternion
 from robot_semantics.usdf.reader import read_world

@@ -18,10 +18,9 @@ from sensor_msgs.msg import JointState
 from robot_semantics.ros.messages.maker import deserialized
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.motion_topics import MotionTopics, Read
+from robot_semantics.ros.node.motion_topics import HeardOdometry, MotionTopics, Read, own_statement
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.root_statements import HeardOdometry, own_statement
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.cdr import BIG_ENDIAN, CdrError, JointStateData, JointStateReader

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The other topics that move joints: base states (MultiDOFJointState) and odometry."""
+"""The other topics that move joints, base states and odometry; and what a source says of where a root link is."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import MultiDOFJointState
 
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.ros.messages.maker import row_of_pose, row_of_twist, rows_of_odometry
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.queries import links_fixed_to_root
+from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.state.cdr import stamp_ns
+from robot_semantics.state.cdr import odometry_child, stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.state.robot import Messages, RunningRobot
+from robot_semantics.state.root_motion import pose_of, twist_of
+from robot_semantics.state.samples import RootCandidate, RootSource, RootStatement
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
+from robot_semantics.transforms import invert, matrix_from_pose, xyz_quat_from_matrix
 
 Outcome = Messages | Refusal
 Read = Callable[[RunningRobot, Any], list[Outcome]]
@@ -107,3 +113,73 @@ def _names_of_parent(robot: RunningRobot) -> tuple[str, ...]:
 
 def _wrong_frame(field: str, given: str, expected: str) -> Refusal:
     return Refusal(Reason.WRONG_FRAME, f"its {field} is '{shown(given)}', not '{expected}'")
+
+
+_MOST = 100
+
+
+def own_statement(robot: RunningRobot) -> RootStatement | None:
+    """Return what a robot's virtual joint says of its root link, by its source; None where nothing has come yet."""
+    root, frame, source = robot.model.root_joint, robot.parent_frame, robot.root_source
+    if robot.root_is_fixed:
+        kind = RootSource.FIXED if source is Source.AUTO else RootSource.CHOSEN
+        return RootStatement(RootCandidate(kind, f"the fixed joint '{root.name}'", frame), robot.fixed_root_pose())
+    buffer = robot.buffer
+    if not root.position_count or not buffer.known[0] or source is Source.TF:
+        return None
+    kind = RootSource.VIRTUAL_JOINT if source is Source.AUTO else RootSource.CHOSEN
+    rates = buffer.velocities[robot.space.joint_velocities[root.name]]
+    stamp_ns = int(buffer.stamps_ns[0])
+    return RootStatement(
+        RootCandidate(kind, f"the virtual joint '{root.name}'", frame),
+        pose_of(root, buffer.positions[robot.space.joint_positions[root.name]]),
+        twist_of(root, rates) if np.isfinite(rates).all() else None,
+        None if stamp_ns == NEVER_NS else stamp_ns,
+    )
+
+
+class HeardOdometry:
+    """Keeps the last odometry of each child frame on one topic, unread until it is asked for."""
+
+    def __init__(self, served: ServedRobot, group: CallbackGroup) -> None:
+        self._served, self._group, self._topic = served, group, ""
+        self._last: dict[str, bytes] = {}
+
+    def subscriptions(self) -> list[Subscription]:
+        """Return what to listen to for the present robot: nothing where it is told where it is."""
+        robot = self._served.robot
+        self._last.clear()
+        if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
+            return []
+        self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
+        profile = qos.fresh(qos.SENSOR)
+        options = {"callback_group": self._group, "raw": True, "qos_overriding_options": qos.overridable()}
+        return [self._served.node.create_subscription(Odometry, self._topic, self._take, profile, **options)]
+
+    def _take(self, data: bytes) -> None:
+        if len(self._last) < _MOST:
+            self._last[odometry_child(data)] = data
+
+    def statement(self, robot: RunningRobot) -> RootStatement | None:
+        """Return what odometry says of a robot's root link, by the root link itself or a link that is fixed to it."""
+        for link in links_fixed_to_root(robot.model):
+            data = self._last.get(robot.frame(link))
+            if data is not None:
+                return self._read(robot, link, data)
+        return None
+
+    def _read(self, robot: RunningRobot, link: str, data: bytes) -> RootStatement | None:
+        message = deserialized(data, Odometry)
+        xyz_quat, twist = rows_of_odometry(message)
+        frame = message.header.frame_id.removeprefix("/")
+        if not frame or not np.isfinite(xyz_quat).all() or not xyz_quat[3:].any():
+            return None
+        if link != robot.model.root_link:
+            kinematics = ForwardKinematics(robot.model)
+            T_root_link = kinematics.link_poses(kinematics.space.neutral())[robot.model.link_index[link]]
+            T_frame_root = matrix_from_pose(xyz_quat) @ invert(T_root_link)
+            twist[:3] += np.cross(twist[3:], T_frame_root[:3, 3] - xyz_quat[:3])
+            xyz_quat = xyz_quat_from_matrix(T_frame_root)
+        candidate = RootCandidate(RootSource.ODOMETRY, self._topic, frame)
+        known = twist if np.isfinite(twist).all() else None
+        return RootStatement(candidate, xyz_quat, known, stamp_ns(message.header.stamp) or None)

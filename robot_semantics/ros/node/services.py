@@ -12,18 +12,22 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import ExitStack
 
+from rclpy.timer import Timer
 from robot_semantics_interfaces.msg import JointAge, RefusalCount
-from robot_semantics_interfaces.srv import GetStatus
+from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
+from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
+from robot_semantics.ros.messages.world_messages import world_to_message
+from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.group_services import GroupServices
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.snapshots import Snapshots
-from robot_semantics.ros.node.world import World
+from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.ros.node.world_services import WorldServices
+from robot_semantics.usdf.writer import write_world
 
 
 class Services:
@@ -70,4 +74,60 @@ class Services:
                     joints += [JointAge(model=served.name, joint=name, age=age) for name, age in ages.items()]
         response.models, response.joints, response.last_errors = models, joints, errors
         response.refusals = [RefusalCount(reason=reason, count=count) for reason, count in refused.items()]
+        return response
+
+
+class WorldServices:
+    """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`.
+
+    While simulators are to be asked for it, it is made only for listeners.
+    """
+
+    def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
+        self._robots, self._states, self._world = robots, states, world
+        node = robots.node
+        self._publisher = node.create_publisher(WorldStateMessage, "~/world_state", qos.fresh(qos.LATCHED))
+        node.create_service(GetWorldState, "~/get_world_state", self._get_world_state, callback_group=world.group)
+        self._timer: Timer | None = None
+        self._busy = False
+        self._seen: tuple[object, ...] = ()
+        self._last: Taken | None = None
+
+    def set_rate(self, frequency_hz: float) -> None:
+        """Publish at most so often from now on; 0: not at all."""
+        if self._timer is not None:
+            self._robots.node.destroy_timer(self._timer)
+            self._timer = None
+        if frequency_hz > 0.0:
+            self._timer = self._robots.node.create_timer(
+                1.0 / frequency_hz, self._publish, self._world.group, what="world state"
+            )
+
+    async def _publish(self) -> None:
+        if not self._robots.active or self._busy:
+            return
+        simulated = bool(self._robots.settings.simulators)
+        if simulated and not self._publisher.get_subscription_count():
+            return
+        seen = self._states.fingerprint()
+        # Made anew only when something has come in: a standing node costs nothing.
+        if not simulated and (seen == self._seen or not self._states.knows_anything):
+            return
+        self._seen, self._busy = seen, True
+        try:
+            taken = await self._world.take(hold=False)
+        finally:
+            self._busy = False
+        if taken != self._last:
+            self._last = taken
+            self._publisher.publish(world_to_message(taken.state, taken.missing))
+
+    async def _get_world_state(
+        self, request: GetWorldState.Request, response: GetWorldState.Response
+    ) -> GetWorldState.Response:
+        taken = await self._world.take(request.models)
+        response.state = world_to_message(taken.state, taken.missing)
+        if request.with_text:
+            response.text = write_world(taken.state)
+        response.success = True
         return response

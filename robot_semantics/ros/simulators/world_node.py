@@ -39,11 +39,10 @@ from robot_semantics.ros.messages.world_messages import (
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.spinning import QuietExecutor
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
-from robot_semantics.simulation.commanding import ControlMode
 from robot_semantics.simulation.engines import start
 from robot_semantics.simulation.loading import ModelFiles, world_from_state
 from robot_semantics.simulation.magnitudes import check_numbers, check_sizes
-from robot_semantics.simulation.simulator import SimulationError, Simulator
+from robot_semantics.simulation.simulator import ControlMode, SimulationError, Simulator
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.usdf.reader import parse_world, read_world
