@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
@@ -32,7 +33,6 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.reader import read_text, read_xml
-from robot_semantics.xml.xacro import FindPackage
 
 MOST_ROUNDS = 5
 """How often ``--fix`` looks again at what it has mended."""
@@ -132,6 +132,7 @@ class _Check:
     def __init__(self, arguments: argparse.Namespace, diagnostics: Diagnostics) -> None:
         self.arguments = arguments
         self.diagnostics = diagnostics
+        self._resolver = PackageResolver(arguments.package_path)
         self._names: dict[str, str] = {}
 
     def files(self, files: Sequence[str]) -> None:
@@ -185,15 +186,14 @@ class _Check:
         except DescriptionError as error:
             self._extend(error)
             return None
-        check_files(model.urdf, PackageResolver(self.arguments.package_path), self.diagnostics, file)
+        check_files(model.urdf, self._resolver, self.diagnostics, file)
         check_foreign(model, self.diagnostics)
         return model
 
     def _semantics(self, file: str, robot: RobotModel | None) -> RobotModel | None:
         try:
-            semantic = srdf_from_file(
-                file, self.diagnostics, xacro=inputs.xacro_of(self.arguments), find_package=self._find(file)
-            )
+            find, xacro = inputs.package_finder(self.arguments, file), inputs.xacro_of(self.arguments)
+            semantic = srdf_from_file(file, self.diagnostics, xacro=xacro, find_package=find)
         except DescriptionError as error:
             self._extend(error)
             return None
@@ -202,15 +202,12 @@ class _Check:
             return None
         return apply_semantics(robot, semantic, self.diagnostics)
 
-    def _find(self, file: str) -> FindPackage:
-        resolver = PackageResolver(self.arguments.package_path)
-        return lambda name: str(resolver.package(name, file))
-
     def _world(self, file: str, robot: RobotModel | None) -> None:
         from robot_semantics.state.check import check_world_file
 
         try:
-            check_world_file(Path(file), self.diagnostics, robot=robot, implicit_links=self.arguments.implicit_links)
+            find, implicit = partial(self._resolver.resolve, relative_to=Path(file)), self.arguments.implicit_links
+            check_world_file(Path(file), self.diagnostics, robot=robot, find=find, implicit_links=implicit)
         except DescriptionError as error:
             self._extend(error)
 

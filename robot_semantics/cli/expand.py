@@ -24,7 +24,6 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import print_document, say
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.model.resources import PackageResolver
 from robot_semantics.xml.document_kind import Kind, kind_of
 from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document, report_unused_arguments
 
@@ -43,8 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.file is None:
         return
     path = Path(arguments.file)
-    resolver = PackageResolver(arguments.package_path)
-    document = read_document(path, inputs.xacro_of(arguments), lambda name: str(resolver.package(name, path)))
+    document = read_document(path, inputs.xacro_of(arguments), inputs.package_finder(arguments, path))
     diagnostics = Diagnostics()
     report_unused_arguments(document, diagnostics)
     inputs.print_diagnostics(diagnostics)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
@@ -100,6 +101,14 @@ def xacro_of(arguments: argparse.Namespace) -> Xacro:
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--package-path``."""
     add_repeatable(parser, "--package-path", "DIR", "a package, or a folder of packages, that package:// may name")
+
+
+def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[[str], str]:
+    """Return what finds the folders of the packages that a xacro names (``$(find NAME)``)."""
+    from robot_semantics.model.resources import PackageResolver
+
+    resolver = PackageResolver(getattr(arguments, "package_path", ()))
+    return lambda name: str(resolver.package(name, file))
 
 
 def read_robot(

@@ -103,8 +103,10 @@ def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespac
     how = inputs.xacro_of(arguments)
     if not (how.expand or arguments.implicit_links or any(path.endswith(".xacro") for path in paths)):
         return None
-    srdf = read_document(paths[1], how).places.text.decode() if len(paths) > 1 else ""
-    return Texts(robot.urdf_text, srdf)
+    if len(paths) == 1:
+        return Texts(robot.urdf_text, "")
+    srdf = read_document(paths[1], how, inputs.package_finder(arguments, paths[1]))
+    return Texts(robot.urdf_text, srdf.places.text.decode())
 
 
 def _from_series_arguments(parser: argparse.ArgumentParser) -> None:

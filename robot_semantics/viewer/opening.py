@@ -115,8 +115,15 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
     robot = None
     if urdf is not None:
         found = Diagnostics()
-        implicit, xacro = opening.implicit_links, opening.xacro
-        robot = load_robot(urdf, srdf, strict=False, implicit_links=implicit, xacro=xacro, diagnostics=found)
+        robot = load_robot(
+            urdf,
+            srdf,
+            strict=False,
+            implicit_links=opening.implicit_links,
+            xacro=opening.xacro,
+            resolver=PackageResolver(opening.package_paths),
+            diagnostics=found,
+        )
         if opening.strict:
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)

@@ -145,6 +145,25 @@ def test_a_missing_mesh_is_a_warning_that_lists_what_was_tried(run: RunCommand, 
     assert run("check", file, "--package-path", tmp_path).out == "1 file checked: no problems\n"
 
 
+@pytest.mark.parametrize("command", [("check",), ("usdf", "check")])
+def test_a_world_is_held_against_robots_of_packages_that_the_line_names(
+    command: tuple[str, ...], tmp_path: Path, run: RunCommand
+) -> None:
+    package = tmp_path / "packages" / "some_robot"
+    package.mkdir(parents=True)
+    (package / "package.xml").write_text('<package format="3"><name>some_robot</name></package>')
+    (package / "r.urdf").write_text('<robot name="r"><link name="base"/></robot>')
+    world = tmp_path / "w.usdf"
+    world.write_text(
+        '<world_state xmlns:rs="urn:robot-semantics:usdf:1">'
+        '<model_state name="r" rs:description="package://some_robot/r.urdf"><pose>0 0 0 0 0 0</pose>'
+        '<joint_state name="lift"><positions>1</positions></joint_state></model_state></world_state>'
+    )
+    result = run(*command, world, "--package-path", tmp_path / "packages")
+    assert result.code == 1
+    assert "robot 'r' has no joint 'lift'" in result.out
+
+
 def test_a_world_is_checked_against_its_robot(run: RunCommand, rover: tuple[Path, Path], tmp_path: Path) -> None:
     world = tmp_path / "world.usdf"
     world.write_text(

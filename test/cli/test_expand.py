@@ -47,6 +47,16 @@ def test_packages_are_looked_for_where_it_is_said(run: RunCommand, package: Path
     assert "'package://pieces' is not found" in without.err
 
 
+def test_view_and_a_new_world_find_the_packages_too(run: RunCommand, package: Path, tmp_path: Path) -> None:
+    urdf = with_include(tmp_path / "r.urdf.xacro", "hand.xacro")
+    srdf = with_include(tmp_path / "r.srdf.xacro", "group.xacro")
+    seen = run("view", urdf, srdf, "--png", tmp_path / "r.png", "--size", "16x16", "--package-path", package)
+    assert seen.code == 0, seen.err
+    made = run("usdf", "new", f"{urdf},{srdf}", "-o", tmp_path / "w.usdf", "--package-path", package)
+    assert made.code == 0, made.err
+    assert any('<group name="g">' in path.read_text() for path in tmp_path.glob("**/*.srdf"))
+
+
 def test_check_and_srdf_find_the_packages_of_an_srdf_and_a_urdf_alike(
     run: RunCommand, package: Path, tmp_path: Path
 ) -> None:
