@@ -80,6 +80,8 @@ def test_every_default_passes_its_own_check() -> None:
         ("virtual_joints.base.source", "off", "must be one of auto, joint_states, multi_dof, odometry, tf, fixed"),
         ("left.stale_timeout", -1.0, "must not be negative, not -1.0"),
         ("simulators", "mujoco_world", "must be a list of texts, not 'mujoco_world'"),
+        ("simulators", 5, "must be a list of texts, not 5"),
+        ("virtual_joints.base.pose", 1.5, "must be six numbers x y z roll pitch yaw, not 1.5"),
         ("models", ["a b"], "must be letters, digits and underscores, not 'a b'"),
         ("models", ["a", "a"], "names a robot twice: a, a"),
         ("robot_description_topic", "bad topic", "must be a topic name, not 'bad topic'"),

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 UNKNOWN_NODE = "an unknown node"
 """What stands for a node whose publisher has been discovered, and its name not yet."""
 
 
-def node_name(info: Any) -> str:
+def node_name(info: TopicEndpointInfo) -> str:
     """Return the full name of a publisher's or subscriber's node."""
     if info.node_name == "_NODE_NAME_UNKNOWN_":
         return UNKNOWN_NODE

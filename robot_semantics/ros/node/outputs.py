@@ -13,10 +13,10 @@ Robots that no message has moved yet are shown at their default or restored posi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from rclpy.serialization import serialize_message
+from rclpy.timer import Timer
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.messages.tf_messages import rows_message
@@ -118,7 +118,7 @@ class UnmovedRobots:
     def __init__(self, robots: Robots, outputs: Outputs) -> None:
         self._robots, self._outputs = robots, outputs
         self._sent_ns: dict[str, int] = {}
-        self._timer: Any = robots.node.create_timer(PERIOD_S, self.send, what="robots without messages")
+        self._timer: Timer = robots.node.create_timer(PERIOD_S, self.send, what="robots without messages")
         self._timer.cancel()
 
     def start(self) -> None:

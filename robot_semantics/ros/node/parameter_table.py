@@ -13,7 +13,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import suggestion
 
 Values = Mapping[str, Any]
-Check = Callable[[str, Any], None]
+Check = Callable[[str, object], object]
 """Raises `ParameterError` where a value, given with the parameter's full name, means nothing."""
 
 
@@ -61,19 +61,20 @@ class Parameter(NamedTuple):
         return made
 
 
-def text(name: str, value: Any) -> None:
-    """Take a text."""
+def text(name: str, value: object) -> str:
+    """Take a text, and return it."""
     if not isinstance(value, str):
         raise ParameterError(f"parameter '{name}' must be a text, not {value!r}")
+    return value
 
 
-def flag(name: str, value: Any) -> None:
+def flag(name: str, value: object) -> None:
     """Take true or false."""
     if not isinstance(value, bool):
         raise ParameterError(f"parameter '{name}' must be true or false, not {value!r}")
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str, value: object) -> float:
     """Take a finite number, and return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ParameterError(f"parameter '{name}' must be a finite number, not {value!r}")
@@ -96,7 +97,7 @@ class Numbers:
     beyond: bool = False
     gap: float = 0.0
 
-    def __call__(self, name: str, value: Any) -> None:
+    def __call__(self, name: str, value: object) -> None:
         """Take a number within the bounds."""
         given = number(name, value)
         if given < self.least or (self.beyond and given == self.least):
@@ -118,16 +119,22 @@ period = Numbers(gap=0.01)
 """0, or a time between two events that a node can keep [s]."""
 
 
-def texts(name: str, value: Any) -> None:
-    """Take a list of texts."""
-    if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+def _items(value: object) -> list[object] | None:
+    """Return the items of a list, None of what is none."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else None
+
+
+def texts(name: str, value: object) -> list[str]:
+    """Take a list of texts, and return it."""
+    given = _items(value)
+    if given is None or not all(isinstance(item, str) for item in given):
         raise ParameterError(f"parameter '{name}' must be a list of texts, not {value!r}")
+    return [str(item) for item in given]
 
 
-def names(name: str, value: Any) -> None:
+def names(name: str, value: object) -> None:
     """Take names of robots, each once."""
-    texts(name, value)
-    given = [item for item in value if item]
+    given = [item for item in texts(name, value) if item]
     for item in given:
         # It becomes part of topic, service and parameter names.
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", item):
@@ -136,35 +143,32 @@ def names(name: str, value: Any) -> None:
         raise ParameterError(f"parameter '{name}' names a robot twice: {', '.join(given)}")
 
 
-def topic(name: str, value: Any) -> None:
+def topic(name: str, value: object) -> None:
     """Take the name of a topic."""
-    text(name, value)
-    if not value:
+    given = text(name, value)
+    if not given:
         raise ParameterError(f"parameter '{name}' must be a topic name, not empty")
-    _check_name(name, value, "a topic name")
+    _check_name(name, given, "a topic name")
 
 
-def topic_or_none(name: str, value: Any) -> None:
+def topic_or_none(name: str, value: object) -> None:
     """Take the name of a topic, or nothing."""
-    text(name, value)
-    if value:
-        _check_name(name, value, "a topic name")
+    if given := text(name, value):
+        _check_name(name, given, "a topic name")
 
 
-def nodes(name: str, value: Any) -> None:
+def nodes(name: str, value: object) -> None:
     """Take names of nodes, or nothing."""
-    texts(name, value)
-    for item in value:
+    for item in texts(name, value):
         # What serves standard simulators is named with its kind before its namespace.
         _, _, node = item.rpartition(":")
         if node:
             _check_name(name, node, "a node's name")
 
 
-def entities(name: str, value: Any) -> None:
+def entities(name: str, value: object) -> None:
     """Take pairs ENTITY:=ROBOT, each name once on its side."""
-    texts(name, value)
-    pairs = [item.split(":=") for item in value if item]
+    pairs = [item.split(":=") for item in texts(name, value) if item]
     for pair in pairs:
         if len(pair) != 2 or not all(pair):
             raise ParameterError(f"parameter '{name}' must be a list of ENTITY:=ROBOT, not '{':='.join(pair)}'")
@@ -181,9 +185,9 @@ def _check_name(name: str, value: str, what: str) -> None:
         raise ParameterError(f"parameter '{name}' must be {what}, not '{value}': {error}".splitlines()[0]) from None
 
 
-def pose(name: str, value: Any) -> None:
+def pose(name: str, value: object) -> None:
     """Take x y z [m] roll pitch yaw [rad]."""
-    numbers = [] if isinstance(value, str) else list(value)
+    numbers = _items(value) or []
     if len(numbers) != 6:
         raise ParameterError(f"parameter '{name}' must be six numbers x y z roll pitch yaw, not {value!r}")
     for one in numbers:
@@ -193,7 +197,7 @@ def pose(name: str, value: Any) -> None:
 def one_of(*words: str) -> Check:
     """Return what takes one of these words."""
 
-    def check(name: str, value: Any) -> None:
+    def check(name: str, value: object) -> None:
         if value not in words:
             near = suggestion(str(value), words)
             raise ParameterError(f"parameter '{name}' must be one of {', '.join(words)}, not '{value}'{near}")
@@ -201,23 +205,23 @@ def one_of(*words: str) -> Check:
     return check
 
 
-def choice(name: str, value: Any) -> None:
+def choice(name: str, value: object) -> None:
     """Take a way of choosing default positions."""
-    text(name, value)
-    group, slash, state = value.partition("/")
+    group, slash, state = text(name, value).partition("/")
     if value not in ("none", "zero", "mid") and not (slash and group and state):
         raise ParameterError(f"parameter '{name}' must be none, zero, mid or GROUP/STATE, not '{value}'")
 
 
-def as_type(kind: RosParameter.Type, value: Any) -> Any:
+def as_type(kind: RosParameter.Type, value: object) -> object:
     """Return `value` as a parameter of this type has it, where it means the same: 20.0 for 20; else as it is."""
     if kind is RosParameter.Type.DOUBLE and type(value) is int:
         return float(value)
     if kind is RosParameter.Type.INTEGER and type(value) is float and value.is_integer():
         return int(value)
-    if kind is RosParameter.Type.DOUBLE_ARRAY and not isinstance(value, (str, bool, int, float, type(None))):
-        return [as_type(RosParameter.Type.DOUBLE, item) for item in value]
-    if kind is RosParameter.Type.STRING_ARRAY and not isinstance(value, str) and value is not None and not len(value):
+    items = _items(value)
+    if kind is RosParameter.Type.DOUBLE_ARRAY and items is not None:
+        return [as_type(RosParameter.Type.DOUBLE, item) for item in items]
+    if kind is RosParameter.Type.STRING_ARRAY and items == []:
         # An empty list has no type of its own.
         return [""]
     return value

@@ -27,6 +27,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_semantics.model.robot_model import RobotModel
@@ -67,7 +68,7 @@ class ControlledSimulator(RemoteSimulator):
         self._looks = 0
         self._subscriptions = [self._listen(JointState, JOINTS_TOPIC, self._joints)]
 
-    def _listen(self, kind: Any, topic: str, kept: deque[bytes]) -> Any:
+    def _listen(self, kind: Any, topic: str, kept: deque[bytes]) -> Subscription:
         def keep(data: bytes) -> None:
             kept.append(data)
 
@@ -224,7 +225,7 @@ class ControlledSimulator(RemoteSimulator):
         if present.bodies:
             self._bodies.append(serialize_message(bodies))
 
-    async def _switched(self, *, on: Sequence[str] = (), off: Sequence[str] = ()) -> Any:
+    async def _switched(self, *, on: Sequence[str] = (), off: Sequence[str] = ()) -> SwitchController.Response:
         """Switch controllers; what is switched on may be on, and goes on with the simulation's first control cycle."""
         request = SwitchController.Request(activate_controllers=on, deactivate_controllers=off)
         request.strictness = SwitchController.Request.BEST_EFFORT if on else SwitchController.Request.STRICT
@@ -248,10 +249,10 @@ class ControlledSimulator(RemoteSimulator):
         return [found.name for found in answer.controller if found.state == "active" and found.claimed_interfaces]
 
 
-def _refusal(answer: Any) -> str:
+def _refusal(answer: ResetWorld.Response | SetFreeJointState.Response) -> str:
     return "" if answer.success else str(answer.message or "refused without a reason")
 
 
-def _said(answer: Any) -> str:
+def _said(answer: SwitchController.Response) -> str:
     """Return what the controller manager says besides; before Jazzy its answer has no words."""
     return f": {answer.message}" if getattr(answer, "message", "") else ""

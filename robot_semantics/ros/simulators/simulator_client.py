@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
@@ -69,9 +70,9 @@ class RemoteSimulator(ABC):
         self._group = group
         # Time limits are those of the wall clock, whatever the node's own clock does while a simulation is set back.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
-        self._clients: list[Any] = []
+        self._clients: list[Client] = []
 
-    def _client(self, kind: Any, service: str, node: str = "") -> Any:
+    def _client(self, kind: Any, service: str, node: str = "") -> Client:
         client = self._node.create_client(kind, f"{node or self.name}/{service}", callback_group=self._group)
         self._clients.append(client)
         return client
@@ -106,14 +107,14 @@ class RemoteSimulator(ABC):
     def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
         return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), tuple(log.notes))
 
-    async def _call(self, client: Any, request: Any, *, once: bool = False) -> Any:
+    async def _call(self, client: Client, request: Any, *, once: bool = False) -> Any:
         """Send a request and return the answer."""
         await self._until(client.service_is_ready, f"simulator '{self.name}' is not there: no '{client.srv_name}'")
         with self._sent(client, request, once=once) as answer:
             return await answer
 
     @contextmanager
-    def _sent(self, client: Any, request: Any, *, once: bool = False) -> Iterator[Future]:
+    def _sent(self, client: Client, request: Any, *, once: bool = False) -> Iterator[Future]:
         """Send a request, unless `once` again and again, until one is answered; give the answer that is to come.
 
         A simulator that was killed has said no goodbye: for some seconds its service still seems to be there, and a

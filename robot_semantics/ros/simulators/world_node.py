@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rclpy.executors import ExternalShutdownException
+from rclpy.publisher import Publisher
 from robot_semantics_interfaces.srv import GetWorldState, SetWorldState, Step
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState, MultiDOFJointState
@@ -64,8 +65,8 @@ class _Outlet(NamedTuple):
     """Where one model's state goes."""
 
     spec: ModelSpec
-    joint_states: Any
-    base_state: Any
+    joint_states: Publisher | None
+    base_state: Publisher | None
 
 
 class MujocoWorld(GuardedNode):
@@ -269,7 +270,9 @@ class MujocoWorld(GuardedNode):
         check_numbers(f"a command for '{model}'", values)
         self.simulator.command(model, mode, dict(zip(message.name, values, strict=True)))
 
-    def _get_world_state(self, request: Any, response: Any) -> Any:
+    def _get_world_state(
+        self, request: GetWorldState.Request, response: GetWorldState.Response
+    ) -> GetWorldState.Response:
         state = self.simulator.capture(list(request.models) or None)
         response.state = world_to_message(state)
         if request.with_text:
@@ -277,7 +280,9 @@ class MujocoWorld(GuardedNode):
         response.success = True
         return response
 
-    def _set_world_state(self, request: Any, response: Any) -> Any:
+    def _set_world_state(
+        self, request: SetWorldState.Request, response: SetWorldState.Response
+    ) -> SetWorldState.Response:
         if len(request.text) > self.settings.max_text_bytes:
             raise RobotSemanticsError(f"the text is longer than {self.settings.max_text_bytes} bytes")
         problems = Diagnostics()
@@ -303,13 +308,13 @@ class MujocoWorld(GuardedNode):
             self._publish(force=True)
         return response
 
-    def _pause(self, request: Any, response: Any) -> Any:
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self.paused = bool(request.data)
         self._resync()
         response.success, response.message = True, "paused" if self.paused else "running"
         return response
 
-    def _step(self, request: Any, response: Any) -> Any:
+    def _step(self, request: Step.Request, response: Step.Response) -> Step.Response:
         response.success = self.paused
         if self.paused:
             try:
@@ -329,7 +334,7 @@ class MujocoWorld(GuardedNode):
             self.simulator.step(min(count, STEPS_AT_ONCE))
             count -= STEPS_AT_ONCE
 
-    def _reset(self, _request: Any, response: Any) -> Any:
+    def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.simulator.reset()
         report = self.simulator.restore(self._initial, partial=True)
         self._resync()

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import rclpy
 from rclpy.node import Node
@@ -41,7 +40,7 @@ def _settings() -> str:
 
 def _discovery() -> Finding:
     """Let two participants of this process, which share nothing, find and hear each other."""
-    topic, heard = f"rs_doctor_{os.getpid()}", list[Any]()
+    topic, heard = f"rs_doctor_{os.getpid()}", list[String]()
     with own_node(f"{topic}_0") as (speaker, _), own_node(f"{topic}_1") as (listener, executor):
         publisher = speaker.create_publisher(String, topic, LATCHED)
         listener.create_subscription(String, topic, heard.append, LATCHED)

@@ -10,12 +10,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lxml import etree
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -70,7 +71,7 @@ class Heard:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._topics: dict[str, Any] = {}
+        self._topics: dict[str, Subscription] = {}
         self._came: set[str] = set()
         self._parents: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._on: dict[tuple[str, str], dict[str, Senders]] = defaultdict(dict)
@@ -88,7 +89,9 @@ class Heard:
                 kind
             ]
 
-            def hear(message: Any, info: Any, topic: str = topic, take: Callable[..., None] = take) -> None:
+            def hear(
+                message: Any, info: Mapping[str, int], topic: str = topic, take: Callable[..., None] = take
+            ) -> None:
                 self._came.add(topic)
                 take(topic, message, info["publication_sequence_number"])
 
@@ -118,17 +121,17 @@ class Heard:
 
     # -- what comes in ------------------------------------------------------------------------------------------------
 
-    def _transforms(self, topic: str, message: Any, number: int | None) -> None:
+    def _transforms(self, topic: str, message: TFMessage, number: int | None) -> None:
         for transform in message.transforms:
             key = _space(topic), transform.child_frame_id
             self._parents[key].add(transform.header.frame_id)
             self._on[key].setdefault(topic, Senders()).hear(number, _base(topic) == "tf_static")
 
-    def _states(self, topic: str, message: Any, number: int | None) -> None:
+    def _states(self, topic: str, message: JointState, number: int | None) -> None:
         for name in set(message.name):
             self._joints[topic].setdefault(name, Senders()).hear(number, False)
 
-    def _text(self, topic: str, message: Any, _number: int | None) -> None:
+    def _text(self, topic: str, message: String, _number: int | None) -> None:
         self._texts[_space(topic)][_base(topic)] = message.data
 
     # -- what is wrong with it ----------------------------------------------------------------------------------------
@@ -217,11 +220,11 @@ def _space(topic: str) -> str:
     return topic.rpartition("/")[0]
 
 
-def _package(kind: Any) -> str:
+def _package(kind: type) -> str:
     return str(kind.__module__).partition(".")[0]
 
 
-def _root(text: str) -> Any:
+def _root(text: str) -> etree._Element | None:
     try:
         root = etree.fromstring(text.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:

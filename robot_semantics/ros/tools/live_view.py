@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
+from rclpy.publisher import Publisher
+from robot_semantics_interfaces.msg import SnapshotInfo
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -88,7 +89,7 @@ class LiveRobots:
         self._number, self._stamp_ns = 0, 0
         self._texts: dict[str, dict[str, str]] = {}
         self._described: set[str] = set()
-        self._commands: dict[str, Any] = {}
+        self._commands: dict[str, Publisher] = {}
         self._open = ExitStack()
         try:
             self._node, self._executor = self._open.enter_context(own_node("robot_semantics_view"))
@@ -132,8 +133,8 @@ class LiveRobots:
         Raises:
             RobotSemanticsError: the node is not there, or says that it failed.
         """
-        request: dict[str, Any] = {"name": name or ("last" if what == "restore" else "")}
-        answer = call_snapshot_service(self._asked, what, self._timeout_s, **request)
+        wanted = name or ("last" if what == "restore" else "")
+        answer = call_snapshot_service(self._asked, what, self._timeout_s, name=wanted)
         if what == "save":
             return [f"saved {answer.answer.path}", *(f"missing: {item}" for item in answer.missing)]
         if what == "delete":
@@ -215,7 +216,7 @@ class LiveRobots:
                     f"no robot_description came within {self._timeout_s:g} s: is a node running? see 'doctor'"
                 )
 
-    def _taker(self, space: str, kind: str) -> Any:
+    def _taker(self, space: str, kind: str) -> Callable[[String], None]:
         return lambda message: self._texts.setdefault(space, {}).update({kind: message.data})
 
     def _robot(
@@ -240,19 +241,19 @@ class LiveRobots:
                             return str(value.string_value)
         return f"{name}/"
 
-    def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[Any]:
+    def _parameter(self, caller: ServiceCaller, node: str, name: str) -> Sequence[ParameterValue]:
         """Return the values of a node's parameter, asked again and again: an answer may be lost, or come late."""
         end = time.monotonic() + self._timeout_s
         while True:
             try:
-                values: Sequence[Any] = caller.call(GetParameters, f"{node}/get_parameters", names=[name]).values
+                answer = caller.call(GetParameters, f"{node}/get_parameters", names=[name])
             except ServiceError:
                 if time.monotonic() > end:
                     return ()
             else:
-                return values
+                return list(answer.values)
 
-    def _heard(self, message: Any) -> None:
+    def _heard(self, message: TFMessage) -> None:
         with self._news:
             for transform in message.transforms:
                 self._stamp_ns = max(self._stamp_ns, stamp_ns(transform.header.stamp))
@@ -289,7 +290,7 @@ def _when(time_ns: int) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}.{time_ns // 1_000_000 % 1000:03d}"
 
 
-def _about(info: Any, store: SnapshotStore) -> str:
+def _about(info: SnapshotInfo, store: SnapshotStore) -> str:
     """Return in words what is known of a snapshot: time, comment, and where its file is here models and size."""
     known = [_when(stamp_ns(info.stamp)) if info.has_stamp else "no time"]
     try:
