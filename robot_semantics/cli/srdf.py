@@ -20,7 +20,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import print_document
+from robot_semantics.cli.printing import print_document, say
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
@@ -143,7 +143,9 @@ def _rename(arguments: argparse.Namespace) -> None:
     )
     robot_before = inputs.read_robot(arguments, arguments.urdf)
     found = check_change(before, text, robot, robot_before, renamed)
-    inputs.print_diagnostics(notes)
+    # What the rename left is nowhere to be seen later: check knows nothing of the old name.
+    for note in notes:
+        say(note, file=sys.stderr)
     inputs.print_diagnostics(found)
     save_bytes(urdf.original, arguments.urdf)
     save_bytes(bytes(text), arguments.output or arguments.srdf)

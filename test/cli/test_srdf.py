@@ -200,11 +200,17 @@ def test_names_in_a_xacro_are_not_renamed(run: Run, urdf: Path, srdf: Path) -> N
 
 
 def test_a_plugins_parameter_that_keeps_the_old_name_is_pointed_out(run: Run, urdf: Path, srdf: Path) -> None:
-    plugin = "<gazebo><plugin><frameName>wrist_link</frameName></plugin></gazebo>\n</robot>"
+    names = "<frameName>wrist_link</frameName><bodyName>wrist_link</bodyName>"
+    plugin = f"<gazebo><plugin>{names}</plugin></gazebo>\n</robot>"
     urdf.write_text(urdf.read_text().replace("</robot>", plugin))
     result = run("srdf", "rename", srdf, "link", "wrist_link", "wrist", "--urdf", urdf, "--in-urdf")
     assert result.code == 0
-    assert "'wrist_link' is kept here" in result.err
+    # Each place is said: nobody finds them afterwards.
+    for tag in ("frameName", "bodyName"):
+        assert (
+            f"'wrist_link' is kept here: it is not known whether the link is meant [/robot/gazebo/plugin/{tag}]"
+            in result.err
+        )
     assert plugin in urdf.read_text()
 
 
