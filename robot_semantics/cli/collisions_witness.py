@@ -20,9 +20,12 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
+from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.usdf_files import FORMATS, save_state
 from robot_semantics.collision.matrix import Witness
 from robot_semantics.collision.report import evidence_words, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -32,7 +35,6 @@ from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import WORLD, WorldState
-from robot_semantics.usdf.writer import save_world
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("link2", metavar="LINK2", help="the other link")
     parser.add_argument("--which", choices=("first", "deepest"), default="deepest", help="which one (deepest)")
     parser.add_argument("--group", metavar="GROUP", help="print a <group_state> of this group")
-    parser.add_argument("--usdf", metavar="OUT.usdf", help="write the whole robot's state")
+    form = output_file(*FORMATS)
+    add_output(parser, "--usdf", metavar="OUT.usdf", type=form, help="write the whole robot's state; .json for JSON")
     add_sampling_arguments(parser)
     add_json_argument(parser)
 
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
             urdf_sha256=model_digest(robot),
         )
         world = WorldState(name=f"{pair.first} against {pair.second}", models=(state,))
-        save_world(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
+        save_state(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
         say(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
         print_result(arguments, {"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import save_text
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.argument_values import UsageError, add_repeatable
 from robot_semantics.cli.command import Command
@@ -205,7 +206,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_repeatable(parser, "--format", None, "the cases of this format alone", choices=FORMATS)
     parser.add_argument("--cases", metavar="DIR", type=Path, help="other cases than those that come with the package")
-    add_output(parser, "--report", metavar="R.html", type=Path, help="write a page with every case as well")
+    add_output(parser, "--report", metavar="R.html", help="write a page with every case as well")
     add_json_argument(parser)
 
 
@@ -227,7 +228,7 @@ def run(arguments: argparse.Namespace) -> int:
     with closing(Reader(words)) as reader:
         outcomes = [_outcome(case, reader.answer(case.fields)) for case in chosen]
     if arguments.report:
-        arguments.report.write_text(_page(arguments.reader, outcomes), encoding="utf-8")
+        save_text(_page(arguments.reader, outcomes), arguments.report)
     if arguments.json:
         rows = [
             {

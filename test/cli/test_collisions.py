@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from support.commands import RunCommand
 
+from robot_semantics.convert.json_form import parse_json
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.usdf.reader import read_world
 
@@ -131,6 +132,10 @@ def test_a_witness_can_be_a_group_state_or_a_world(run: RunCommand, slider: tupl
     assert joint.positions is not None
     assert joint.positions[0] < 0.2
     assert f'value="{joint.positions[0]!r}"' in result.out
+    # What it would be written into is not written over, and its ending says in which form.
+    assert run(*words, "--usdf", world).code == 1
+    assert run(*words, "--usdf", world.with_suffix(".json")).code == 0
+    assert parse_json(world.with_suffix(".json").read_text()).models[0].joints == model.joints
     missing = run(*words[:5], "tip", "bas")
     assert missing.code == 1
     assert "did you mean 'base'" in missing.err
