@@ -87,6 +87,8 @@ class _Input:
         self.lost: list[str] = []
         self._models: list[ModelState] = []
         self._frames: list[Frame] = []
+        self._carriers: list[tuple[etree._Element, str, str]] = []
+        """Of each model its element, the model that it is nested in, and what its pose is relative to."""
         self._in_world: dict[tuple[str, str], tuple[Vec6 | None, Vec6 | None]] = {}
 
     def state(self, root: etree._Element) -> WorldState:
@@ -94,6 +96,7 @@ class _Input:
         self._not_read(root, "state", "the world")
         for element in children(root, *_MODEL):
             self._model(element, "")
+        self._carry()
         time = root.find("sim_time")
         state = WorldState(
             name=root.get("world_name") or None,
@@ -107,10 +110,12 @@ class _Input:
         name = f"{outer}::{self._name(element)}" if outer else self._name(element)
         self._not_read(element, "model", f"model '{name}'")
         pose, relative_to = self._pose(element)
+        if any(model.name == name for model in self._models):
+            self._error("duplicate-name", f"a second model is called '{name}'", element)
+        self._carriers.append((element, outer, relative_to))
         self._models.append(
             ModelState(
                 name=name,
-                parent=relative_to or outer or WORLD,
                 pose=pose,
                 links=tuple(self._link(child, name) for child in children(element, *_LINK)),
                 joints=tuple(self._joint(child, name) for child in children(element, *_JOINT)),
@@ -125,6 +130,21 @@ class _Input:
                 self.lost.append(f"frame '{frame_name}', which is attached to something else than its model")
         for child in children(element, *_MODEL):
             self._model(child, name)
+
+    def _carry(self) -> None:
+        """Give each model its parent: names are those of the model that it is nested in, as SDFormat scopes them."""
+        bodies = {WORLD, *(model.name for model in self._models), *(frame.name for frame in self._frames)}
+        links = {f"{model.name}::{link.name}": model.name for model in self._models for link in model.links}
+        for at, (element, outer, relative_to) in enumerate(self._carriers):
+            name = f"{outer}::{relative_to}" if outer and relative_to not in (*_OWN_FRAME, WORLD) else relative_to
+            parent, link = (outer or WORLD) if relative_to in _OWN_FRAME else name, None
+            if parent not in bodies and name in links:
+                parent, link = links[name], name.removeprefix(f"{links[name]}::")
+            elif parent not in bodies:
+                message = f"the pose is relative to '{relative_to}', and there is no '{name}'"
+                place = self._document.place(element)
+                self._found.error("unknown-parent", message, place, name=name, valid=(*bodies, *links))
+            self._models[at] = replace(self._models[at], parent=parent, parent_link=link)
 
     def _link(self, element: etree._Element, model: str) -> LinkState:
         name = self._name(element)
@@ -167,16 +187,20 @@ class _Input:
             roots = [link for link in model.links if link.pose is not None and _stands_at_origin(link.pose)]
             twists = [self._in_world[model.name, link.name][0] for link in roots]
             moving.update((model.name, np.array(twist)) for twist in twists[:1] if twist is not None)
+        for (name, link), (twist, _) in self._in_world.items():
+            if twist is not None:
+                moving[f"{name}{SEPARATOR}{link}"] = np.array(twist)
         models = []
         for model in state.models:
             links = tuple(self._moving_link(model.name, link, resolved, moving) for link in model.links)
-            twist = None
-            if model.name in moving and model.parent in moving:
-                relative = _relative(resolved, model.name, model.parent, moving[model.name], moving[model.parent])
-                twist = _into_axes(resolved.pose(model.parent), relative)
+            own = None
+            carrier = model.parent if model.parent_link is None else f"{model.parent}{SEPARATOR}{model.parent_link}"
+            if model.name in moving and carrier in moving:
+                relative = _relative(resolved, model.name, carrier, moving[model.name], moving[carrier])
+                own = _into_axes(resolved.pose(carrier), relative)
             elif model.name in moving:
-                self.lost.append(f"model '{model.name}': its velocity, as that of '{model.parent}' is not known")
-            models.append(replace(model, twist=twist, links=links))
+                self.lost.append(f"model '{model.name}': its velocity, as that of '{carrier}' is not known")
+            models.append(replace(model, twist=own, links=links))
         return replace(state, models=tuple(models))
 
     def _moving_link(

@@ -181,13 +181,52 @@ def test_older_and_other_spellings_of_sdformat_are_read() -> None:
     assert any("its velocity, as no link tells" in what for what in converted.lost)
 
 
+SCOPED_SDF = """
+<sdf version="1.12"><world name="w"><state world_name="w">
+<model_state name="in"><pose>9 9 9 0 0 0</pose></model_state>
+<model_state name="a"><pose relative_to="world">1 0 0 0 0 0</pose>
+ <link_state name="l"><pose relative_to="__model__">0 0 1 0 0 1.5707963267948966</pose>
+  <linear_velocity>0 0 0</linear_velocity><angular_velocity>0 0 2</angular_velocity></link_state>
+ <model_state name="in"><pose relative_to="__model__">0 2 0 0 0 0</pose></model_state>
+ <model_state name="beside"><pose relative_to="in">0 2 0 0 0 0</pose></model_state>
+ <model_state name="held"><pose relative_to="l">0 2 0 0 0 0</pose><link_state name="k"><pose>0 0 0 0 0 0</pose>
+  <linear_velocity>0 -4 0</linear_velocity><angular_velocity>0 0 3</angular_velocity></link_state></model_state>
+</model_state>
+<model_state name="b"><pose relative_to="a::l">0 0 1 0 0 0</pose></model_state>
+<model_state name="d"><pose relative_to="a::in">0 3 0 0 0 0</pose></model_state>
+</state></world></sdf>
+"""
+
+
+def test_what_a_pose_in_sdformat_is_relative_to_is_looked_for_where_its_model_stands() -> None:
+    state = from_sdformat(SCOPED_SDF).value
+    expected = {
+        "in": (9.0, 9.0, 9.0),
+        "a": (1.0, 0.0, 0.0),
+        "a::in": (1.0, 2.0, 0.0),
+        "a::beside": (1.0, 4.0, 0.0),
+        "a::held": (-1.0, 0.0, 1.0),
+        "b": (1.0, 0.0, 2.0),
+        "d": (1.0, 5.0, 0.0),
+    }
+    world = resolve(state)
+    for name, xyz in expected.items():
+        np.testing.assert_allclose(world.pose(name)[:3, 3], xyz, atol=1e-12, err_msg=name)
+    # The link turns at 2 rad/s and carries along what is 2 m away: that motion is not the thing's own.
+    assert state.model("a::held").parent_link == "l"
+    assert state.model("a::held").twist == pytest.approx((0.0, 0.0, 0.0, 0.0, 0.0, 1.0), abs=1e-12)
+
+
 NO_QUATERNION = "<pose rotation_format='quat_xyzw'>0 0 0 0 0 0 0</pose>"
+ELSEWHERE = "<pose relative_to='n'>0 0 0 0 0 0</pose>"
 BAD_SDF = {
     "no state": ("§<sdf/>", "no-state"),
     "number": ("<sdf><state><model name='m'>§<pose>0 0 0 x 0 0</pose></model></state></sdf>", "bad-number"),
     "count": ("<sdf><state><model name='m'>§<pose>0 0 0</pose></model></state></sdf>", "wrong-count"),
     "quaternion": (f"<sdf><state><model name='m'>§{NO_QUATERNION}</model></state></sdf>", "zero-quaternion"),
     "name": ("<sdf><state>§<model/></state></sdf>", "missing-attribute"),
+    "twice": ("<sdf><state><model name='m'/>§<model name='m'/></state></sdf>", "duplicate-name"),
+    "carrier": (f"<sdf><state>§<model name='m'>{ELSEWHERE}</model></state></sdf>", "unknown-parent"),
     "time": ("<sdf><state>§<sim_time>1.5</sim_time></state></sdf>", "bad-value"),
 }  # fmt: skip
 
