@@ -14,19 +14,26 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from urllib.parse import unquote
 from xml.parsers import expat
 
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Place
-from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
 from robot_semantics.xml.source_map import SKIPPED, Lines, SourceMap
+from robot_semantics.xml.well_formed import (
+    UNDECLARED_NAMESPACE,
+    Forgiven,
+    parse_forgiving,
+    parse_strictly,
+    starts_with_doctype,
+)
 
 __all__ = [
     "MAX_BYTES",
@@ -40,16 +47,9 @@ __all__ = [
     "utf8_of",
 ]
 
-UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
-"""What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
-
-_UNDECLARED = re.compile(r"Namespace prefix (\S+) .*is not defined")
-_DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
-_BLANK = re.compile(rb"\s*")
-_BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
-_ODD_HYPHEN = re.compile(rb"-(?=-|$)")
 _REFERENCE = re.compile(rb"&(?!#|amp;|lt;|gt;|quot;|apos;)[^;\s]{1,80};")
-_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_IS_UNDECLARED = f"starts-with(namespace-uri(), '{UNDECLARED_NAMESPACE}')"
+_UNDECLARED = etree.XPath(f"//*[{_IS_UNDECLARED}] | //@*[{_IS_UNDECLARED}]")
 
 
 class XmlDocument:
@@ -160,148 +160,28 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
 
     """
     utf8 = utf8_of(text, source)
-    return _tree(utf8, source, forgiving=forgiving)
-
-
-def _tree(utf8: bytes, source: str, *, forgiving: bool) -> XmlDocument:
-    """Parse a text into a tree."""
-    has_doctype = _has_doctype(utf8)
+    has_doctype = starts_with_doctype(utf8)
     if has_doctype and b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
-    odd_declaration: Place | None = None
-    odd_comments: list[Place] = []
-    try:
-        root = _parse(utf8)
-        undeclared: Mapping[str, int] = {}
-    except etree.XMLSyntaxError as error:
-        if not forgiving:
-            raise _not_well_formed(error, source) from None
-        before = utf8
-        declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
-        if declaration:
-            spaces = re.sub(rb"[^\r\n]", b" ", declaration.group())
-            at, end = declaration.span()
-            if "eclaration" in str(error.msg) or "version" in str(error.msg):
-                odd_declaration = Place(source, *Lines(utf8).line_column(at))
-            utf8 = utf8[:at] + spaces + utf8[end:]
-        utf8, odd_comments = _without_odd_comments(utf8, source)
-        root, undeclared = _parse_undeclared(utf8, source, error if utf8 == before else None)
+    found = parse_forgiving(utf8, source) if forgiving else Forgiven(parse_strictly(utf8, source), utf8)
     if has_doctype:
-        _refuse_references(utf8, source)
-    return XmlDocument(root, SourceMap(source, utf8), undeclared, odd_declaration, tuple(odd_comments))
+        _refuse_references(found.utf8, source)
+    odd = found.odd_declaration, found.odd_comments
+    document = XmlDocument(found.root, SourceMap(source, found.utf8), odd_declaration=odd[0], odd_comments=odd[1])
+    if found.prefixes:
+        document.undeclared_prefixes = _first_uses(document)
+    return document
 
 
-_OPTIONS: dict[str, Any] = {
-    "encoding": "utf-8",
-    "resolve_entities": False,
-    "no_network": True,
-    "load_dtd": False,
-    "dtd_validation": False,
-    "huge_tree": False,
-    "recover": False,
-    "remove_comments": False,
-    "remove_pis": False,
-    "strip_cdata": False,
-}
-"""How lxml parses."""
-
-
-def _parse(utf8: bytes) -> etree._Element:
-    return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
-
-
-def _parse_undeclared(
-    utf8: bytes, source: str, error: etree.XMLSyntaxError | None
-) -> tuple[etree._Element, Mapping[str, int]]:
-    """Parse a text that may have undeclared prefixes: they are declared on the root of a copy that only lxml sees.
-
-    `error` is what parsing it said, if it has been parsed.
-    """
-    if error is None:
-        try:
-            return _parse(utf8), {}
-        except etree.XMLSyntaxError as own:
-            error = own
-    if not _UNDECLARED.search(str(error.msg)):
-        raise _not_well_formed(error, source) from None
-    missing, root = _undeclared_prefixes(utf8, source)
-    declarations = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{prefix}"' for prefix in sorted(missing)).encode()
-    name_end = re.compile(rb"<[^\s/>]+").match(utf8, root)
-    cut = name_end.end() if name_end else 0
-    try:
-        return _parse(utf8[:cut] + declarations + utf8[cut:]), missing
-    except etree.XMLSyntaxError as error:
-        raise _not_well_formed(error, source) from None
-
-
-def _undeclared_prefixes(utf8: bytes, source: str) -> tuple[dict[str, int], int]:
-    """Return the prefixes that are used outside of any element that declares them, with the first element's number.
-
-    The second is where the root element begins.
-    """
-    missing: dict[str, int] = {}
-    # The prefixes that each open element declares, and those around it; most elements declare none.
-    scopes: list[frozenset[str]] = [frozenset({"xml", "xmlns"})]
-    count = root = 0
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal count, root
-        if not count:
-            root = parser.CurrentByteIndex
-        declared = [name.removeprefix("xmlns:") for name in attributes if name.startswith("xmlns:")]
-        scopes.append(scopes[-1].union(declared) if declared else scopes[-1])
-        for name in (tag, *attributes):
-            prefix, colon, local = name.partition(":")
-            if colon and local and prefix not in scopes[-1]:
-                missing.setdefault(prefix, count)
-        count += 1
-
-    def end(_: str) -> None:
-        scopes.pop()
-
-    parser = expat.ParserCreate("utf-8")
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    try:
-        parser.Parse(utf8, True)
-    except expat.ExpatError as error:
-        place = Place(source, error.lineno, error.offset + 1)
-        reason = expat.ErrorString(error.code)
-        raise refusal("not-well-formed", f"not well-formed XML: {reason}", place) from None
-    return missing, root
-
-
-def _has_doctype(utf8: bytes) -> bool:
-    """Tell whether a document type stands before the root, the only place where one may."""
-    return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
-
-
-def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]]) -> int:
-    """Return where white space and what stands between these marks ends, from the beginning of the text."""
-    at = _BLANK.match(utf8).end()  # type: ignore[union-attr]  # it matches nothing, too
-    while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
-        found = utf8.find(end, at)
-        if found < 0:
-            break
-        at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
-    return at
-
-
-def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]:
-    """Return the text with other characters for hyphens where XML forbids them in comments, and those comments."""
-    # By steps from mark to mark: a pattern would look for the end of each comment that has none.
-    places: list[Place] = []
-    pieces: list[bytes] = []
-    last = at = 0
-    lines = Lines(utf8)
-    while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
-        comment = utf8[start + 4 : end]
-        if b"--" in comment or comment.endswith(b"-"):
-            places.append(Place(source, *lines.line_column(start)))
-            pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
-            last = end
-        at = end + 3
-    return b"".join([*pieces, utf8[last:]]), places
+def _first_uses(document: XmlDocument) -> dict[str, int]:
+    """Return the prefixes that have no declaration, each with the number of the first element that uses it."""
+    first: dict[str, int] = {}
+    for found in cast("list[Any]", _UNDECLARED(document.root)):
+        is_element = isinstance(found, etree._Element)
+        name, element = (found.tag, found) if is_element else (found.attrname, found.getparent())
+        prefix = name.removeprefix(f"{{{UNDECLARED_NAMESPACE}").partition("}")[0]
+        first.setdefault(unquote(prefix), document.at(element))
+    return first
 
 
 def _refuse_entities(utf8: bytes, source: str) -> None:
@@ -326,17 +206,6 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     if found:
         place = Place(source, *Lines(utf8).line_column(found.start()))
         raise refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
-
-
-def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
-    line, column = (max(value or 1, 1) for value in error.position)
-    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
-    if "xcessive depth" in message:
-        return refusal("nested-too-deep", "elements are nested too deep", Place(source, line, column))
-    if _LIBRARY_LIMIT.search(message):
-        reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
-        return refusal("too-large", reason, Place(source, line, column))
-    return refusal("not-well-formed", f"not well-formed XML: {message}", Place(source, line, column))
 
 
 def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:

@@ -229,6 +229,18 @@ def test_prefixes_without_declaration_pass_only_where_asked() -> None:
     assert (document.places.place(1).line, document.places.place(1).column) == (2, 1)
 
 
+def test_a_prefix_without_declaration_may_have_letters_of_any_script() -> None:
+    document = parse_xml("<robot><größe:a/></robot>", "t", forgiving=True)
+    assert document.undeclared_prefixes == {"größe": 1}
+
+
+def test_the_first_line_keeps_its_columns_where_prefixes_had_to_be_declared() -> None:
+    with pytest.raises(DescriptionError) as refusal:
+        parse_xml("<robot><gz:a/><b></robot>", "t", forgiving=True)
+    place = refusal.value.diagnostics[0].place
+    assert (place.line, place.column) == (1, len("<robot><gz:a/><b></robot>") + 1)
+
+
 def test_a_prefix_that_an_element_declares_for_itself_is_declared() -> None:
     text = '<robot><k:x xmlns:k="u"><k:y/><gz:z xmlns:gz="v"/></k:x><gz:a/><k:b/></robot>'
     document = parse_xml(text, "t", forgiving=True)

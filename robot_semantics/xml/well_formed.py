@@ -1,0 +1,185 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Text to an lxml tree: strictly, or letting pass what the C++ readers let pass and XML does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote
+
+from lxml import etree
+
+from robot_semantics.base.diagnostics import Place
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.xml.decoding import refusal
+from robot_semantics.xml.source_map import SKIPPED, Lines
+
+UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
+"""What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
+
+_DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
+_BLANK = re.compile(rb"\s*")
+_BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
+_START_OF_ROOT = re.compile(rb"<[^\s/>]+")
+_ODD_HYPHEN = re.compile(rb"-(?=-|$)")
+_LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
+_WITH_PREFIX = etree.XPath(
+    "//*[contains(name(), ':') and not(namespace-uri())] | //@*[contains(name(), ':') and not(namespace-uri())]"
+)
+
+_OPTIONS: dict[str, Any] = {
+    "encoding": "utf-8",
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "recover": False,
+    "remove_comments": False,
+    "remove_pis": False,
+    "strip_cdata": False,
+}
+"""How lxml parses."""
+
+
+class Forgiven(NamedTuple):
+    """A tree, the text that it is of, and what passed that XML forbids.
+
+    Attributes:
+        utf8: the text with other characters for what XML forbids, as many.
+        prefixes: that are used without a declaration; in the tree they have one on the root.
+        odd_declaration: where the XML declaration stands, if it is not as XML has it.
+        odd_comments: where a comment holds ``--``.
+    """
+
+    root: etree._Element
+    utf8: bytes
+    prefixes: Collection[str] = ()
+    odd_declaration: Place | None = None
+    odd_comments: tuple[Place, ...] = ()
+
+
+def parse_strictly(utf8: bytes, source: str) -> etree._Element:
+    """Return the tree of a text.
+
+    Raises:
+        DescriptionError: it is not well-formed, or nested too deep.
+    """
+    try:
+        return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(error, source) from None
+
+
+def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
+    """Return the tree of a text in which prefixes, the XML declaration and comments may be as XML forbids.
+
+    Raises:
+        DescriptionError: as `parse_strictly`, of anything else.
+    """
+    odd_declaration: Place | None = None
+    odd_comments: tuple[Place, ...] = ()
+    while True:
+        parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
+        try:
+            recovered = etree.fromstring(utf8, parser)
+        except etree.XMLSyntaxError:
+            recovered = None
+        if recovered is not None and not parser.error_log:
+            return Forgiven(recovered, utf8, (), odd_declaration, odd_comments)
+        prefixes = _undeclared_prefixes(recovered)
+        try:
+            return Forgiven(_parse_declaring(prefixes, utf8, source), utf8, prefixes, odd_declaration, odd_comments)
+        except DescriptionError as error:
+            reason = error.diagnostics[0].message
+            declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
+            if declaration and odd_declaration is None and ("eclaration" in reason or "version" in reason):
+                at, end = declaration.span()
+                odd_declaration = Place(source, *Lines(utf8).line_column(at))
+                utf8 = utf8[:at] + re.sub(rb"[^\r\n]", b" ", declaration.group()) + utf8[end:]
+                continue
+            mended, found = _without_odd_comments(utf8, source)
+            if not found:
+                raise
+            utf8, odd_comments = mended, tuple(found)
+
+
+def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
+    """Return the prefixes in the names of a tree that was read in spite of errors, where they mean no namespace."""
+    found = [] if recovered is None else cast("list[Any]", _WITH_PREFIX(recovered))
+    names = (str(node.tag if isinstance(node, etree._Element) else node.attrname) for node in found)
+    prefixes = {prefix for prefix, _, local in (name.partition(":") for name in names) if prefix and local}
+    return prefixes - {"xmlns"}
+
+
+def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etree._Element:
+    """Parse a copy of the text that declares these prefixes on its root."""
+    if not prefixes:
+        return parse_strictly(utf8, source)
+    added = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{quote(prefix)}"' for prefix in sorted(prefixes))
+    start = _skip(utf8, _BEFORE_ROOT)
+    while skipped := SKIPPED.match(utf8, start):
+        start = _skip(utf8, _BEFORE_ROOT, skipped.end())
+    name = _START_OF_ROOT.match(utf8, start)
+    cut = name.end() if name else 0
+    try:
+        return parse_strictly(utf8[:cut] + added.encode() + utf8[cut:], source)
+    except DescriptionError as error:
+        problem = error.diagnostics[0]
+        line, column = Lines(utf8).line_column(cut)
+        if problem.place.line != line or problem.place.column <= column:
+            raise
+        place = Place(source, line, problem.place.column - len(added))
+        raise refusal(problem.code, problem.message, place) from None
+
+
+def starts_with_doctype(utf8: bytes) -> bool:
+    """Tell whether a document type stands before the root, the only place where one may."""
+    return b"<!DOCTYPE" in utf8 and utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
+
+
+def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int:
+    """Return where white space and what stands between these marks ends, from `at` on."""
+    at = _BLANK.match(utf8, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+    while end := next((close for begin, close in marks if utf8.startswith(begin, at)), b""):
+        found = utf8.find(end, at)
+        if found < 0:
+            break
+        at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
+    return at
+
+
+def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]:
+    """Return the text with other characters for hyphens where XML forbids them in comments, and those comments."""
+    # By steps from mark to mark: a pattern would look for the end of each comment that has none.
+    places: list[Place] = []
+    pieces: list[bytes] = []
+    last = at = 0
+    lines = Lines(utf8)
+    while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
+        comment = utf8[start + 4 : end]
+        if b"--" in comment or comment.endswith(b"-"):
+            places.append(Place(source, *lines.line_column(start)))
+            pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
+            last = end
+        at = end + 3
+    return b"".join([*pieces, utf8[last:]]), places
+
+
+def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
+    line, column = (max(value or 1, 1) for value in error.position)
+    place = Place(source, line, column)
+    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
+    if "xcessive depth" in message:
+        return refusal("nested-too-deep", "elements are nested too deep", place)
+    if _LIBRARY_LIMIT.search(message):
+        reason = "a name, an attribute, a text or a comment is longer than the 10,000,000 bytes that are read of one"
+        return refusal("too-large", reason, place)
+    return refusal("not-well-formed", f"not well-formed XML: {message}", place)
