@@ -92,7 +92,7 @@ def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
             recovered = etree.fromstring(utf8, parser)
         except etree.XMLSyntaxError:
             recovered = None
-        if recovered is not None and not parser.error_log:
+        if recovered is not None and not parser.error_log.filter_from_errors():
             return Forgiven(recovered, utf8, (), odd_declaration, odd_comments)
         prefixes = _undeclared_prefixes(recovered)
         try:
