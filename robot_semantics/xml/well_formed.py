@@ -75,7 +75,7 @@ def parse_strictly(utf8: bytes, source: str) -> etree._Element:
     try:
         return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(error, source) from None
+        raise _not_well_formed(str(error.msg), source, *error.position) from None
 
 
 def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
@@ -90,25 +90,29 @@ def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
         parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
         try:
             recovered = etree.fromstring(utf8, parser)
-        except etree.XMLSyntaxError:
-            recovered = None
-        if recovered is not None and not parser.error_log.filter_from_errors():
+        except etree.XMLSyntaxError as error:
+            raise _not_well_formed(str(error.msg), source, *error.position) from None
+        errors = parser.error_log.filter_from_errors()
+        if not errors:
             return Forgiven(recovered, utf8, (), odd_declaration, odd_comments)
+        refused = _not_well_formed(errors[0].message, source, errors[0].line, errors[0].column)
         prefixes = _undeclared_prefixes(recovered)
-        try:
-            return Forgiven(_parse_declaring(prefixes, utf8, source), utf8, prefixes, odd_declaration, odd_comments)
-        except DescriptionError as error:
-            reason = error.diagnostics[0].message
-            declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
-            if declaration and odd_declaration is None and ("eclaration" in reason or "version" in reason):
-                at, end = declaration.span()
-                odd_declaration = Place(source, *Lines(utf8).line_column(at))
-                utf8 = utf8[:at] + re.sub(rb"[^\r\n]", b" ", declaration.group()) + utf8[end:]
-                continue
-            mended, found = _without_odd_comments(utf8, source)
+        if prefixes:
+            try:
+                return Forgiven(_parse_declaring(prefixes, utf8, source), utf8, prefixes, odd_declaration, odd_comments)
+            except DescriptionError as error:
+                refused = error
+        reason = refused.diagnostics[0].message
+        declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
+        if declaration and odd_declaration is None and ("eclaration" in reason or "version" in reason):
+            at, end = declaration.span()
+            odd_declaration = Place(source, *Lines(utf8).line_column(at))
+            utf8 = utf8[:at] + re.sub(rb"[^\r\n]", b" ", declaration.group()) + utf8[end:]
+        else:
+            utf8, found = _without_odd_comments(utf8, source)
             if not found:
-                raise
-            utf8, odd_comments = mended, tuple(found)
+                raise refused
+            odd_comments = tuple(found)
 
 
 def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
@@ -121,8 +125,6 @@ def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
 
 def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etree._Element:
     """Parse a copy of the text that declares these prefixes on its root."""
-    if not prefixes:
-        return parse_strictly(utf8, source)
     added = "".join(f' xmlns:{prefix}="{UNDECLARED_NAMESPACE}{quote(prefix)}"' for prefix in sorted(prefixes))
     start = _skip(utf8, _BEFORE_ROOT)
     while skipped := SKIPPED.match(utf8, start):
@@ -173,10 +175,9 @@ def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]
     return b"".join([*pieces, utf8[last:]]), places
 
 
-def _not_well_formed(error: etree.XMLSyntaxError, source: str) -> DescriptionError:
-    line, column = (max(value or 1, 1) for value in error.position)
-    place = Place(source, line, column)
-    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", str(error.msg)).split())
+def _not_well_formed(reason: str, source: str, line: int, column: int) -> DescriptionError:
+    place = Place(source, max(line, 1), max(column, 1))
+    message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)
     if _LIBRARY_LIMIT.search(message):
