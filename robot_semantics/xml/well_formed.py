@@ -25,6 +25,11 @@ UNDECLARED_NAMESPACE = "urn:robot-semantics:undeclared-prefix:"
 """What the tree's namespace of a prefix without declaration begins with; no text is ever written with it."""
 
 _DECLARATION = re.compile(rb"<\?xml\s[^>]*\?>")
+_PROPER_DECLARATION = re.compile(
+    rb"""<\?xml\s+version\s*=\s*(?P<v>["'])1\.[0-9]+(?P=v)"""
+    rb"""(\s+encoding\s*=\s*(?P<e>["'])[A-Za-z][\w.-]*(?P=e))?"""
+    rb"""(\s+standalone\s*=\s*(?P<s>["'])(yes|no)(?P=s))?\s*\?>"""
+)
 _BLANK = re.compile(rb"\s*")
 _BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
 _START_OF_ROOT = re.compile(rb"<[^\s/>]+")
@@ -84,35 +89,32 @@ def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
     Raises:
         DescriptionError: as `parse_strictly`, of anything else.
     """
-    odd_declaration: Place | None = None
-    odd_comments: tuple[Place, ...] = ()
-    while True:
-        parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
-        try:
-            recovered = etree.fromstring(utf8, parser)
-        except etree.XMLSyntaxError as error:
-            raise _not_well_formed(str(error.msg), source, *error.position) from None
-        errors = parser.error_log.filter_from_errors()
-        if not errors:
-            return Forgiven(recovered, utf8, (), odd_declaration, odd_comments)
-        refused = _not_well_formed(errors[0].message, source, errors[0].line, errors[0].column)
-        prefixes = _undeclared_prefixes(recovered)
-        if prefixes:
-            try:
-                return Forgiven(_parse_declaring(prefixes, utf8, source), utf8, prefixes, odd_declaration, odd_comments)
-            except DescriptionError as error:
-                refused = error
-        reason = refused.diagnostics[0].message
-        declaration = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
-        if declaration and odd_declaration is None and ("eclaration" in reason or "version" in reason):
-            at, end = declaration.span()
-            odd_declaration = Place(source, *Lines(utf8).line_column(at))
-            utf8 = utf8[:at] + re.sub(rb"[^\r\n]", b" ", declaration.group()) + utf8[end:]
-        else:
-            utf8, found = _without_odd_comments(utf8, source)
-            if not found:
-                raise refused
-            odd_comments = tuple(found)
+    utf8, odd_declaration = _without_odd_declaration(utf8, source)
+    try:
+        root, prefixes = _parse_with_prefixes(utf8, source)
+        return Forgiven(root, utf8, prefixes, odd_declaration)
+    except DescriptionError:
+        utf8, odd_comments = _without_odd_comments(utf8, source)
+        if not odd_comments:
+            raise
+    root, prefixes = _parse_with_prefixes(utf8, source)
+    return Forgiven(root, utf8, prefixes, odd_declaration, tuple(odd_comments))
+
+
+def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Collection[str]]:
+    """Parse a text in which prefixes may have no declaration, and return these."""
+    parser = etree.XMLParser(**{**_OPTIONS, "recover": True})
+    try:
+        recovered = etree.fromstring(utf8, parser)
+    except etree.XMLSyntaxError as error:
+        raise _not_well_formed(str(error.msg), source, *error.position) from None
+    errors = parser.error_log.filter_from_errors()
+    if not errors:
+        return recovered, ()
+    prefixes = _undeclared_prefixes(recovered)
+    if not prefixes:
+        raise _not_well_formed(errors[0].message, source, errors[0].line, errors[0].column)
+    return _parse_declaring(prefixes, utf8, source), prefixes
 
 
 def _undeclared_prefixes(recovered: etree._Element | None) -> set[str]:
@@ -156,6 +158,16 @@ def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int
             break
         at = _BLANK.match(utf8, found + len(end)).end()  # type: ignore[union-attr]  # as above
     return at
+
+
+def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, Place | None]:
+    """Return the text with spaces for an XML declaration that is not as XML has it, and where that stands."""
+    found = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
+    if found is None or (found.start() == 0 and _PROPER_DECLARATION.fullmatch(found.group())):
+        return utf8, None
+    at, end = found.span()
+    spaces = re.sub(rb"[^\r\n]", b" ", found.group())
+    return utf8[:at] + spaces + utf8[end:], Place(source, *Lines(utf8).line_column(at))
 
 
 def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]:
