@@ -198,7 +198,7 @@ class TableReader(Reporter):
         good = True
         if has_stray and (text := node.text) and text.strip(_SPACE):
             self.stray(plan, text, at)
-        for child in node:
+        for child in node[:]:
             tag = child.tag
             if tag in children:
                 known, below = children[tag]
