@@ -19,7 +19,7 @@ from robot_semantics.base.names import LinkPair
 from robot_semantics.xml.reader import SourceMap
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Named:
     """A reference to a joint, link, group or other part by name."""
 
@@ -27,7 +27,7 @@ class Named:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VirtualJoint:
     """A virtual joint, as written."""
 
@@ -38,7 +38,7 @@ class VirtualJoint:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chain:
     """A serial chain of a group."""
 
@@ -47,7 +47,7 @@ class Chain:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """A group: joints, links, chains and sub-groups in any mix."""
 
@@ -59,7 +59,7 @@ class Group:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JointValue:
     """A joint of a group state; `values` is None where the text could not be read as finite numbers."""
 
@@ -68,7 +68,7 @@ class JointValue:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupState:
     """A named state of a group."""
 
@@ -78,7 +78,7 @@ class GroupState:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EndEffector:
     """An end effector; `parent_group` is None where the attribute is missing."""
 
@@ -89,7 +89,7 @@ class EndEffector:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CollisionPair:
     """A disable_collisions or enable_collisions element."""
 
@@ -104,7 +104,7 @@ class CollisionPair:
         return LinkPair.of(self.link1, self.link2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sphere:
     """A sphere of a link_sphere_approximation: centre in the link frame [m] and radius [m]."""
 
@@ -113,7 +113,7 @@ class Sphere:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkSpheres:
     """A link_sphere_approximation."""
 
@@ -122,7 +122,7 @@ class LinkSpheres:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JointProperty:
     """A joint_property: free name and value of a joint."""
 
@@ -132,7 +132,7 @@ class JointProperty:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Semantic:
     """A whole SRDF; each tuple in document order."""
 

@@ -80,7 +80,7 @@ class Extra:
         return self.position, self.tag, self.within, self.xml
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Origin:
     """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which wins."""
 
@@ -90,7 +90,7 @@ class Origin:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Box:
     """A box centred on its frame; `size` is its full edge lengths."""
 
@@ -98,7 +98,7 @@ class Box:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cylinder:
     """A cylinder along z, centred on its frame."""
 
@@ -107,7 +107,7 @@ class Cylinder:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Capsule:
     """A cylinder along z with half-sphere caps, centred on its frame; `length` is without the caps."""
 
@@ -116,7 +116,7 @@ class Capsule:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sphere:
     """A sphere centred on its frame."""
 
@@ -124,7 +124,7 @@ class Sphere:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mesh:
     """A mesh file, as named in the text."""
 
@@ -136,7 +136,7 @@ class Mesh:
 Geometry = Box | Cylinder | Capsule | Sphere | Mesh
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Material:
     """A material: a definition where it has a colour or a texture, else a reference by name."""
 
@@ -148,7 +148,7 @@ class Material:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inertial:
     """Mass and inertia about `origin`, the centre of mass; `inertia` is ixx ixy ixz iyy iyz izz [kg m²]."""
 
@@ -162,7 +162,7 @@ class Inertial:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Visual:
     """What a link looks like."""
 
@@ -175,7 +175,7 @@ class Visual:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collision:
     """What a link touches with."""
 
@@ -187,7 +187,7 @@ class Collision:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Link:
     """A rigid body."""
 
@@ -200,7 +200,7 @@ class Link:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Limit:
     """A joint's limits as written; None where the attribute is missing."""
 
@@ -214,7 +214,7 @@ class Limit:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dynamics:
     """Damping [N s/m or N m s/rad] and static friction [N or N m]."""
 
@@ -223,7 +223,7 @@ class Dynamics:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SafetyController:
     """Soft limits and the gains with which they are held."""
 
@@ -234,7 +234,7 @@ class SafetyController:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Calibration:
     """Where a calibration flag rises or falls, or (the review of 2009) the reference position."""
 
@@ -244,7 +244,7 @@ class Calibration:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mimic:
     """``position = multiplier * position of joint + offset``; None where the attribute is missing."""
 
@@ -254,7 +254,7 @@ class Mimic:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Joint:
     """A joint; `axis` is as written, in the joint frame, None where missing."""
 
@@ -277,7 +277,7 @@ class Joint:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Robot:
     """A whole description; `content` is everything at robot level in document order.
 

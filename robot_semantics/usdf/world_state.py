@@ -34,7 +34,7 @@ SEPARATOR = "::"
 """Between a model's and a link's name where one name means a link: ``pr2::base_link``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pose:
     """A pose: position, and rpy about fixed axes X, Y, Z; `quat_xyzw`, where stated, is exact and wins."""
 
@@ -42,7 +42,7 @@ class Pose:
     quat_xyzw: Quaternion | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class JointState:
     """A joint's state: one number per degree of freedom; a planar joint's are x y theta.
 
@@ -59,7 +59,7 @@ class JointState:
     age_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LinkState:
     """A link's state: pose ``T_model_link``; twist and wrench at the link's origin, in the link's own axes."""
 
@@ -71,7 +71,7 @@ class LinkState:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """A frame: pose ``T_parent_frame``; twist relative to the parent, in the parent's axes.
 
@@ -88,7 +88,7 @@ class Frame:
     parent_link: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelState:
     """A model's state: pose ``T_parent_model`` of its root link; twist relative to the parent, in the parent's axes.
 
@@ -132,7 +132,7 @@ class ModelState:
         return _named(self.joints, "joint", name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EngineState:
     """What one named simulator needs beyond the rest to continue bit for bit.
 
@@ -151,7 +151,7 @@ class EngineState:
     foreign: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorldState:
     """The state of a world at one time; `time_ns` is integer nanoseconds, None where not stated.
 

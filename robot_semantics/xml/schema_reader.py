@@ -120,7 +120,7 @@ class TableReader(Reporter):
             return values.get("")
         if plan.numbered:
             values["at"] = at
-        return plan.make(**values)
+        return plan.make(values)
 
     def _attributes(
         self, node: etree._Element, plan: ElementPlan, at: int, values: dict[str, Any], kept: list[Any]
@@ -198,7 +198,7 @@ class TableReader(Reporter):
         good = True
         if has_stray and (text := node.text) and text.strip(_SPACE):
             self.stray(plan, text, at)
-        for child in node[:]:
+        for child in node[:]:  # type: ignore[index]  # lxml slices, which its stubs do not know
             tag = child.tag
             if tag in children:
                 known, below = children[tag]
