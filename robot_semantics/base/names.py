@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -38,6 +39,11 @@ def suggestion(name: str, valid: Iterable[str]) -> str:
     """Return the end of a sentence that asks whether the nearest name was meant; empty when nothing resembles it."""
     nearest = did_you_mean(name, valid)
     return f"; did you mean '{nearest}'?" if nearest else ""
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that come more than once, sorted."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def is_meant(name: str, near: Iterable[str]) -> bool:

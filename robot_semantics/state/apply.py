@@ -205,21 +205,25 @@ class _Application:
         if reason:
             self.log.failed("joint", stated.name, reason)
             return
-        joint = self.robot.joint(stated.name)
+        taken = self._take(self.robot.joint(stated.name), stated)
+        if taken:
+            self.log.done("joint", stated.name, f"{' and '.join(taken)} set")
+        if stated.torques is not None:
+            self.log.note("torques are results, and are not imposed")
+
+    def _take(self, joint: JointModel, told: JointState) -> list[str]:
+        """Take what is told of a joint and not known yet; return in words what that was."""
         taken = []
-        position, velocity = stated_positions(joint, stated), stated_velocities(joint, stated)
-        if position is not None:
+        position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
+        if position is not None and joint.name not in self.positions_of:
             self.q[self.space.joint_positions[joint.name]] = position
             self.positions_of.add(joint.name)
             taken.append("position")
-        if velocity is not None:
+        if velocity is not None and joint.name not in self.velocities_of:
             self.v[self.space.joint_velocities[joint.name]] = velocity
             self.velocities_of.add(joint.name)
             taken.append("velocity")
-        if taken:
-            self.log.done("joint", joint.name, f"{' and '.join(taken)} set")
-        if stated.torques is not None:
-            self.log.note("torques are results, and are not imposed")
+        return taken
 
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index
@@ -264,16 +268,8 @@ class _Application:
         for told in recovered.joints:
             if told.name not in self.space.joint_positions or told.name in refused:
                 continue
-            joint, found = self.robot.joint(told.name), []
-            position, velocity = stated_positions(joint, told), stated_velocities(joint, told)
-            if position is not None and joint.name not in self.positions_of:
-                self.q[self.space.joint_positions[joint.name]] = position
-                self.positions_of.add(joint.name)
-                found.append("position")
-            if velocity is not None and joint.name not in self.velocities_of:
-                self.v[self.space.joint_velocities[joint.name]] = velocity
-                self.velocities_of.add(joint.name)
-                found.append("velocity")
+            joint = self.robot.joint(told.name)
+            found = self._take(joint, told)
             if found and joint.mimic is not None and joint.mimic.joint in stated:
                 followed.append(joint.name)
             elif found:

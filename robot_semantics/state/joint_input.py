@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import enum
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.foreign_text import quoted, shown
+from robot_semantics.base.names import repeated
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
@@ -119,8 +119,7 @@ def make_plan(
     if not names:
         return Refusal(Reason.EMPTY, "it names no joint")
     if len(set(names)) < len(names):
-        twice = sorted(name for name, count in Counter(names).items() if count > 1)
-        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(twice, 5)} more than once")
+        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(repeated(names), 5)} more than once")
     source, target, velocity_source, velocity_target = [], [], [], []
     unknown, ignored = [], []
     joints = np.zeros(len(moving), np.bool_)

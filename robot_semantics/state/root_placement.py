@@ -70,9 +70,7 @@ class RootPlacement:
             self.log.note("its pose is not stated, so the root link stays where it is")
             return None, None
         if base.frame not in self.world.index:
-            reason = f"the state does not say where '{base.frame}' is, in which the robot stands"
-            self.log.failed("pose", "", reason)
-            return None, None
+            return self._refused("pose", f"the state does not say where '{base.frame}' is, in which the robot stands")
         xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
         if (model.parent, model.parent_link) == (base.frame, None):
             # As it is stated, to the last bit and with its quaternion's sign.
@@ -83,15 +81,17 @@ class RootPlacement:
             return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
         motion = joint_motion(joint, xyz_quat, None)
         if isinstance(motion, Refusal):
-            self.log.failed("pose", "", motion.message)
-            return None, None
+            return self._refused("pose", motion.message)
         lost_m, lost_rad = _apart(xyz_quat, pose_of(joint, motion.positions))
         if max(lost_m, lost_rad) > TOLERANCE:
             off = f"{lost_m:.3g} m and {lost_rad:.3g} rad off"
-            self.log.failed("pose", "", f"planar joint '{joint.name}' cannot leave its plane in '{base.frame}': {off}")
-            return None, None
+            return self._refused("pose", f"planar joint '{joint.name}' cannot leave its plane in '{base.frame}': {off}")
         self.log.done("pose", "", "set")
         return xyz_quat, motion.positions
+
+    def _refused(self, kind: str, reason: str) -> tuple[None, None]:
+        self.log.failed(kind, "", reason)
+        return None, None
 
     def _stands_there(self, xyz_quat: FloatArray) -> bool:
         """Report whether a root link that the root joint does not move is, or can be put, where it is stated."""
@@ -126,35 +126,28 @@ class RootPlacement:
         if model.twist is None:
             return None, None
         if base.frame not in self.world.index:
-            self.log.failed("twist", "", f"the state does not say where '{base.frame}' is, in which the robot moves")
-            return None, None
+            return self._refused("twist", f"the state does not say where '{base.frame}' is, in which the robot moves")
         twist = self.world.relative_twists((model.name,), base.frame)[0]
         if (model.parent, model.parent_link) == (base.frame, None):
             twist = np.array(model.twist)
         elif model.pose is None:
-            reason = f"its pose is not stated, and so how it moves against '{base.frame}' is not"
-            self.log.failed("twist", "", reason)
-            return None, None
+            return self._refused("twist", f"its pose is not stated, and so how it moves against '{base.frame}' is not")
         if np.isnan(twist).any():
-            reason = f"how '{model.parent}' moves against '{base.frame}' is not stated"
-            self.log.failed("twist", "", reason)
-            return None, None
+            return self._refused("twist", f"how '{model.parent}' moves against '{base.frame}' is not stated")
         if joint.type is JointType.FIXED or base.held_by:
             if np.abs(twist).max() > TOLERANCE:
-                self.log.failed("twist", "", f"{base.held_by or 'the base is fixed'} and cannot be given a motion")
-                return None, None
+                return self._refused("twist", f"{base.held_by or 'the base is fixed'} and cannot be given a motion")
             self.log.done("twist", "", "it does not move")
             return twist, None
         at = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]) if xyz_quat is None else xyz_quat
         motion = joint_motion(joint, at, twist)
         if isinstance(motion, Refusal) or motion.velocities is None:
-            self.log.failed("twist", "", "it is not finite")
-            return None, None
+            return self._refused("twist", "it is not finite")
         off = float(np.abs(twist_of(joint, motion.velocities) - twist).max())
         if off > TOLERANCE:
-            reason = f"planar joint '{joint.name}' cannot leave its plane: {off:.3g} m/s or rad/s off"
-            self.log.failed("twist", "", reason)
-            return None, None
+            return self._refused(
+                "twist", f"planar joint '{joint.name}' cannot leave its plane: {off:.3g} m/s or rad/s off"
+            )
         self.log.done("twist", "", "set")
         return twist, motion.velocities
 

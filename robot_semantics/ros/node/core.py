@@ -22,7 +22,6 @@ from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
-from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
@@ -115,16 +114,16 @@ class Core:
 
     def _make_parts(self, raw: bool) -> None:
         node, robots = self._node, self.robots
-        checks, closing = PeriodicChecks(node), self._closing
+        closing = self._closing
         self._outputs = outputs = Outputs(node)
-        self._frames = frames = WorldFrames(node, self._sent_frames, checks)
+        self._frames = frames = WorldFrames(node, self._sent_frames)
         closing.callback(frames.stop)
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = UnmovedRobots(robots, outputs)
         states = RobotStates(robots, inputs, outputs, frames, unmoved)
         self._live = LiveParameters(robots, self._replace, self._read_settings)
         closing.callback(self._live.stop)
-        self._monitor = Monitor(robots, inputs, outputs, checks)
+        self._monitor = Monitor(robots, inputs, outputs, frames)
         self._services = self._make_services(states)
         jump = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
         jumps = node.get_clock().create_jump_callback(jump, post_callback=node.guarded(self._on_clock_jump, "clock"))

@@ -16,7 +16,6 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from robot_semantics.ros.messages.maker import deserialized
-from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.ros.node.motion_topics import HeardOdometry, MotionTopics, Read, own_statement
 from robot_semantics.ros.node.outputs import Outputs
@@ -134,15 +133,7 @@ class Inputs:
                 if robot is not None and robot.notices:
                     self._log_notices(served, robot)
 
-        return self._node.create_subscription(
-            JointState,
-            topic,
-            handle,
-            qos.fresh(qos.SENSOR),
-            callback_group=self._set_aside,
-            raw=self._raw,
-            qos_overriding_options=qos.overridable(),
-        )
+        return served.listen(JointState, topic, handle, self._set_aside, raw=self._raw)
 
     def _deliver(self, served: ServedRobot, topic: str, read: Read, message: Any) -> None:
         """Have a message from another topic than joint_states read, and publish or refuse what comes of it."""

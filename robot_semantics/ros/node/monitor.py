@@ -19,35 +19,44 @@ from rclpy.timer import Timer
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
-from robot_semantics.ros.node.periodic_checks import PERIOD_S, PeriodicChecks
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.health import Health
 from robot_semantics.state.robot import RunningRobot
+
+PERIOD_S = 1.0
+"""The longest time between two looks."""
 
 
 class Monitor:
     """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
 
-    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, checks: PeriodicChecks) -> None:
-        self._robots, self._inputs, self._outputs, self._checks = robots, inputs, outputs, checks
+    def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
+        self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
         node = robots.node
         logger = node.get_logger()
         self._health = {served.prefix: Health(served.report, logger.info) for served in robots.served}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.fresh(qos.DIAGNOSTICS))
+        # By the wall clock: what is wrong must be said above all when simulated time stands still.
         self._clock = Clock(clock_type=ClockType.STEADY_TIME)
         self._period_s = 0.0
+        self._looks: Timer | None = None
         self._timer: Timer | None = None
         self._last: dict[str, tuple[float, int, int]] = {}
         self._heard: set[str] = set()
         self._rates: dict[str, tuple[float, float]] = {}
-        checks.add(self._look)
 
     def set_period(self, period_s: float) -> None:
         """Publish diagnostics once a period from now on; 0: none, while the looks go on."""
         self._stop_publishing()
         self._period_s = period_s
-        self._checks.set_period(min(period_s or PERIOD_S, PERIOD_S))
+        node = self._robots.node
+        if self._looks is not None:
+            node.destroy_timer(self._looks)
+        period_s = min(period_s or PERIOD_S, PERIOD_S)
+        # On one timer, because a wake of the executor costs more than all that is looked at.
+        self._looks = node.create_timer(period_s, self._look, clock=self._clock, what="periodic checks")
 
     def ages(self, served: ServedRobot, robot: RunningRobot) -> dict[str, float]:
         """Return how long ago each joint of a robot was heard of last [s]."""
@@ -55,6 +64,7 @@ class Monitor:
 
     def _look(self) -> None:
         robots = self._robots
+        self._frames.look_for_others()
         if robots.active:
             self._inputs.refresh()
             for served in robots.served:

@@ -22,7 +22,6 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.queries import links_fixed_to_root
 from robot_semantics.ros.messages.maker import deserialized, row_of_pose, row_of_twist, rows_of_odometry
-from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.state.cdr import odometry_child, stamp_ns
 from robot_semantics.state.joint_input import Reason, Refusal
@@ -55,18 +54,11 @@ class MotionTopics:
             result.append(self._listen(Odometry, settings.topic, self._odometry))
         return result
 
-    def _listen(self, message_type: Any, topic: str, read: Read) -> Subscription:
+    def _listen(self, message_type: type, topic: str, read: Read) -> Subscription:
         def handle(message: Any) -> None:
             self._deliver(self._served, topic, read, message)
 
-        return self._served.node.create_subscription(
-            message_type,
-            topic,
-            handle,
-            qos.fresh(qos.SENSOR),
-            callback_group=self._group,
-            qos_overriding_options=qos.overridable(),
-        )
+        return self._served.listen(message_type, topic, handle, self._group, raw=False)
 
     def _multi_dof(self, robot: RunningRobot, message: MultiDOFJointState) -> list[Outcome]:
         names, count = message.joint_names, len(message.transforms)
@@ -152,9 +144,7 @@ class HeardOdometry:
         if robot is None or robot.root_source is not Source.AUTO or robot.root_is_fixed:
             return []
         self._topic = robot.settings.virtual_joint(robot.model.root_joint.name).topic
-        profile = qos.fresh(qos.SENSOR)
-        options = {"callback_group": self._group, "raw": True, "qos_overriding_options": qos.overridable()}
-        return [self._served.node.create_subscription(Odometry, self._topic, self._take, profile, **options)]
+        return [self._served.listen(Odometry, self._topic, self._take, self._group, raw=True)]
 
     def _take(self, data: bytes) -> None:
         if len(self._last) < _MOST:

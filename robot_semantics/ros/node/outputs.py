@@ -28,6 +28,9 @@ from robot_semantics.ros.node.tf_authority import TfAuthority
 from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.robot_frames import TransformRows
 
+UNMOVED_PERIOD_S = 0.1
+"""Time between two looks for robots that nothing has moved; `publish_frequency` holds for their transforms, too."""
+
 
 class Outputs:
     """The publishers of /tf and /tf_static.
@@ -105,10 +108,6 @@ class Outputs:
                     )
 
 
-PERIOD_S = 0.1
-"""Time between two looks; a joint's transform is still sent at most at its robot's `publish_frequency`."""
-
-
 class UnmovedRobots:
     """Sends what is known of such robots again and again, because nobody who comes later would see one message.
 
@@ -118,7 +117,7 @@ class UnmovedRobots:
     def __init__(self, robots: Robots, outputs: Outputs) -> None:
         self._robots, self._outputs = robots, outputs
         self._sent_ns: dict[str, int] = {}
-        self._timer: Timer = robots.node.create_timer(PERIOD_S, self.send, what="robots without messages")
+        self._timer: Timer = robots.node.create_timer(UNMOVED_PERIOD_S, self.send, what="robots without messages")
         self._timer.cancel()
 
     def start(self) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import suggestion
+from robot_semantics.base.names import repeated, suggestion
 
 Values = Mapping[str, Any]
 Check = Callable[[str, object], object]
@@ -173,8 +172,7 @@ def entities(name: str, value: object) -> None:
         if len(pair) != 2 or not all(pair):
             raise ParameterError(f"parameter '{name}' must be a list of ENTITY:=ROBOT, not '{':='.join(pair)}'")
     for side, what in enumerate(("entity", "robot")):
-        given = [pair[side] for pair in pairs]
-        for twice in sorted(one for one, count in Counter(given).items() if count > 1):
+        for twice in repeated(pair[side] for pair in pairs):
             raise ParameterError(f"parameter '{name}' names the {what} '{twice}' twice")
 
 

@@ -137,6 +137,11 @@ class NodeSettings:
     state_tolerance: float
     raw_messages: bool
 
+    @property
+    def entity_of(self) -> dict[str, str]:
+        """Which entity each robot is, where their names differ."""
+        return {robot: entity for entity, robot in self.simulated_entities.items()}
+
 
 def node_settings(values: Values) -> NodeSettings:
     """Return the node's settings from the values of `node_table`.

@@ -125,10 +125,10 @@ class Restore:
 
     async def _push(self, clients: Sequence[RemoteSimulator], *, dry_run: bool) -> dict[str, RemoteReport | None]:
         """Return each simulator's report; None of one that is not there, which is logged."""
-        world = self.world
         reports: dict[str, RemoteReport | None] = {}
-        state = world.as_entities(self.state)
-        entity_of = {robot: entity for entity, robot in self.robots.settings.simulated_entities.items()}
+        state = self.world.as_entities(self.state)
+        settings = self.robots.settings
+        robot_of, entity_of = settings.simulated_entities, settings.entity_of
         models = [entity_of.get(name, name) for name in self.chosen]
         self.log.items.clear()
         for client in clients:
@@ -138,7 +138,6 @@ class Restore:
                 self.log.failed("simulator", client.name, str(error), "unreachable")
                 reports[client.name] = None
                 continue
-            robot_of = self.robots.settings.simulated_entities
             items = tuple(replace(item, model=robot_of.get(item.model, item.model)) for item in report.items)
             reports[client.name] = report._replace(items=items)
         return reports

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from rclpy.callback_groups import CallbackGroup
 from rclpy.publisher import Publisher
+from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
 from robot_semantics.base.errors import UnknownNameError
@@ -91,6 +93,13 @@ class ServedRobot:
     def parameter(self, name: str) -> str:
         """Return the full name of a parameter of this robot."""
         return f"{self.prefix}.{name}" if self.prefix else name
+
+    def listen(
+        self, kind: Any, topic: str, take: Callable[[Any], None], group: CallbackGroup, *, raw: bool
+    ) -> Subscription:
+        """Listen to what a sensor or driver sends, in a group that the executor leaves alone; as bytes if `raw`."""
+        options = {"callback_group": group, "raw": raw, "qos_overriding_options": qos.overridable()}
+        return self.node.create_subscription(kind, topic, take, qos.fresh(qos.SENSOR), **options)
 
     def publishers_of(self, topic: str) -> list[str]:
         """Return the full names of the nodes that publish on a topic, as far as discovery knows them."""

@@ -95,7 +95,7 @@ class World:
 
     def _robots_as_entities(self) -> dict[str, RobotModel]:
         """Return the robots by the names that simulators have for them."""
-        entity_of = {robot: entity for entity, robot in self._robots.settings.simulated_entities.items()}
+        entity_of = self._robots.settings.entity_of
         return {entity_of.get(robot.name, robot.name): robot.model for robot in self._states.sample().robots}
 
     def own(
@@ -157,15 +157,16 @@ class World:
 
     def as_robots(self, state: WorldState) -> WorldState:
         """Return a simulator's state with the robots' names in place of those of its entities."""
-        entities = self._robots.settings.simulated_entities
-        present = {body.name for body in state.bodies}
-        return renamed(state, {entity: robot for entity, robot in entities.items() if entity in present})
+        return _renamed(state, self._robots.settings.simulated_entities)
 
     def as_entities(self, state: WorldState) -> WorldState:
         """Return a state with the entities' names in place of those of the robots."""
-        entities = self._robots.settings.simulated_entities
-        present = {body.name for body in state.bodies}
-        return renamed(state, {robot: entity for entity, robot in entities.items() if robot in present})
+        return _renamed(state, self._robots.settings.entity_of)
+
+
+def _renamed(state: WorldState, names: Mapping[str, str]) -> WorldState:
+    present = {body.name for body in state.bodies}
+    return renamed(state, {old: new for old, new in names.items() if old in present})
 
 
 def _perhaps(model: str, robot: str) -> RestoreItem:

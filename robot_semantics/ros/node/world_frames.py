@@ -23,7 +23,6 @@ from robot_semantics.ros.messages.maker import deserialized, row_of_pose
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
-from robot_semantics.ros.node.periodic_checks import PeriodicChecks
 from robot_semantics.state.cdr import stamp_ns, transform_children
 from robot_semantics.state.live_world import Heard, HeardTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
@@ -41,7 +40,7 @@ class WorldFrames:
 
     """
 
-    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]], checks: PeriodicChecks) -> None:
+    def __init__(self, node: GuardedNode, own_frames: Callable[[], frozenset[str]]) -> None:
         """`own_frames` gives the child frames that the node itself publishes."""
         self.news = 0
         self._node = node
@@ -54,8 +53,7 @@ class WorldFrames:
         self._subscriptions = [self._listen("/tf_static", qos.STATIC_LISTENER, static=True)]
         self._loop.start(self._subscriptions)
         # Our own messages come back on /tf, a thousand a second perhaps: we listen there only if others speak.
-        self._checks, self._alone = checks, True
-        checks.add(self._look_for_others)
+        self._alone = True
 
     def stop(self) -> None:
         """Stop listening."""
@@ -67,15 +65,15 @@ class WorldFrames:
             TFMessage, topic, take, qos.fresh(profile), callback_group=self._group, raw=True
         )
 
-    def _look_for_others(self) -> None:
-        if self._node.count_publishers(self._moving_topic) > 1:
+    def look_for_others(self) -> None:
+        """Listen to /tf as soon as somebody else publishes there; called about once a second."""
+        if self._alone and self._node.count_publishers(self._moving_topic) > 1:
             self.listen_to_all()
 
     def listen_to_all(self) -> None:
         """Listen to /tf from now on, whether others are there already or not."""
         if not self._alone:
             return
-        self._checks.remove(self._look_for_others)
         self._alone = False
         self._loop.stop()
         self._subscriptions.append(self._listen("/tf", qos.TF, static=False))
