@@ -33,9 +33,7 @@ def disable(arguments: argparse.Namespace) -> None:
     """Have the pair not checked; a reason that it has already stays unless another one is given."""
     before, robot = SrdfText.from_file(arguments.srdf), known_robot(arguments)
     pair = LinkPair.of(arguments.link1, arguments.link2)
-    enabled = {item.pair for item in before.semantic.enabled_collisions}
-    text = before.remove_pairs("enable_collisions", enabled & {pair})
-    finish(arguments, before, text.disable_collisions({pair: arguments.reason}), robot)
+    finish(arguments, before, before.disable_collisions({pair: arguments.reason}), robot)
 
 
 def enable(arguments: argparse.Namespace) -> None:

@@ -164,11 +164,12 @@ class SrdfText:
     # --- collision pairs
 
     def disable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
-        """Return the text in which all `pairs` are disabled for their reasons; all others stay as they are.
+        """Return the text that disables all `pairs`, for their reasons, and enables none of them; others stay.
 
         Without a reason (None) a pair keeps the one that it has, and a new one gets User.
         """
-        return self._with_pairs("disable_collisions", pairs, "User")
+        enabled = [pair for _, pair in self._pairs("enable_collisions") if pair in pairs]
+        return self.remove_pairs("enable_collisions", enabled)._with_pairs("disable_collisions", pairs, "User")
 
     def enable_collisions(self, pairs: Mapping[LinkPair, str | None]) -> SrdfText:
         """Return the text that enables all `pairs` and disables none of them; a reason may stand with each."""

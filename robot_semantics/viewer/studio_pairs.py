@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ class PairsTab:
             button("write what was generated", self._write, "write-pairs", outline=True)
         for line in self._failed.splitlines()[:8]:
             ui.label(line).props("data-failed").style("font-size: 12px; overflow-wrap: anywhere; color: #c3282d")
-        rows = self._rows()
+        rows = self.rows()
         heading(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
         toggle(["table", "matrix"], self._view, self._see, "data-pair-view")
         reason = field("reason", "pair-reason", "User")
@@ -163,27 +164,34 @@ class PairsTab:
             disabled = {pair: reason.value for pair, reason in matrix.disabled().items()}
             self._studio.do("generated collision pairs", lambda text: merge(text, disabled).text)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """Return one row for each pair, the riskiest first: not checked although it collides, or nearly never."""
         semantic = self._studio.session.text.semantic
-        off = {item.pair: item.reason or "not checked" for item in semantic.disabled_collisions}
-        on = {item.pair for item in semantic.enabled_collisions}
-        known = dict.fromkeys((*off, *sorted(on)))
-        if self._matrix is not None:
-            known |= dict.fromkeys(self._matrix.pairs)
+        states = {item.pair: item.reason or "not checked" for item in semantic.disabled_collisions}
+        off = set(states)
+        states |= {item.pair: "enabled" for item in semantic.enabled_collisions if item.pair not in off}
+        for pair in () if self._matrix is None else self._matrix.pairs:
+            if pair not in states and not self._by_default.isdisjoint(pair):
+                off.add(pair)
+            states.setdefault(pair, "disabled by default" if pair in off else "checked")
         rows = [
             {
                 "id": BETWEEN.join(pair),
                 "link1": pair.first,
                 "link2": pair.second,
-                "state": off.get(pair, "enabled" if pair in on else "checked"),
+                "state": state,
                 "off": pair in off,
                 **self._evidence(pair, pair in off),
             }
-            for pair in known
+            for pair, state in states.items()
         ]
         rows.sort(key=lambda row: (-row["risk"], row["id"]))
         return rows
+
+    @property
+    def _by_default(self) -> set[str]:
+        """The links none of whose pairs is checked unless it is enabled."""
+        return {item.name for item in self._studio.session.text.semantic.default_disabled_links}
 
     def _evidence(self, pair: LinkPair, off: bool) -> dict[str, Any]:
         from robot_semantics.collision.report import evidence_words
@@ -209,13 +217,18 @@ class PairsTab:
         if not pairs:
             ui.notify("choose pairs by their boxes, or a cell, first", type="warning")
             return
+        self.decide(pairs, off, reason)
+
+    def decide(self, pairs: Sequence[LinkPair], off: bool, reason: str) -> None:
+        """Have pairs not checked (`off`) for a reason, or checked, whatever the SRDF says of their links."""
         title = f"{'do not check' if off else 'check'} {len(pairs)} pairs" if len(pairs) > 1 else " – ".join(pairs[0])
         if off:
             self._studio.do(title, lambda text: text.disable_collisions(dict.fromkeys(pairs, reason)))
             return
         stated = {item.pair for item in self._studio.session.text.semantic.disabled_collisions}
+        enabled = dict.fromkeys(pair for pair in pairs if not self._by_default.isdisjoint(pair))
         self._studio.do(
-            title, lambda text: text.remove_pairs("disable_collisions", [pair for pair in pairs if pair in stated])
+            title, lambda text: text.remove_pairs("disable_collisions", stated & {*pairs}).enable_collisions(enabled)
         )
 
     def _look(self, event: events.GenericEventArguments) -> None:

@@ -189,6 +189,16 @@ def test_a_generated_pair_that_is_stated_twice_stays_once() -> None:
     )
 
 
+def test_a_pair_is_enabled_or_disabled_and_never_both() -> None:
+    pair = LinkPair.of("a", "b")
+    enabled = SrdfText('<robot name="r"/>').enable_collisions({pair: None})
+    disabled = enabled.disable_collisions({pair: "Never"})
+    assert [item.pair for item in disabled.semantic.disabled_collisions] == [pair]
+    assert disabled.semantic.enabled_collisions == ()
+    again = disabled.enable_collisions({pair: None})
+    assert (again.semantic.disabled_collisions, len(again.semantic.enabled_collisions)) == ((), 1)
+
+
 def test_single_pairs_are_disabled_in_place_or_added() -> None:
     text = SrdfText(TEXT).disable_collisions({LinkPair.of("c", "b"): "User", LinkPair.of("q", "p"): "User"})
     assert changed_lines(TEXT, str(text)) == [

@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +19,7 @@ from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
+from robot_semantics.model.queries import collision_pair
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession
@@ -105,3 +108,27 @@ def test_the_robot_and_the_messages_are_those_of_the_text(session: EditSession) 
     session.undo()
     assert session.problems == []
     assert "arm" in session.robot.semantics.groups
+
+
+def test_pairs_of_a_link_disabled_by_default_are_shown_so_and_checked_when_a_person_says_so(
+    session: EditSession,
+) -> None:
+    pytest.importorskip("nicegui")
+    from robot_semantics.viewer.studio_pairs import PairsTab
+
+    session.change("default", lambda text: text.add([new.disable_default_collisions("palm_link")]))
+    pair = LinkPair.of("palm_link", "base_link")
+    tab = PairsTab(cast(Any, SimpleNamespace(session=session, do=session.change)))
+    tab._matrix = cast(Any, SimpleNamespace(pairs={pair: None}))
+
+    def states() -> dict[LinkPair, tuple[str, bool]]:
+        return {LinkPair.of(row["link1"], row["link2"]): (row["state"], row["off"]) for row in tab.rows()}
+
+    assert states()[pair] == ("disabled by default", True)
+    tab.decide([pair], False, "User")
+    assert collision_pair(session.robot, *pair).checked
+    assert states()[pair] == ("enabled", False)
+    tab.decide([pair], True, "User")
+    assert states()[pair] == ("User", True)
+    # One word of the two is left: MoveIt would go by the other one, or by none.
+    assert "enable_collisions" not in str(session.text)
