@@ -27,11 +27,12 @@ from benchmark.bench_recording import ours, record, timed
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.main import main as command_line
 from robot_semantics.recording.parallel import Processes
-from robot_semantics.recording.recording import read_recording
+from robot_semantics.recording.recording import read_recording, whole_tasks
 from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.state_texts import aged_states, state_texts
+from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, blocks, choose_times
 from robot_semantics.usdf.writer import write_world
 
@@ -48,7 +49,8 @@ def bytes_read() -> int:
 def usdf_states(bag: Path, folder: Path) -> None:
     """Print what a USDF state costs: all of it, its file alone, and its text with and without filling in numbers."""
     problems = Diagnostics()
-    recording = read_recording(plan_recording((bag,), (RobotRequest(),), problems), problems)
+    plan = plan_recording((bag,), (RobotRequest(),), problems)
+    recording = read_recording(plan, map(read_stretch, whole_tasks(plan)), problems)
     times = choose_times(TimeRequest(every="0.1"), recording, problems)
     series = [*map(WorldSampler(recording, Sampling(), problems).sample, blocks(times, 64))]
     gap_ns, texts, plain = Sampling().max_gap_ns, list[str](), list[str]()

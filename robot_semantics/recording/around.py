@@ -20,10 +20,11 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.columns import Pieces, stamps_of
-from robot_semantics.recording.recording import Recording, Span, read_recording
+from robot_semantics.recording.recording import Recording, Span, read_recording, tasks_of_spans
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.salvage import storage_files
+from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, parse_time
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
@@ -63,7 +64,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
     first, last = min(bag.start_ns for bag in plan.bags), max(bag.end_ns for bag in plan.bags)
     ends = [(first, first + ENDS_NS), (last - ENDS_NS, last + 1)]
     try:
-        found = read_recording(plan, Diagnostics(), spans=ends)
+        found = _read(plan, ends, Diagnostics())
     except RequestError:
         return None
     late, late_at_end = (_lateness(found.pieces, span) for span in ends)
@@ -76,7 +77,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
         if sum(stop - start for start, stop in spans) > MOST_SHARE * (last - first):
             return None
         said = Diagnostics()
-        found = read_recording(plan, said, spans=spans)
+        found = _read(plan, spans, said)
         if found.runs > 1:
             return None
         if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
@@ -86,6 +87,10 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
             problems.note("read-in-part", text, plan.place)
             return found
     return None
+
+
+def _read(plan: RecordingPlan, spans: Sequence[Span], problems: Diagnostics) -> Recording:
+    return read_recording(plan, map(read_stretch, tasks_of_spans(plan, spans)), problems, whole=False)
 
 
 def _texts(times: TimeRequest) -> Sequence[str]:

@@ -253,12 +253,15 @@ class _Bag:
             self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
         rows: list[JointRow] = []
         for joint in joints:
-            if joint.positions is not None and len(joint.positions) in (6, 7):
+            given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
+            if given and joint.positions is None and len(given[0]) == 6:
+                self.tell(f"the motion of '{joint.name}' without a pose has no place in a recording", "twist")
+            elif given and len(given[0]) in (6, 7):
                 by_frame.setdefault(root, []).append(PoseRow(joint.name, _floating(joint), joint.velocities))
                 if joint.torques is not None:
                     self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
-            else:
-                rows += _scalar_rows(joint)
+            elif given:
+                rows += _scalar_rows(joint, len(given[0]))
         for message in self.maker.joint_states(time_ns, rows):
             self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
         for frame, some in by_frame.items():
@@ -335,12 +338,8 @@ def _fixed_frames(states: Sequence[WorldState]) -> set[str]:
     return set(first)
 
 
-def _scalar_rows(joint: JointState) -> Iterator[JointRow]:
+def _scalar_rows(joint: JointState, size: int) -> Iterator[JointRow]:
     """Yield the rows of a joint's variables; a position that is not stated is NaN."""
-    given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
-    if not given:
-        return
-    size = len(given[0])
     names = (joint.name,) if size == 1 else variable_names(joint.name, JointType.PLANAR)
     for i, name in enumerate(names[:size]):
         position = joint.positions[i] if joint.positions is not None else float("nan")

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -27,14 +28,14 @@ from robot_semantics.recording.description_files import description_files, with_
 from robot_semantics.recording.gaps import GapSummary, count_gaps, report_gaps
 from robot_semantics.recording.outputs import Csv, Job, JsonLines, Npz, Output, UsdfFile, UsdfFolder
 from robot_semantics.recording.parallel import Workers, choose_workers
-from robot_semantics.recording.recording import Recording, read_recording
+from robot_semantics.recording.recording import Recording, read_recording, whole_tasks
 from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
-from robot_semantics.recording.render import Block, render
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_arrays import series_arrays
-from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
+from robot_semantics.recording.state_texts import Block, render
+from robot_semantics.recording.stretches import Stretch, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
 from robot_semantics.transforms.arrays import IntArray
@@ -196,23 +197,19 @@ def _read(
             return found
     watch.phase("reading", plan.message_count)
 
-    def elsewhere(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Stretch]:
-        for stretch in workers.map(read_stretch, tasks):
-            watch.advance(sum(stretch.counts.values()))
+    alone = workers.count == 1 and workers.share_files
+    folder = scratch / "columns" if workers.share_files else None
+    read = partial(read_stretch, advance=watch.advance) if alone else read_stretch
+
+    def stretches() -> Iterator[Stretch]:
+        # What other processes read is in files at once, so that it can be mapped instead of copied.
+        in_memory_bytes = request.in_memory_bytes if alone or folder is None else 0
+        for stretch in workers.map(read, whole_tasks(plan, 1 if alone else workers.count, folder, in_memory_bytes)):
+            if not alone:
+                watch.advance(sum(stretch.counts.values()))
             yield stretch
 
-    alone = workers.count == 1 and workers.share_files
-    return read_recording(
-        plan,
-        problems,
-        run=request.run,
-        do=None if alone else elsewhere,
-        pieces_per_bag=1 if alone else workers.count,
-        folder=scratch / "columns" if workers.share_files else None,
-        to_files=not alone and workers.share_files,
-        in_memory_bytes=request.in_memory_bytes,
-        advance=watch.advance,
-    )
+    return read_recording(plan, stretches(), problems, run=request.run)
 
 
 def _format(request: ExportRequest, count: int) -> str:

@@ -188,33 +188,30 @@ def export_bag(task: FleetTask) -> FleetRow:
 
 def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: bool) -> FleetRow:
     problems = Diagnostics()
-    about: dict[str, Any] = {"content": content, "wanted": task.wanted}
+    row = FleetRow(str(bag), content=content, wanted=task.wanted)
     try:
         if out.exists() and not force:
             raise RequestError(f"'{out}' exists; --force replaces it")
         report = export(replace(task.request, out=out, force=True), problems)
     except (RobotSemanticsError, OSError) as error:
-        listed = tuple(str(problem) for problem in problems)
-        return FleetRow(str(bag), error=_reason(error), problems=listed, **about)
+        return replace(row, error=_reason(error), problems=tuple(map(str, problems)))
     # One bag must never be the end of the others, whatever is in it.
     except Exception as error:  # noqa: BLE001
-        return FleetRow(str(bag), error=f"{type(error).__name__}: {error}", **about)
+        return replace(row, error=f"{type(error).__name__}: {error}")
     severities = [problem.severity.value for problem in problems]
-    return FleetRow(
-        str(bag),
-        task.name,
-        1 if problems.failed() else 0,
-        "",
-        len(report.times_ns),
-        report.recording.start_ns,
-        report.recording.end_ns,
-        tuple(robot.name for robot in report.recording.robots),
-        report.frames,
-        tuple(f"{kind} {name}" for kind, name in report.gaps),
-        severities.count("error"),
-        severities.count("warning"),
-        tuple(str(problem) for problem in problems),
-        **about,
+    return replace(
+        row,
+        result=task.name,
+        exit_code=1 if problems.failed() else 0,
+        states=len(report.times_ns),
+        start_ns=report.recording.start_ns,
+        end_ns=report.recording.end_ns,
+        robots=tuple(robot.name for robot in report.recording.robots),
+        frames=report.frames,
+        gaps=tuple(f"{kind} {name}" for kind, name in report.gaps),
+        errors=severities.count("error"),
+        warnings=severities.count("warning"),
+        problems=tuple(map(str, problems)),
     )
 
 
@@ -255,11 +252,8 @@ def _names(bags: Sequence[Path]) -> list[str]:
     """Return a name for each bag: its own without its ending, numbered where several have it."""
     names: list[str] = []
     for bag in bags:
-        own = bag.name
-        for ending in sorted(ENDINGS, key=len, reverse=True):
-            if own.endswith(ending):
-                own = own.removesuffix(ending)
-                break
+        endings = (ending for ending in sorted(ENDINGS, key=len, reverse=True) if bag.name.endswith(ending))
+        own = bag.name.removesuffix(next(endings, ""))
         name, number = own or "bag", 2
         while name in names:
             name, number = f"{own}_{number}", number + 1

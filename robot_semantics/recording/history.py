@@ -15,7 +15,7 @@ all have in common; a frame's parent may change. Unlike a live buffer a history 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -167,30 +167,27 @@ class TransformHistory:
         return Lookup(result, status)
 
     def _latest_common_time(self, goal: int, start: int) -> int | None:
+        up = self._rise(start, {goal})
+        if up and up[-1][1] == goal:
+            return _earliest(up)
+        if up and up[-1][1] in self.edges:
+            # Round in a circle.
+            return None
+        met = {start: 0} | {parent: count for count, (_, parent) in enumerate(up, 1)}
+        down = self._rise(goal, met)
+        return _earliest([*down, *up[: met[down[-1][1]]]]) if down and down[-1][1] in met else None
+
+    def _rise(self, frame: int, until: Container[int]) -> list[tuple[int | None, int]]:
+        """Return the newest stamps from a frame upwards and the parents then, to one of `until`, a top, or a circle."""
         chain: list[tuple[int | None, int]] = []
-        frame, seen = start, {start}
+        seen = {frame}
         while frame in self.edges:
             latest, frame = self._latest(frame)
             chain.append((latest, frame))
-            if frame == goal:
-                return _earliest(stamp for stamp, _ in chain)
-            if frame in seen:
-                return None
+            if frame in until or frame in seen:
+                break
             seen.add(frame)
-        tops = {parent: i for i, (_, parent) in enumerate(chain)}
-        other: list[int | None] = []
-        frame, seen = goal, {goal}
-        while frame in self.edges:
-            latest, frame = self._latest(frame)
-            other.append(latest)
-            if frame in tops:
-                return _earliest([*other, *(stamp for stamp, _ in chain[: tops[frame] + 1])])
-            if frame == start:
-                return _earliest(other)
-            if frame in seen:
-                return None
-            seen.add(frame)
-        return None
+        return chain
 
     def _latest(self, frame: int) -> tuple[int | None, int]:
         """Return a frame's newest stamp, None if it is static, and its parent then."""
@@ -236,6 +233,5 @@ class _Walk:
         return met
 
 
-def _earliest(stamps: Iterable[int | None]) -> int:
-    known = [stamp for stamp in stamps if stamp is not None]
-    return min(known, default=0)
+def _earliest(chain: Iterable[tuple[int | None, int]]) -> int:
+    return min((stamp for stamp, _ in chain if stamp is not None), default=0)

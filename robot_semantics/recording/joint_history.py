@@ -153,10 +153,10 @@ class JointHistory:
         count = len(times_ns)
         index = {name: i for i, name in enumerate(joints)}
         turning = np.zeros(len(joints), bool) if turns is None else turns
-        results: dict[str, FloatArray] = {}
-        age: IntArray | None = None
+        found = {quantity: np.full((count, len(joints)), np.nan) for quantity in QUANTITIES}
+        age = np.full((count, len(joints)), -1, dtype=np.int64)
         brackets: dict[tuple[int, ...], Bracket] = {}
-        for quantity in QUANTITIES:
+        for quantity, values in found.items():
             for family in self._families[quantity]:
                 asked = [(column, index[name]) for column, name in enumerate(family.joints) if name in index]
                 if not asked:
@@ -166,26 +166,11 @@ class JointHistory:
                     brackets[family.places] = bracket(family.timeline.stamps_ns, times_ns, mode)
                 where = brackets[family.places]
                 angles = turning[out] if quantity == "position" else np.zeros(len(out), bool)
-                found = interpolate(where, self._taker(family, quantity, mine), _blend_joints(angles))
-                values = np.asarray(where.spread(count, found, np.nan), dtype=np.float64)
-                everything = len(out) == len(joints)
-                if everything and (out == np.arange(len(out))).all():
-                    results[quantity] = values
-                else:
-                    results.setdefault(quantity, _unknown(count, len(joints)))[:, out] = values
+                some = interpolate(where, self._taker(family, quantity, mine), _blend_joints(angles))
+                values[:, out] = where.spread(count, some, np.nan)
                 if quantity == "position":
-                    ages = np.asarray(where.spread(count, where.age_ns, -1), dtype=np.int64)
-                    if everything:
-                        # One age for all of them, seen as one for each.
-                        age = np.broadcast_to(ages[:, np.newaxis], (count, len(joints)))
-                    else:
-                        age = np.full((count, len(joints)), -1, dtype=np.int64) if age is None else age
-                        age[:, out] = ages[:, np.newaxis]
-        if age is None:
-            age = np.full((count, len(joints)), -1, dtype=np.int64)
-        given = [results.get(quantity) for quantity in QUANTITIES]
-        position, velocity, effort = (_unknown(count, len(joints)) if v is None else v for v in given)
-        return JointSamples(position, velocity, effort, age)
+                    age[:, out] = where.spread(count, where.age_ns, -1)[:, np.newaxis]
+        return JointSamples(**found, age_ns=age)
 
     def _taker(self, family: _Family, quantity: str, mine: IntArray) -> Callable[[IntArray], FloatArray]:
         """Return what gives the values (n, mine) of some of a family's joints at some of its samples."""
@@ -216,10 +201,6 @@ def _blend_joints(angles: BoolArray) -> Callable[[FloatArray, FloatArray, FloatA
         return np.asarray(low + share * step)
 
     return blend
-
-
-def _unknown(times: int, joints: int) -> FloatArray:
-    return np.full((times, joints), np.nan)
 
 
 def _whole(columns: IntArray, width: int) -> bool:

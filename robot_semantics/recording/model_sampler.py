@@ -153,20 +153,19 @@ class ModelSampler:
                     series.efforts[:, rates] = samples.effort[:, joint.inputs]
             values = series.positions, series.velocities, series.efforts, series.joint_age_ns
         positions, velocities, efforts, ages = values
-        series = self._with_mimics(
-            replace(
-                series,
-                positions=positions,
-                velocities=velocities,
-                efforts=efforts,
-                joint_age_ns=ages,
-                lower=self.lower,
-                upper=self.upper,
-                description=None if self.robot.description is None else str(self.robot.description),
-                semantic=None if self.robot.semantic is None else str(self.robot.semantic),
-                urdf_sha256=self._digest,
-            )
+        series = replace(
+            series,
+            positions=positions,
+            velocities=velocities,
+            efforts=efforts,
+            joint_age_ns=ages,
+            lower=self.lower,
+            upper=self.upper,
+            description=None if self.robot.description is None else str(self.robot.description),
+            semantic=None if self.robot.semantic is None else str(self.robot.semantic),
+            urdf_sha256=self._digest,
         )
+        self._fill_mimics(series)
         return series if self._fk is None else with_links(series, self._fk)
 
     def _joint(
@@ -208,8 +207,8 @@ class ModelSampler:
             )
             self._problems.warning("out-of-plane", text, self._place)
 
-    def _with_mimics(self, series: ModelSeries) -> ModelSeries:
-        """Return the values with those of mimic joints that no message named, as their leaders give them."""
+    def _fill_mimics(self, series: ModelSeries) -> None:
+        """Fill in the values of mimic joints that no message named, as their leaders give them."""
         place = {name: (i, where.start, rates.start) for i, (name, where, rates) in enumerate(series.spans)}
         positions, velocities, ages = series.positions, series.velocities, series.joint_age_ns
         for joint in self._joints:
@@ -218,17 +217,9 @@ class ModelSampler:
                 continue
             (i, at, rate_at), (leader, leader_at, leader_rate_at) = place[joint.name], place[mimic.joint]
             missing = np.isnan(positions[:, at])
-            if missing.any():
-                positions, velocities, ages = (_own(values) for values in (positions, velocities, ages))
-                positions[missing, at] = positions[missing, leader_at] * mimic.multiplier + mimic.offset
-                velocities[missing, rate_at] = velocities[missing, leader_rate_at] * mimic.multiplier
-                ages[missing, i] = ages[missing, leader]
-        return replace(series, positions=positions, velocities=velocities, joint_age_ns=ages)
-
-
-def _own(values: Array) -> Array:
-    """Return values that may be written into: not the recording's, nor one column seen as many."""
-    return values if values.flags.writeable and values.base is None else values.copy()
+            positions[missing, at] = positions[missing, leader_at] * mimic.multiplier + mimic.offset
+            velocities[missing, rate_at] = velocities[missing, leader_rate_at] * mimic.multiplier
+            ages[missing, i] = ages[missing, leader]
 
 
 def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: Place) -> PoseTrack | None:

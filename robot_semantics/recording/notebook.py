@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.recording.gaps import GapSummary, count_gaps
-from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.recording import Recording, whole_tasks
 from robot_semantics.recording.recording import read_recording as read_plan
 from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import Series
+from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
@@ -180,4 +181,5 @@ def read_recording(
         for name, namespace in (everyone if models is None else models).items()
     ]
     plan = plan_recording([Path(path) for path in paths], requests, problems)
-    return RecordedWorld(read_plan(plan, problems, run=run), sampling or Sampling(), problems)
+    recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)
+    return RecordedWorld(recording, sampling or Sampling(), problems)

@@ -20,9 +20,9 @@ from typing import Any, TextIO
 import numpy as np
 
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
-from robot_semantics.recording.render import Rendered, csv_header
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_arrays import head_arrays, series_arrays, series_head
+from robot_semantics.recording.state_texts import Rendered, csv_header
 from robot_semantics.usdf.table import format_time
 
 INDEX = "index.json"
@@ -76,7 +76,7 @@ class UsdfFile(Output):
     def add(self, series: Series, texts: Sequence[Rendered]) -> None:
         """Write the one state."""
         for text in texts:
-            _write(self.path, text.text)
+            self.path.write_text(text.text, encoding="utf-8", newline="\n")
 
 
 class UsdfFolder(Output):
@@ -85,7 +85,7 @@ class UsdfFolder(Output):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         for name, text in job.texts.items():
-            _write(self.path / name, text)
+            (self.path / name).write_text(text, encoding="utf-8", newline="\n")
         self._count = 0
         self._index: TextIO = (self.path / INDEX).open("w", encoding="utf-8")
         head = json.dumps({"format": INDEX_FORMAT, **job.about}, ensure_ascii=False, indent=1)
@@ -95,7 +95,7 @@ class UsdfFolder(Output):
         """Write every state into its file and name it in the index."""
         for text in texts:
             name = f"state_{self._count:06d}.usdf"
-            _write(self.path / name, text.text)
+            (self.path / name).write_text(text.text, encoding="utf-8", newline="\n")
             entry: dict[str, Any] = {"file": name, "time": format_time(text.time_ns)}
             if text.gaps:
                 entry["gaps"] = [gap._asdict() for gap in text.gaps]
@@ -181,8 +181,3 @@ class Npz(Output):
 def _write_array(archive: zipfile.ZipFile, name: str, array: Array) -> None:
     with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-
-
-def _write(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)

@@ -140,10 +140,7 @@ def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | 
         figure = Figure(figsize=(width, sum(heights) + 0.8), layout="constrained")
         cells = figure.subfigures(len(lines), columns, squeeze=False, height_ratios=heights)
         for cell, (entry, own) in zip(cells.ravel(), panels, strict=False):
-            top, below = _halves(cell, int(entry in paths), len(own))
-            _draw_paths(top, data, [entry] if entry in paths else [])
-            if own:
-                _draw_joints(below, data, own, several=len(panels) > 1)
+            _draw_panel(cell, data, entry if entry in paths else None, own, several=len(panels) > 1)
         figure.suptitle(shown(title, LONGEST_TITLE))
         metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(out.suffix, {})
         figure.savefig(out, format=out.suffix[1:], dpi=110, metadata=metadata)
@@ -154,33 +151,34 @@ def _height(path: bool, rows: int) -> float:
     return PATH_HEIGHT * path + JOINT_HEIGHT * rows
 
 
-def _halves(figure: Any, paths: int, rows: int) -> tuple[Any, Any]:
-    if paths and rows:
-        top, below = figure.subfigures(2, 1, height_ratios=(PATH_HEIGHT * paths, JOINT_HEIGHT * rows))
-        return top, below
-    return figure, figure
+def _draw_panel(
+    part: Any, data: PlotData, path: ModelSeries | None, rows: Sequence[tuple[ModelSeries, str]], *, several: bool
+) -> None:
+    top = below = part
+    if path is not None and rows:
+        top, below = part.subfigures(2, 1, height_ratios=(PATH_HEIGHT, JOINT_HEIGHT * len(rows)))
+    if path is not None:
+        _draw_path(top, data, path)
+    if rows:
+        _draw_joints(below, data, rows, several=several)
 
 
-def _draw_paths(part: Any, data: PlotData, models: Sequence[ModelSeries]) -> None:
-    if not models:
-        return
-    axes = part.subplots(len(models), 2, squeeze=False)
-    seconds = _seconds(data.series)
-    for (plane, over_time), model in zip(axes, models, strict=True):
-        name = shown(model.name)
-        old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
-        plane.plot(_broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {name}")
-        known = np.flatnonzero(np.isfinite(model.pose[:, 0]))
-        plane.plot(*model.pose[known[0], :2], "o", color=COLOR, label="start")
-        plane.plot(*model.pose[known[-1], :2], "s", color=COLOR, label="end")
-        plane.set(xlabel="x [m]", ylabel="y [m]", title=f"{name}: path of the base in {_parents(data, model)}")
-        plane.set_aspect("equal", adjustable="datalim")
-        plane.legend(loc="best")
-        for column, (axis, style) in enumerate((("x", "-"), ("y", "--"), ("z", ":"))):
-            over_time.plot(seconds, _broken(model.pose[:, column], old), style, color=COLOR, label=axis)
-        _shade(over_time, seconds, old)
-        over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{name}: base")
-        over_time.legend(loc="best")
+def _draw_path(part: Any, data: PlotData, model: ModelSeries) -> None:
+    plane, over_time = part.subplots(1, 2)
+    seconds, name = _seconds(data.series), shown(model.name)
+    old = data.old.get(("base", model.name), np.zeros(len(data.series), dtype=bool))
+    plane.plot(_broken(model.pose[:, 0], old), _broken(model.pose[:, 1], old), color=COLOR, gid=f"path {name}")
+    known = np.flatnonzero(np.isfinite(model.pose[:, 0]))
+    plane.plot(*model.pose[known[0], :2], "o", color=COLOR, label="start")
+    plane.plot(*model.pose[known[-1], :2], "s", color=COLOR, label="end")
+    plane.set(xlabel="x [m]", ylabel="y [m]", title=f"{name}: path of the base in {_parents(data, model)}")
+    plane.set_aspect("equal", adjustable="datalim")
+    plane.legend(loc="best")
+    for column, (axis, style) in enumerate((("x", "-"), ("y", "--"), ("z", ":"))):
+        over_time.plot(seconds, _broken(model.pose[:, column], old), style, color=COLOR, label=axis)
+    _shade(over_time, seconds, old)
+    over_time.set(xlabel="time [s]", ylabel="position [m]", title=f"{name}: base")
+    over_time.legend(loc="best")
 
 
 def _draw_joints(part: Any, data: PlotData, rows: Sequence[tuple[ModelSeries, str]], *, several: bool) -> None:

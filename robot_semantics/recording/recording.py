@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from robot_semantics.recording.clock_resets import (
     take_run,
     without_ahead,
 )
-from robot_semantics.recording.columns import IN_MEMORY_BYTES, Pieces, in_order
+from robot_semantics.recording.columns import IN_MEMORY_BYTES, Part, Pieces, in_order
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames, frame_names
@@ -38,14 +38,11 @@ from robot_semantics.recording.robots import (
     describe_robot,
 )
 from robot_semantics.recording.senders import one_sender_each
-from robot_semantics.recording.stretches import Advance, Stretch, Task, read_stretch
+from robot_semantics.recording.stretches import Stretch, Task
 from robot_semantics.transforms.arrays import IntArray
 
 Span = tuple[int, int]
 """From a log time to before another [ns]."""
-
-Run = Callable[[Sequence[Task], Advance | None], Iterator[Stretch]]
-"""Something that does tasks, here or elsewhere, and gives their results in the order of the tasks."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,6 @@ class Recording:
         names: what frames are called.
         history: all transforms.
         robots: as requested, with their descriptions.
-        texts: what description topics said.
         run: index of the run, of `runs`.
         start_ns: stamp of the first message of the run, static transforms aside.
         end_ns: stamp of the last one.
@@ -73,7 +69,6 @@ class Recording:
     runs: int
     start_ns: int
     end_ns: int
-    counts: Mapping[str, int]
 
     def topic_stamps(self, topic: str) -> IntArray:
         """Return the stamps (n,) of a topic's messages of this run, in the order of their coming [ns]."""
@@ -86,42 +81,28 @@ class Recording:
 
 def read_recording(
     plan: RecordingPlan,
+    stretches: Iterable[Stretch],
     problems: Diagnostics,
     *,
     run: int | None = None,
-    do: Run | None = None,
-    pieces_per_bag: int = 1,
-    folder: Path | None = None,
-    to_files: bool = False,
-    in_memory_bytes: int = IN_MEMORY_BYTES,
-    advance: Advance | None = None,
-    spans: Sequence[Span] | None = None,
+    whole: bool = True,
 ) -> Recording:
-    """Read what a plan names.
+    """Put together what was read by a plan.
 
     Args:
-        plan: what to read.
+        plan: what is read.
+        stretches: what is read of `whole_tasks` or `tasks_of_spans`, in their order.
         problems: takes everything that was wrong with the bags and their messages.
         run: number of the run, from 1; None: the last.
-        do: does the reading; None: this process.
-        pieces_per_bag: into how many stretches of time each bag is cut, to be read at the same time.
-        folder: where columns go that are too large for memory.
-        to_files: put all columns there at once.
-        in_memory_bytes: how much columns may take before they go to the folder.
-        advance: is told how many more messages were read.
-        spans: read only these stretches, and of static transforms and descriptions all.
+        whole: whether they are all that the bags hold.
 
     Raises:
         BagError: nothing can be read of a bag.
         RequestError: there is no such run, or no message with a time at all.
     """
-    if spans is None:
-        tasks = list(_tasks(plan, pieces_per_bag, folder, to_files, in_memory_bytes))
-    else:
-        tasks = list(_tasks_of_spans(plan, spans))
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     pieces: Pieces = {}
-    for stretch in (do or _in_this_process)(tasks, advance):
+    for stretch in stretches:
         for key, arrays in stretch.groups.items():
             pieces.setdefault(key, []).append(arrays)
         texts += stretch.texts
@@ -132,7 +113,7 @@ def read_recording(
             counts[topic] = counts.get(topic, 0) + count
     place = plan.place
     _report_refusals(refusals, problems, plan)
-    if spans is None:
+    if whole:
         _report_counts(plan, counts, problems)
     pieces, ahead = without_ahead(from_zero(pieces))
     _report_ahead(ahead, problems, plan)
@@ -150,7 +131,7 @@ def read_recording(
     robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
     _check_frames(robots)
     start, end = _span(pieces, plan)
-    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, counts)
+    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end)
 
 
 def _check_frames(robots: Sequence[RecordedRobot]) -> None:
@@ -164,14 +145,17 @@ def _check_frames(robots: Sequence[RecordedRobot]) -> None:
                 )
 
 
-def _in_this_process(tasks: Sequence[Task], advance: Advance | None) -> Iterator[Stretch]:
-    for task in tasks:
-        yield read_stretch(task, advance)
-
-
-def _tasks(
-    plan: RecordingPlan, pieces: int, folder: Path | None, to_files: bool, in_memory_bytes: int
+def whole_tasks(
+    plan: RecordingPlan, pieces: int = 1, folder: Path | None = None, in_memory_bytes: int = IN_MEMORY_BYTES
 ) -> Iterator[Task]:
+    """Yield what there is to read for a plan.
+
+    Args:
+        plan: what to read.
+        pieces: into how many stretches of time each bag is cut, to be read at the same time.
+        folder: where columns go that are too large for memory.
+        in_memory_bytes: how much columns may take before they go to the folder.
+    """
     number = 0
     for bag in plan.bags:
         # What is read record by record can only be read from its beginning, so it stays in one piece.
@@ -181,11 +165,12 @@ def _tasks(
             start = bag.start_ns + piece * step if piece else None
             stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
             own = None if folder is None else folder / str(number)
-            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, to_files, in_memory_bytes)
+            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes)
             number += 1
 
 
-def _tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]:
+def tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]:
+    """Yield what there is to read of some spans alone, and of static transforms and descriptions all."""
     for bag in plan.bags:
         lasting = {topic for topic, kind in bag.topics.items() if kind == STRING or topic.endswith("tf_static")}
         yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
@@ -266,30 +251,26 @@ def _check_names(robots: Sequence[RecordedRobot]) -> None:
 
 def _span(pieces: Pieces, plan: RecordingPlan) -> tuple[int, int]:
     """Return the first and last stamp of everything that moves."""
-    kinds = ("joints", "tf", "odometry", "multi_dof")
+
+    def parts(*kinds: str, but: Collection[str] = ()) -> list[Part]:
+        some = (parts for key, parts in pieces.items() if key.kind in kinds and key.topic not in but)
+        return [part for parts in some for part in parts if len(part["log"])]
+
+    def count(topics: Collection[str]) -> int:
+        return sum(len(part["log"]) for key, some in pieces.items() if key.topic in topics for part in some)
+
     wall, other = clocks(pieces)
-    counts = {
-        topics: sum(len(part["log"]) for key, parts in pieces.items() if key.topic in topics for part in parts)
-        for topics in (tuple(wall), tuple(other))
-    }
     # Of two clocks the one with more messages is the recording's.
-    foreign = min(counts, key=lambda topics: counts[topics]) if wall and other else ()
-    moving = [
-        part
-        for key, parts in pieces.items()
-        if key.kind in kinds and key.topic not in foreign
-        for part in parts
-        if len(part["log"])
-    ]
+    foreign = min(wall, other, key=count) if wall and other else ()
+    moving = parts("joints", "tf", "odometry", "multi_dof", but=foreign) or parts("times")
     if not moving:
-        moving = [part for key, parts in pieces.items() if key.kind == "times" for part in parts if len(part["log"])]
-    if not moving:
-        static = [part for parts in pieces.values() for part in parts if len(part["log"])]
+        static = parts("tf_static")
         if not static:
             others = sorted({channel.msgtype for bag in plan.bags for channel in bag.channels if channel.messages})
             only = f", only {', '.join(others)}" if others else ", nor any other message"
             raise RequestError(f"the recording has no joint states, transforms or odometry{only}")
-        return int(max(part["log"].max() for part in static)), int(max(part["log"].max() for part in static))
+        last = int(max(part["log"].max() for part in static))
+        return last, last
     return int(min(part["stamp"].min() for part in moving)), int(max(part["stamp"].max() for part in moving))
 
 

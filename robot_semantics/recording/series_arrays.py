@@ -193,7 +193,4 @@ def _axes(name: str, axes: tuple[tuple[str, str], ...], array: str, *at: int) ->
 
 def _seconds(age_ns: Array, kind: type[np.floating[Any]]) -> Array:
     """Return ages in seconds, NaN for -1 (never seen)."""
-    if age_ns.ndim == 2 and age_ns.strides[1] == 0 and age_ns.shape[1]:
-        # One column that is seen as many.
-        return np.broadcast_to(_seconds(age_ns[:, 0], kind)[:, np.newaxis], age_ns.shape)
     return np.where(age_ns < 0, np.nan, age_ns / 1e9).astype(kind)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Task:
         start_ns: log time of the first message that counts, None for the first of all.
         stop_ns: log time before which to stop, None for the end.
         folder: where columns go that are too large for memory; it must exist.
-        to_files: put every column there at once, so that another process can map it instead of copying.
+        in_memory_bytes: how much is not too large; with 0 another process can map every column instead of copying it.
     """
 
     path: Path
@@ -56,7 +56,6 @@ class Task:
     start_ns: int | None = None
     stop_ns: int | None = None
     folder: Path | None = None
-    to_files: bool = False
     in_memory_bytes: int = IN_MEMORY_BYTES
 
 
@@ -174,25 +173,28 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
     Raises:
         BagError: nothing can be read.
     """
-    if not task.scanned:
-        try:
-            with RosbagsSource(task.path) as source:
-                return _read(source, task, _subfolder(task, "whole"), advance)
-        except READ_ERRORS as error:
-            reason = describe(error)
-        problems = Diagnostics()
-        place = Place(str(task.path))
-        problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
-        salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
-        stretch = _read(salvaged, task, _subfolder(task, "salvaged"), advance)
-        found = sum(stretch.counts.values())
-        problems.note("bag-salvaged", f"{found} messages on {len(stretch.counts)} topics could be read", place)
-        return Stretch(stretch.groups, stretch.texts, stretch.refusals, stretch.counts, tuple(problems))
-    return _read(SalvagedSource(task.path, lambda _: None), task, _subfolder(task, "salvaged"), advance)
+    if task.scanned:
+        return _read(SalvagedSource(task.path, lambda _: None), task, "salvaged", advance)
+    try:
+        with RosbagsSource(task.path) as source:
+            return _read(source, task, "whole", advance)
+    except READ_ERRORS as error:
+        reason = describe(error)
+    problems, place = Diagnostics(), Place(str(task.path))
+    problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
+    salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
+    stretch = _read(salvaged, task, "salvaged", advance)
+    found = sum(stretch.counts.values())
+    problems.note("bag-salvaged", f"{found} messages on {len(stretch.counts)} topics could be read", place)
+    return replace(stretch, problems=tuple(problems))
 
 
-def _read(source: RosbagsSource | SalvagedSource, task: Task, folder: Path | None, advance: Advance | None) -> Stretch:
-    columns = Columns(folder, 0 if task.to_files else task.in_memory_bytes)
+def _read(source: RosbagsSource | SalvagedSource, task: Task, name: str, advance: Advance | None) -> Stretch:
+    """Read a stretch of a source; what is too large for memory goes to the folder of that name."""
+    folder = None if task.folder is None else task.folder / name
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    columns = Columns(folder, task.in_memory_bytes)
     refusals, texts, counts = Refusals(), list[Text](), dict[str, int]()
     gathered: dict[Channel, tuple[list[int], list[bytes]]] = {}
     readers: dict[Channel, TopicReader | StampReader | None] = {}
@@ -235,14 +237,6 @@ def _reader(
     if channel.msgtype in FIELDS:
         return TopicReader(channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1)
     return None
-
-
-def _subfolder(task: Task, name: str) -> Path | None:
-    if task.folder is None:
-        return None
-    folder = task.folder / name
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def definition_problems(info: BagInfo, topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
 
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, WorldState
@@ -170,6 +170,22 @@ def test_torques_of_floating_joints_and_wrenches_cannot_be_recorded_and_it_is_sa
     assert code == 0
     assert "bag: warning: torques of the floating joint 'free' have no place in a recording" in stderr
     assert "bag: warning: the wrenches on the links of 'box' have no place in a recording" in stderr
+
+
+def test_the_motion_of_a_floating_joint_without_a_pose_is_not_taken_for_a_planar_joints(tools: Any) -> None:
+    free = JointState("free", velocities=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+    model = ModelState("box", pose=Pose((0.0,) * 6), joints=(free, JointState("plane", velocities=(1.0, 2.0, 3.0))))
+    save_world(WorldState(models=(model,), time_ns=5), tools.folder / "state.usdf")
+    code, _, stderr = tools.run("bag", tools.folder / "state.usdf", "-o", tools.folder / "bag")
+    assert code == 0
+    assert "bag: warning: the motion of 'free' without a pose has no place in a recording" in stderr
+    with Reader(tools.folder / "bag") as reader:
+        sent = [
+            tools.STORE2.deserialize_cdr(data, connection.msgtype).name
+            for connection, _, data in reader.messages()
+            if connection.topic == "/joint_states"
+        ]
+    assert sent == [["plane/x", "plane/y", "plane/theta"]]
 
 
 @pytest.mark.parametrize("topic", ["/tf", "/joint_states", "/left/robot_description"])
