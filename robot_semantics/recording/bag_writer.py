@@ -16,7 +16,7 @@ have no namespace; several models' are under their names.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ from robot_semantics.convert.messages import (
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.model.joint_types import JointType, variable_names
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
 from robot_semantics.state.apply import apply_model_state, with_carriers
@@ -202,12 +202,8 @@ class _Bag:
         ]
         placed = {model.name for state in states for model in state.models if model.pose is not None}
         for name, local in sorted(item for item in self.local.items() if item[0] in placed):
-            poses = local.transforms(local.space.neutral())
-            transforms += [
-                Transform(self.frame(name, joint.parent_link), self.frame(name, joint.child_link), poses[joint.index])
-                for joint in local.joints
-                if joint.type is JointType.FIXED and not joint.virtual and joint.index
-            ]
+            fixed = (joint for joint in local.joints if joint.type is JointType.FIXED and not joint.virtual)
+            transforms += self._of_joints(name, fixed, local.transforms(local.space.neutral()))
         if transforms:
             message = self.maker.transforms(time_ns, transforms)
             self.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
@@ -314,13 +310,15 @@ class _Bag:
         q = np.array(local.space.neutral())
         for name, values in positions.items():
             q[local.space.joint_positions[name]] = values
-        poses = local.transforms(q).tolist()
+        moving = (joint for joint in local.joints if joint.position_count and joint.name in positions)
+        return self._of_joints(model.name, moving, local.transforms(q))
+
+    def _of_joints(self, model: str, joints: Iterable[JointModel], poses: FloatArray) -> list[Transform]:
+        rows = poses.tolist()
         return [
-            Transform(
-                self.frame(model.name, joint.parent_link), self.frame(model.name, joint.child_link), poses[joint.index]
-            )
-            for joint in local.joints
-            if joint.index and joint.position_count and joint.name in positions
+            Transform(self.frame(model, joint.parent_link), self.frame(model, joint.child_link), rows[joint.index])
+            for joint in joints
+            if joint.index
         ]
 
     def tell(self, text: str, key: str) -> None:

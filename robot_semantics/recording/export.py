@@ -124,7 +124,6 @@ class ExportRequest:
     dask: str | None = None
     dry_run: bool = False
     force: bool = False
-    in_memory_bytes: int = IN_MEMORY_BYTES
 
 
 @dataclass
@@ -203,7 +202,7 @@ def _read(
 
     def stretches() -> Iterator[Stretch]:
         # What other processes read is in files at once, so that it can be mapped instead of copied.
-        in_memory_bytes = request.in_memory_bytes if alone or folder is None else 0
+        in_memory_bytes = IN_MEMORY_BYTES if alone or folder is None else 0
         for stretch in workers.map(read, whole_tasks(plan, 1 if alone else workers.count, folder, in_memory_bytes)):
             if not alone:
                 watch.advance(sum(stretch.counts.values()))

@@ -65,28 +65,6 @@ class LocalPose(NamedTuple):
     age_ns: IntArray
 
 
-def local_poses(edge: Edge, times_ns: IntArray, mode: str = "linear", *, hold: bool = False) -> LocalPose:
-    """Return a frame's transform to its parent at `times_ns` (n,).
-
-    Args:
-        edge: the frame's transforms.
-        times_ns: the times.
-        mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
-        hold: after the last sample keep it, instead of giving nothing as tf2 does.
-    """
-    count = len(times_ns)
-    if edge.static:
-        zeros = np.zeros(count, np.int64)
-        return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
-    where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
-    parents = edge.parent_at(where.before)
-    # Where the parent changes between two samples there is nothing between them: the earlier one holds.
-    apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
-    poses = interpolate(where, edge.timeline.take, blend_poses, apart)
-    ages = where.spread(count, where.age_ns, -1)
-    return LocalPose(where.spread(count, parents, -1), where.spread(count, poses, np.nan), ages)
-
-
 class Status(enum.IntEnum):
     """How a look-up ended, named as tf2's exceptions."""
 
@@ -143,8 +121,25 @@ class TransformHistory:
         return self._walk(goal, start, times)
 
     def local(self, frame: int, times_ns: IntArray, mode: str = "linear", *, hold: bool = False) -> LocalPose:
-        """Return the transform of the frame with that index, which has an edge, to its parent: see `local_poses`."""
-        return local_poses(self.edges[frame], times_ns, mode, hold=hold)
+        """Return a frame's transform to its parent at `times_ns` (n,).
+
+        Args:
+            frame: the frame's index; it has an edge.
+            times_ns: the times.
+            mode: ``linear`` (with slerp), ``previous`` or ``nearest``.
+            hold: after the last sample keep it, instead of giving nothing as tf2 does.
+        """
+        edge, count = self.edges[frame], len(times_ns)
+        if edge.static:
+            zeros = np.zeros(count, np.int64)
+            return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
+        where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
+        parents = edge.parent_at(where.before)
+        # Where the parent changes between two samples there is nothing between them: the earlier one holds.
+        apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
+        poses = interpolate(where, edge.timeline.take, blend_poses, apart)
+        ages = where.spread(count, where.age_ns, -1)
+        return LocalPose(where.spread(count, parents, -1), where.spread(count, poses, np.nan), ages)
 
     def _walk(self, goal: int, start: int, times_ns: IntArray) -> Lookup:
         """Walk as tf2 does: from the source to the top, then from the target until they meet, all times abreast."""

@@ -43,15 +43,9 @@ MANY_LAYOUTS = 8
 
 
 class LayoutError(RobotSemanticsError):
-    """A message does not have the form of its type.
-
-    Attributes:
-        offset: byte at which that was found.
-        reason: what was found.
-    """
+    """A message does not have the form of its type, as is found at one of its bytes."""
 
     def __init__(self, offset: int, reason: str) -> None:
-        self.offset, self.reason = offset, reason
         super().__init__(f"byte {offset}: {reason}")
 
 

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
+from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_arrays import head_arrays, series_arrays, series_head
 from robot_semantics.recording.state_texts import Rendered, csv_header
@@ -149,7 +149,7 @@ class Npz(Output):
         self._fixed: dict[str, Array] = {f"text/{name}": np.array(text) for name, text in job.texts.items()}
         self._fixed["max_gap_ns"] = np.array(job.max_gap_ns, dtype=np.int64)
         job.scratch.mkdir()
-        self._columns = Columns(job.scratch, in_memory_bytes=IN_MEMORY_BYTES // 4)
+        self._columns = Columns(job.scratch, in_memory_bytes=2**24)
         self._stated: set[str] = set()
         self._count = 0
 

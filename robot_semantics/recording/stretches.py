@@ -77,18 +77,15 @@ class Stretch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pass mapped arrays on by the name of their file: their pages need not travel."""
-        state = dict(self.__dict__)
-        state["groups"] = {
-            key: {name: _Mapped.of(array) for name, array in arrays.items()} for key, arrays in self.groups.items()
-        }
-        return state
+        return {**self.__dict__, "groups": _with_each(self.groups, _Mapped.of)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state["groups"] = {
-            key: {name: array.open() if isinstance(array, _Mapped) else array for name, array in arrays.items()}
-            for key, arrays in state["groups"].items()
-        }
-        self.__dict__.update(state)
+        opened = _with_each(state["groups"], lambda array: array.open() if isinstance(array, _Mapped) else array)
+        self.__dict__.update(state, groups=opened)
+
+
+def _with_each(groups: Groups, change: Callable[[Any], Any]) -> dict[GroupKey, dict[str, Any]]:
+    return {key: {name: change(array) for name, array in part.items()} for key, part in groups.items()}
 
 
 @dataclass(frozen=True)

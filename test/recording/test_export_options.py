@@ -263,9 +263,10 @@ FLAT = """
 import sys, threading, time
 from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.export import ExportRequest, export
+from robot_semantics.recording import export as module
 from robot_semantics.recording.times import TimeRequest
 
+module.IN_MEMORY_BYTES = 2**22
 peak = 0
 def watch():
     global peak
@@ -276,7 +277,7 @@ def watch():
 
 threading.Thread(target=watch, daemon=True).start()
 times = TimeRequest(at_topic="/joint_states")
-export(ExportRequest((Path(sys.argv[1]),), Path(sys.argv[2]), times=times, in_memory_bytes=2**22), Diagnostics())
+module.export(module.ExportRequest((Path(sys.argv[1]),), Path(sys.argv[2]), times=times), Diagnostics())
 print(peak / 1024)
 """
 
