@@ -56,11 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     three_js()
     from robot_semantics.model.resources import PackageResolver
     from robot_semantics.viewer.edit_session import EditSession
-    from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.link_surfaces import link_surfaces
     from robot_semantics.viewer.scene import Actor, alone
     from robot_semantics.viewer.scene_data import scene_bytes
-    from robot_semantics.viewer.server import serve_viewer
+    from robot_semantics.viewer.server import FreshContent, serve_viewer
     from robot_semantics.viewer.studio import Studio
 
     def pieces() -> tuple[Piece, ...]:

@@ -160,9 +160,8 @@ def run(arguments: argparse.Namespace) -> None:
         say(f"wrote {arguments.html}")
         return
     three_js()
-    from robot_semantics.viewer.fresh_content import FreshContent
     from robot_semantics.viewer.scene_data import scene_bytes
-    from robot_semantics.viewer.server import serve_viewer
+    from robot_semantics.viewer.server import FreshContent, serve_viewer
 
     waiting = [scene_bytes(scene, **shown)]
 

@@ -29,7 +29,8 @@ def adjacent_pairs(robot: RobotModel, with_geometry: Collection[str]) -> dict[Li
             parent = robot.links[link.parent].name
             found[LinkPair.of(parent, link.name)] = (parent, link.name)
     for members in _hollow_components(robot, solid):
-        neighbours = sorted({robot.links[at].name for member in members for at in _neighbours(robot, member)} & solid)
+        around = {at for link in members for at in (robot.links[link].parent, *robot.links[link].children) if at >= 0}
+        neighbours = sorted({robot.links[at].name for at in around} & solid)
         for first, second in combinations(neighbours, 2):
             found[LinkPair.of(first, second)] = _path(robot, first, second)
     return found
@@ -46,11 +47,6 @@ def _hollow_components(robot: RobotModel, solid: Collection[str]) -> list[set[in
         members.add(link.index)
         component[link.index] = members
     return list({id(members): members for members in component.values()}.values())
-
-
-def _neighbours(robot: RobotModel, at: int) -> tuple[int, ...]:
-    link = robot.links[at]
-    return link.children if link.parent < 0 else (link.parent, *link.children)
 
 
 def _path(robot: RobotModel, first: str, second: str) -> tuple[str, ...]:

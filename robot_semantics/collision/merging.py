@@ -26,6 +26,7 @@ from robot_semantics.xml.edit import NewElement
 
 NAMESPACE = "urn:robot-semantics:srdf:1"
 MEMORY = "generated_collisions"
+_ELEMENT = f"{{{NAMESPACE}}}{MEMORY}"
 KEEP = ("user", "all", "none")
 """What may stay of the pairs that a text disables: those a person wrote, all, none."""
 
@@ -75,22 +76,16 @@ def _mark(pair: LinkPair) -> str:
     return hashlib.sha256("\n".join(pair).encode()).hexdigest()[:8]
 
 
-def _memory(text: SrdfText) -> int | None:
-    """Return the number of the element that remembers, if there is one."""
-    found = text.xml.root.find(f"{{{NAMESPACE}}}{MEMORY}")
-    return None if found is None else text.xml.document.at(found)
-
-
 def _remembered(text: SrdfText) -> set[str]:
-    found = text.xml.root.find(f"{{{NAMESPACE}}}{MEMORY}")
+    found = text.xml.root.find(_ELEMENT)
     return set() if found is None else set(found.get("pairs", "").split())
 
 
 def _remembering(text: SrdfText, marks: set[str]) -> SrdfText:
     pairs = " ".join(sorted(marks))
-    at = _memory(text)
-    if at is not None:
-        return text.edited([text.xml.attribute(at, "pairs", pairs)])
+    found = text.xml.root.find(_ELEMENT)
+    if found is not None:
+        return text.edited([text.xml.attribute(text.xml.document.at(found), "pairs", pairs)])
     if not marks:
         return text
     return text.add([NewElement(f"rs:{MEMORY}", (("xmlns:rs", NAMESPACE), ("pairs", pairs)))])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
@@ -20,19 +19,6 @@ from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf
-
-
-@dataclass(frozen=True)
-class Step:
-    """A text and what made it.
-
-    Attributes:
-        title: what was done, in words.
-        text: the whole SRDF after it.
-    """
-
-    title: str
-    text: SrdfText
 
 
 class EditSession:
@@ -51,7 +37,8 @@ class EditSession:
     def __init__(self, bare: RobotModel, text: SrdfText, output: Path) -> None:
         """Begin with a text."""
         self.bare, self.output = bare, output
-        self._steps = [Step("as it was read", text)]
+        # What was done, in words, and the whole SRDF after it.
+        self._steps = [("as it was read", text)]
         self._at = 0
         self.version = 0
         self._known = self._saved()
@@ -61,17 +48,17 @@ class EditSession:
     @property
     def text(self) -> SrdfText:
         """The text as it is now."""
-        return self._steps[self._at].text
+        return self._steps[self._at][1]
 
     @property
     def undoable(self) -> str | None:
         """What `undo` would undo, None where there is nothing."""
-        return self._steps[self._at].title if self._at else None
+        return self._steps[self._at][0] if self._at else None
 
     @property
     def redoable(self) -> str | None:
         """What `redo` would do again, None where there is nothing."""
-        return self._steps[self._at + 1].title if self._at + 1 < len(self._steps) else None
+        return self._steps[self._at + 1][0] if self._at + 1 < len(self._steps) else None
 
     def change(self, title: str, edit: Callable[[SrdfText], SrdfText]) -> bool:
         """Make a change; tell whether the text is another one after it. What was undone before is forgotten.
@@ -82,7 +69,7 @@ class EditSession:
         text = edit(self.text)
         if bytes(text) == bytes(self.text):
             return False
-        self._steps[self._at + 1 :] = [Step(title, text)]
+        self._steps[self._at + 1 :] = [(title, text)]
         self._go(1)
         return True
 

@@ -5,25 +5,73 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Pages served to this machine's own browser, and to nobody else: not another site's, whatever its browser sends."""
+"""Pages served to this machine's own browser, and to nobody else: not another site's, whatever its browser sends.
+
+What they show of files is made anew when these change.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
+import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
 from nicegui import app, run, ui
 
+from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import ViewerElement
-from robot_semantics.viewer.fresh_content import FreshContent
 from robot_semantics.viewer.page import ASSETS
+
+Content = TypeVar("Content")
+
+
+class FreshContent(Generic[Content]):
+    """The newest content that could be made of some files.
+
+    Attributes:
+        version: a number that changes with the content.
+        problem: why the newest files cannot be shown; empty while they can.
+    """
+
+    def __init__(self, paths: Sequence[Path], make: Callable[[], Content]) -> None:
+        """Make it for the first time; whatever `make` raises is raised."""
+        self._paths, self._make = paths, make
+        self._lock = threading.Lock()
+        self._stamps = self._stamped()
+        self.version, self.problem = 0, ""
+        self._content = make()
+
+    def __call__(self) -> Content:
+        """Return the content."""
+        return self._content
+
+    def look(self) -> None:
+        """Look whether a file has changed, and make the content anew if so; it stays as it was where that fails."""
+        with self._lock:
+            stamps = self._stamped()
+            # A file that is missing is about to be replaced.
+            if stamps == self._stamps or 0 in stamps:
+                return
+            self._stamps = stamps
+            try:
+                self._content = self._make()
+            except (RobotSemanticsError, OSError) as error:
+                self.problem = str(error)
+                return
+            self.problem = ""
+            self.version += 1
+
+    def _stamped(self) -> tuple[int, ...]:
+        return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._paths)
+
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
