@@ -25,14 +25,13 @@ from robot_semantics.model.joint_types import JointType
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
-from robot_semantics.recording.gaps import GapSummary, count_gaps, report_gaps
 from robot_semantics.recording.outputs import Csv, Job, JsonLines, Npz, Output, UsdfFile, UsdfFolder
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.recording import Recording, read_recording, whole_tasks
 from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
 from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.series import Series
+from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.series_arrays import series_arrays
 from robot_semantics.recording.state_texts import Block, render
 from robot_semantics.recording.stretches import Stretch, read_stretch

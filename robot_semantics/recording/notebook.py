@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.recording.gaps import GapSummary, count_gaps
 from robot_semantics.recording.recording import Recording, whole_tasks
 from robot_semantics.recording.recording import read_recording as read_plan
 from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.series import Series
+from robot_semantics.recording.series import GapSummary, Series, count_gaps
 from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
 from robot_semantics.usdf.table import format_time

@@ -24,8 +24,15 @@ from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.outputs import Job, Output
 from robot_semantics.recording.series import Series, SeriesError
-from robot_semantics.recording.series_arrays import Column, columns, series_arrays, series_from, series_head, table
-from robot_semantics.recording.series_check import series_errors
+from robot_semantics.recording.series_arrays import (
+    Column,
+    columns,
+    series_arrays,
+    series_errors,
+    series_from,
+    series_head,
+    table,
+)
 from robot_semantics.recording.state_texts import Rendered
 from robot_semantics.state.model_states import ABSENT
 

@@ -28,8 +28,7 @@ from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series, SeriesError
-from robot_semantics.recording.series_arrays import head_of_arrays, series_from
-from robot_semantics.recording.series_check import series_errors
+from robot_semantics.recording.series_arrays import head_of_arrays, series_errors, series_from
 from robot_semantics.recording.times import time_of
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
