@@ -33,7 +33,7 @@ from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState, carrier_of
 from robot_semantics.xml.numbers import shortest
 
 
@@ -95,7 +95,7 @@ def _tables(state: WorldState) -> list[Table]:
     bodies = table(*columns, title="models and frames")
     for body in state.bodies:
         kind = "model" if isinstance(body, ModelState) else "frame"
-        bodies.add_row(shown(body.name), kind, shown(body.parent), *_pose(body.pose), numbers(body.twist))
+        bodies.add_row(shown(body.name), kind, shown(carrier_of(body)), *_pose(body.pose), numbers(body.twist))
     tables = [bodies]
     for model in state.models:
         columns = ("name", "x y z [m]", "roll pitch yaw [rad]", "twist", "wrench [N N m]")

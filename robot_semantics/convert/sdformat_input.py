@@ -32,6 +32,7 @@ from robot_semantics.usdf.world_state import (
     Pose,
     Vec6,
     WorldState,
+    carrier_of,
 )
 from robot_semantics.xml.numbers import numbers
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_text
@@ -194,7 +195,7 @@ class _Input:
         for model in state.models:
             links = tuple(self._moving_link(model.name, link, resolved, moving) for link in model.links)
             own = None
-            carrier = model.parent if model.parent_link is None else f"{model.parent}{SEPARATOR}{model.parent_link}"
+            carrier = carrier_of(model)
             if model.name in moving and carrier in moving:
                 relative = _relative(resolved, model.name, carrier, moving[model.name], moving[carrier])
                 own = _into_axes(resolved.pose(carrier), relative)

@@ -18,7 +18,16 @@ from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    WORLD,
+    JointState,
+    LinkState,
+    ModelState,
+    Pose,
+    WorldState,
+    carrier_of,
+)
 from robot_semantics.usdf.writer import check_writable
 from robot_semantics.xml.numbers import shortest
 
@@ -79,7 +88,7 @@ class _Export:
                 if self._bodies[name].pose is None:
                     what = "its pose is not stated" if name == model.name else f"the pose of '{name}' is not stated"
                     self._lost.append(f"model '{model.name}': that {what}, and is taken to be the identity")
-            self._lost.append(f"model '{model.name}': that it stands in '{model.parent}'")
+            self._lost.append(f"model '{model.name}': that it stands in '{carrier_of(model)}'")
         if model.twist is not None and not any(link.twist is not None for link in model.links):
             self._lost.append(f"model '{model.name}': its twist, as no link has one")
         for link in model.links:

@@ -36,7 +36,7 @@ from robot_semantics.state.snapshot_store import Texts, described_beside
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
 from robot_semantics.usdf.writer import save_world
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
 
@@ -278,6 +278,10 @@ def series_of(states: Sequence[WorldState]) -> Series:
     model_names = tuple(dict.fromkeys(model.name for state in states for model in state.models))
     for name in model_names:
         names.setdefault(name, len(names))
+    for state in states:
+        for body in state.bodies:
+            if body.parent_link is not None:
+                names.setdefault(carrier_of(body), len(names))
     count = len(states)
     times = np.array([state.time_ns or 0 for state in states], dtype=np.int64)
     parent = np.full((count, len(frames)), ABSENT, dtype=np.int64)
@@ -285,7 +289,7 @@ def series_of(states: Sequence[WorldState]) -> Series:
     for i, state in enumerate(states):
         for frame in state.frames:
             j = names[frame.name] - 1
-            parent[i, j] = names.get(frame.parent, ABSENT)
+            parent[i, j] = names.get(carrier_of(frame), ABSENT)
             pose[i, j] = xyz_quat_of(frame.pose)
             if frame.twist is not None:
                 twist[i, j] = frame.twist
@@ -309,7 +313,7 @@ def _model_of(name: str, states: Sequence[WorldState], names: Mapping[str, int])
     for i, model in enumerate(mine):
         if model is None:
             continue
-        series.parent[i], series.pose[i] = names.get(model.parent, ABSENT), xyz_quat_of(model.pose)
+        series.parent[i], series.pose[i] = names.get(carrier_of(model), ABSENT), xyz_quat_of(model.pose)
         if model.twist is not None:
             series.twist[i] = model.twist
         for joint in model.joints:

@@ -27,7 +27,7 @@ from robot_semantics.usdf.reader import examine
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.robot import complete
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.reader import SourceMap
 
 MIMIC_TOLERANCE = 1e-6
@@ -171,7 +171,7 @@ class _ModelCheck:
 
     def _parent(self, world: ResolvedWorld) -> None:
         """Point out a parent that is not the virtual joint's; a pose that cannot be taken there is refused later."""
-        root, parent = self._robot.root_joint, self._state.parent
+        root, parent = self._robot.root_joint, carrier_of(self._state)
         if self._robot.has_virtual_joint and parent != root.parent_link and root.parent_link in world.index:
             message = (
                 f"the parent of '{self._state.name}' is '{parent}', and its virtual joint '{root.name}' moves in "

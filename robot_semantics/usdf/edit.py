@@ -32,7 +32,17 @@ from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, JointState, ModelState, Pose, Vec6, WorldState
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    WORLD,
+    Frame,
+    JointState,
+    ModelState,
+    Pose,
+    Vec6,
+    WorldState,
+    carrier_of,
+)
 
 _Placed = TypeVar("_Placed", ModelState, Frame)
 
@@ -154,8 +164,7 @@ def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: Fl
             )
         if model.name in world.path(frame):
             raise ArrayError(model.name, f"'{frame}', in which it moves, stands on the model itself")
-        carrier = model.parent if model.parent_link is None else f"{model.parent}{SEPARATOR}{model.parent_link}"
-        T_frame_root = invert(world.pose(carrier, frame)) @ T_frame_root
+        T_frame_root = invert(world.pose(carrier_of(model), frame)) @ T_frame_root
     return set_pose(state, model.name, pose_from_matrix(T_frame_root))
 
 

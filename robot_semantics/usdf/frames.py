@@ -35,7 +35,16 @@ from robot_semantics.usdf.poses import (
 )
 from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
 from robot_semantics.usdf.validity import SOURCE, path_of, problems
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, LinkState, ModelState, Vec6, WorldState
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    WORLD,
+    Frame,
+    LinkState,
+    ModelState,
+    Vec6,
+    WorldState,
+    carrier_of,
+)
 from robot_semantics.xml.reader import SourceMap
 
 
@@ -107,7 +116,7 @@ def relative_to_parents(state: WorldState) -> tuple[FloatArray, FloatArray]:
         carriers = (link for link in models[body.parent].links if link.name == body.parent_link)
         link = next(carriers, LinkState(body.parent_link))
         if link.pose is None:
-            raise NotStatedError(f"{body.parent}{SEPARATOR}{body.parent_link}", "pose")
+            raise NotStatedError(carrier_of(body), "pose")
         T_model_link = pose_matrices([link.pose])[0]
         moving = _rows([link.twist])[0]
         # Both are in the link's axes; the link carries along what is fixed to it.

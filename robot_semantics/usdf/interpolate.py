@@ -29,7 +29,7 @@ from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
+from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState, carrier_of
 
 Row = tuple[float, ...]
 _Placed = TypeVar("_Placed", ModelState, Frame)
@@ -129,8 +129,9 @@ class _Between:
 
     def _placed(self, first: _Placed, second: _Placed) -> _Placed:
         path = path_of(first)
-        if (first.parent, first.parent_link) != (second.parent, second.parent_link):
-            message = f"'{first.name}' stands in '{first.parent}' in one state, in '{second.parent}' in the other"
+        here, there = carrier_of(first), carrier_of(second)
+        if here != there:
+            message = f"'{first.name}' stands in '{here}' in one state, in '{there}' in the other"
             self._found.error("parents-differ", message, Place(SOURCE, path=path))
         return replace(
             first,

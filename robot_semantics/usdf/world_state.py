@@ -132,6 +132,11 @@ class ModelState:
         return _named(self.joints, "joint", name)
 
 
+def carrier_of(body: ModelState | Frame) -> str:
+    """Return the name of what a pose and twist are relative to: the parent, or ``model::link`` of it."""
+    return body.parent if body.parent_link is None else f"{body.parent}{SEPARATOR}{body.parent_link}"
+
+
 @dataclass(frozen=True)
 class EngineState:
     """What one named simulator needs beyond the rest to continue bit for bit.

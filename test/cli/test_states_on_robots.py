@@ -248,6 +248,19 @@ def test_edit_puts_things_into_a_hand_and_out_of_it(run: RunCommand, cart: tuple
     assert wrong.err.count("no link 'hnad'; did you mean 'hand'?") == 1
 
 
+def test_numbers_that_are_relative_to_a_link_are_said_to_be(run: RunCommand, tmp_path: Path) -> None:
+    path, other = tmp_path / "held.usdf", tmp_path / "other.usdf"
+    path.write_text(HELD)
+    other.write_text(HELD.replace('rs:parent_link="hand"', 'rs:parent_link="arm"'))
+    (row,) = (line for line in run("usdf", "show", path).out.splitlines() if line.startswith("cup"))
+    assert row.split()[:3] == ["cup", "model", "cart::hand"]
+    apart = run("usdf", "interpolate", path, other, "--share", "0.5", "--no-robots")
+    assert "'cup' stands in 'cart::hand' in one state, in 'cart::arm' in the other" in apart.err
+    pytest.importorskip("matplotlib")
+    assert run("plot", path, "-o", tmp_path / "path.svg").code == 0
+    assert "cup: path of the base in cart::hand" in (tmp_path / "path.svg").read_text()
+
+
 LIFT = """<robot name="lift"><link name="base"/><link name="low"/><link name="high"/>
 <joint name="low" type="prismatic"><parent link="base"/><child link="low"/><axis xyz="0 0 1"/>
  <limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
