@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from lxml import etree
@@ -31,10 +32,12 @@ class Extras:
     def __init__(self, document: XmlDocument) -> None:
         """Take the document whose parts are kept."""
         self._places = document.places
-        self.namespaces: dict[str, str] = {
-            prefix: uri for prefix, uri in _scope(document.root).items() if not uri.startswith(UNDECLARED_NAMESPACE)
-        }
-        self._declared_below = document.places.text.count(b"xmlns") > len(self.namespaces)
+        self.namespaces = _declared(document.root)
+
+    @cached_property
+    def _declared_below(self) -> bool:
+        """Whether the text may have declarations further down than on the root."""
+        return self._places.text.count(b"xmlns") > len(self.namespaces)
 
     def child(self, node: etree._Element, at: int, within: str, position: int) -> Iterable[Extra]:
         """Return a node as it stands."""
@@ -44,7 +47,7 @@ class Extras:
         xml = None
         parent = node.getparent()
         if self._declared_below and parent is not None:
-            for prefix, uri in _scope(parent).items():
+            for prefix, uri in _declared(parent).items():
                 if self.namespaces.setdefault(prefix, uri) != uri:
                     # Two meanings of one prefix cannot both move to the root: this element takes its own along.
                     xml = etree.tostring(node, encoding="unicode", with_tail=False)
@@ -80,6 +83,11 @@ def verbatim(node: etree._Element) -> str:
     if target is None:
         return f"<!--{text}-->"
     return f"<?{target} {text}?>" if text else f"<?{target}?>"
+
+
+def _declared(node: etree._Element) -> dict[str, str]:
+    """Return the declarations in scope that the text itself has."""
+    return {prefix: uri for prefix, uri in _scope(node).items() if not uri.startswith(UNDECLARED_NAMESPACE)}
 
 
 def _scope(node: etree._Element) -> dict[str, str]:

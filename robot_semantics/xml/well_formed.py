@@ -146,7 +146,7 @@ def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etr
 
 def starts_with_doctype(utf8: bytes) -> bool:
     """Tell whether a document type stands before the root, the only place where one may."""
-    return b"<!DOCTYPE" in utf8 and utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
+    return utf8.startswith(b"<!DOCTYPE", _skip(utf8, _BEFORE_ROOT))
 
 
 def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int:

@@ -94,7 +94,7 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
     """Warn once about values that look like expressions of xacro's, which nobody has carried out."""
-    if b"${" not in document.places.text and b"$(" not in document.places.text:
+    if b"$" not in document.places.text:
         return
     found = [value for value in cast("list[Any]", _WITH_DOLLAR(document.root)) if _EXPRESSION.search(value)]
     if found:

@@ -142,6 +142,13 @@ def test_one_prefix_with_two_meanings_keeps_both() -> None:
     assert [str(element.tag) for element in tree.iter("{*}x")] == ["{urn:1}x", "{urn:2}x"]
 
 
+def test_an_undeclared_prefix_gets_no_declaration_where_another_has_one_further_down() -> None:
+    text = '<robot name="r"><link name="a"/><gz:x/><k:y xmlns:k="u"/></robot>'
+    written = write_urdf(parse_urdf(text, diagnostics=Diagnostics()))
+    assert "<gz:x/>" in written
+    assert "xmlns:gz" not in written
+
+
 def test_an_undeclared_prefix_is_written_as_it_was() -> None:
     robot = read('<robot name="r"><link name="a"><gz:x/></link></robot>')
     assert "<gz:x/>" in write_urdf(robot)
