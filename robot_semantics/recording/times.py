@@ -14,16 +14,19 @@ without a detour over floats.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.nanoseconds import parse_seconds
-from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.table import format_time
+
+if TYPE_CHECKING:
+    # What reads recordings is an extra; who asks for a time of a series needs none.
+    from robot_semantics.recording.recording import Recording
 
 ABSOLUTE_FROM = 100_000_000
 """A number of seconds from here on is a time since 1970, a smaller one counts from the start; `@` forces the former."""
