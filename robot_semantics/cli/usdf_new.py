@@ -119,7 +119,7 @@ def _from_series_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _from_series(arguments: argparse.Namespace) -> None:
     """Write the state and, beside it, its robots' descriptions."""
-    from robot_semantics.recording.series_input import save_state, state_at
+    from robot_semantics.recording.from_series import save_state, state_at
 
     problems = Diagnostics()
     state, texts = state_at(Path(arguments.series), arguments.at, problems)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +21,15 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_bytes
 from robot_semantics.convert.json_form import world_from_json
 from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
-from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_arrays import head_of_arrays, series_errors, series_from
-from robot_semantics.recording.times import time_of
 from robot_semantics.recording.unpack_limit import check_unpacked
 from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
-from robot_semantics.state.snapshot_store import Texts, described_beside
-from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.reader import read_world
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
-from robot_semantics.usdf.writer import save_world
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
 
 DEFAULT_GAP_NS = 1_000_000_000
@@ -202,70 +194,6 @@ def load_npz(path: Path) -> tuple[Series, dict[str, str], int]:
 def limits_of(model: ModelSeries) -> dict[str, tuple[float, float]]:
     """Return a model's joint limits (lower, upper) by variable."""
     return dict(zip(model.variables, zip(model.lower.tolist(), model.upper.tolist(), strict=True), strict=True))
-
-
-def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
-    """Return the state of a series at a time, and its robots' descriptions by model.
-
-    Args:
-        path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
-        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); a state must be there.
-        problems: takes what could not be read of descriptions.
-
-    Raises:
-        RequestError: there is no state at that time; the nearest ones are named.
-        SeriesError: the file is no series.
-        OSError: it cannot be read.
-    """
-    if path.suffix in ARRAYS:
-        state, named = _from_arrays(path, at)
-        texts = {
-            model.name: Texts(named[model.description], named.get(model.semantic or "", ""))
-            for model in state.models
-            if model.description is not None and model.description in named
-        }
-    else:
-        loaded = load_states([path], problems)
-        state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)]
-        texts = {name: Texts(text, loaded.srdf.get(name, "")) for name, text in loaded.urdf.items() if text}
-    # Descriptions that are in the series are named anew where the state is saved.
-    bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)
-    return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
-
-
-def _from_arrays(path: Path, at: str) -> tuple[WorldState, Mapping[str, str]]:
-    """Return the state of a series of arrays at a time, and the descriptions in it by the names that models have."""
-    if path.suffix == ".npz":
-        series, texts, _ = load_npz(path)
-        return next(islice(series.states(), _index(series.times_ns, at), None)), texts
-    from robot_semantics.recording.parquet import ParquetSeries
-
-    file = ParquetSeries(path)
-    return next(file.row(_index(file.times_ns, at)).states()), file.texts
-
-
-def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
-    """Write a state, and its robots' descriptions beside it in files that are named by their digests.
-
-    Raises:
-        DescriptionError: the state cannot be written.
-        OSError: a file cannot be written.
-    """
-    named, files = described_beside(state, texts)
-    for name, content in files.items():
-        save_bytes(content, path.parent / name)
-    save_world(named, path)
-
-
-def _index(times_ns: IntArray, at: str) -> int:
-    if not len(times_ns):
-        raise RequestError("the series has no state")
-    time_ns = time_of(at, int(times_ns[0]), int(times_ns[-1]))
-    index = int(np.searchsorted(times_ns, time_ns))
-    if index < len(times_ns) and times_ns[index] == time_ns:
-        return index
-    nearest = [format_time(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
-    raise RequestError(f"the series has no state at {format_time(time_ns)} s; nearest: {', '.join(nearest)} s")
 
 
 def series_of(states: Sequence[WorldState]) -> Series:

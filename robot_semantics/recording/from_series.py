@@ -1,0 +1,92 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""One state out of a series, with its robots' descriptions beside it: what a simulation is started from again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.files import save_bytes
+from robot_semantics.recording.robots import RequestError
+from robot_semantics.recording.series_input import ARRAYS, load_npz, load_states
+from robot_semantics.recording.times import time_of
+from robot_semantics.state.snapshot_store import Texts, described_beside
+from robot_semantics.transforms.arrays import IntArray
+from robot_semantics.usdf.table import format_time
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.writer import save_world
+
+
+def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, dict[str, Texts]]:
+    """Return the state of a series at a time, and its robots' descriptions by model.
+
+    Args:
+        path: the series: a folder, ``.npz``, ``.parquet`` or ``.jsonl``.
+        at: ``end``, seconds since the first state, or since 1970 (``@`` forces the latter); a state must be there.
+        problems: takes what could not be read of descriptions.
+
+    Raises:
+        RequestError: there is no state at that time; the nearest ones are named.
+        SeriesError: the file is no series.
+        OSError: it cannot be read.
+    """
+    if path.suffix in ARRAYS:
+        state, named = _from_arrays(path, at)
+        texts = {
+            model.name: Texts(named[model.description], named.get(model.semantic or "", ""))
+            for model in state.models
+            if model.description is not None and model.description in named
+        }
+    else:
+        loaded = load_states([path], problems)
+        state = loaded.states[_index(np.array([state.time_ns or 0 for state in loaded.states], dtype=np.int64), at)]
+        texts = {name: Texts(text, loaded.srdf.get(name, "")) for name, text in loaded.urdf.items() if text}
+    # Descriptions that are in the series are named anew where the state is saved.
+    bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)
+    return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
+
+
+def _from_arrays(path: Path, at: str) -> tuple[WorldState, Mapping[str, str]]:
+    """Return the state of a series of arrays at a time, and the descriptions in it by the names that models have."""
+    if path.suffix == ".npz":
+        series, texts, _ = load_npz(path)
+        return next(islice(series.states(), _index(series.times_ns, at), None)), texts
+    from robot_semantics.recording.parquet import ParquetSeries
+
+    file = ParquetSeries(path)
+    return next(file.row(_index(file.times_ns, at)).states()), file.texts
+
+
+def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:
+    """Write a state, and its robots' descriptions beside it in files that are named by their digests.
+
+    Raises:
+        DescriptionError: the state cannot be written.
+        OSError: a file cannot be written.
+    """
+    named, files = described_beside(state, texts)
+    for name, content in files.items():
+        save_bytes(content, path.parent / name)
+    save_world(named, path)
+
+
+def _index(times_ns: IntArray, at: str) -> int:
+    if not len(times_ns):
+        raise RequestError("the series has no state")
+    time_ns = time_of(at, int(times_ns[0]), int(times_ns[-1]))
+    index = int(np.searchsorted(times_ns, time_ns))
+    if index < len(times_ns) and times_ns[index] == time_ns:
+        return index
+    nearest = [format_time(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
+    raise RequestError(f"the series has no state at {format_time(time_ns)} s; nearest: {', '.join(nearest)} s")
