@@ -9,12 +9,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.dialects import move_link_frames
-from robot_semantics.urdf.extras import Extras, verbatim
 from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
 from robot_semantics.urdf.table import URDF, VERSIONS
 from robot_semantics.urdf.tree import Origin, Robot
@@ -63,20 +61,9 @@ def _read(document: XmlDocument, found: Diagnostics) -> Robot:
     version = document.root.get("version")
     reader = UrdfReader(document, URDF, found, version if version in VERSIONS else VERSIONS[0])
     taken_out = to_current_form(reader) if old and document.root.tag == URDF.root.tag else []
+    child_origins = _child_origins(reader, taken_out) if taken_out else {}
     robot: Robot = reader.read_root()
     report_oddities(document, found)
-    child_origins = _child_origins(reader, taken_out)
-    keeper = reader.keeper
-    assert isinstance(keeper, Extras)
-    robot = replace(
-        robot,
-        namespaces=tuple(sorted(keeper.namespaces.items())),
-        complete=not reader.faulty & {"link", "joint"},
-        rewritten=reader.older,
-        prolog=tuple(map(verbatim, reversed(list(document.root.itersiblings(preceding=True))))),
-        epilog=tuple(map(verbatim, document.root.itersiblings())),
-        places=document.places,
-    )
     return move_link_frames(robot, child_origins, found) if child_origins and robot.complete else robot
 
 

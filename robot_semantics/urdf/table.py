@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from robot_semantics.urdf.extras import Extras
+from robot_semantics.urdf.extras import Extras, verbatim
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -172,6 +172,18 @@ def _inertia(**values: float) -> tuple[float, ...]:
     return tuple(values[name] for name in INERTIA)
 
 
+def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
+    """Add what the whole document says, that which stands before and after the root among it."""
+    root = reader.document.root
+    values["namespaces"] = tuple(sorted(reader.keeper.namespaces.items()))
+    values["complete"] = not reader.faulty & {"link", "joint"}
+    values["rewritten"] = reader.older
+    values["prolog"] = tuple(map(verbatim, reversed(list(root.itersiblings(preceding=True)))))
+    values["epilog"] = tuple(map(verbatim, root.itersiblings()))
+    values["places"] = reader.document.places
+    return True
+
+
 def _robot(order: tuple[str, ...] = (), **values: Any) -> Robot:
     return Robot(**values)
 
@@ -329,6 +341,7 @@ URDF = Table(
         },
         keeps=True,
         numbered=True,
+        check=_around_root,
     ),
     silent_tags=FOREIGN_TAGS,
     suggested_tags=("gazebo", "ros2_control", "sensor", "transmission"),
