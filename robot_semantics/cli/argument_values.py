@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import parse_seconds
+from robot_semantics.model.semantics import NamedState, Semantics
 from robot_semantics.xml.numbers import number
 
 _Number = TypeVar("_Number", int, float)
@@ -109,6 +110,17 @@ def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str
     if not found or not first or not second:
         raise UsageError(f"{option} takes {form}, not '{word}'")
     return first, second
+
+
+def named_state(semantics: Semantics, word: str, option: str) -> NamedState:
+    """Return the state that ``GROUP/STATE`` means.
+
+    Raises:
+        UsageError: the word is not of this form.
+        UnknownNameError: the group, or the state in it, does not exist.
+    """
+    pair_of(word, "/", option, "GROUP/STATE")
+    return semantics.state_called(word)
 
 
 def numbers_by_name(words: Sequence[str], valid: Collection[str]) -> dict[str, float]:

@@ -14,7 +14,7 @@ import os
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import pair_of, real, whole
+from robot_semantics.cli.argument_values import named_state, real, whole
 from robot_semantics.cli.progress import Bar
 from robot_semantics.collision.matrix import CollisionMatrix, Settings, generate_matrix
 from robot_semantics.collision.pieces import READINGS, pieces_of
@@ -76,8 +76,8 @@ def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:
     space = JointSpace.of(robot)
     default_q = None
     if arguments.default_state:
-        state = pair_of(arguments.default_state, "/", "--default-state", "GROUP/STATE")
-        default_q = with_state(space, *state)
+        state = named_state(robot.semantics, arguments.default_state, "--default-state")
+        default_q = with_state(space, state.group, state.name)
     settings = Settings(
         samples=arguments.samples,
         seed=arguments.seed,

@@ -18,7 +18,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, numbers_by_name, pair_of
+from robot_semantics.cli.argument_values import UsageError, named_state, numbers_by_name
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, print_result, say
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -154,8 +154,7 @@ def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
 
 def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> bool:
     """Put the joints of a named state there; return whether it says where the root link is."""
-    group, name = pair_of(text, "/", "--state", "GROUP/STATE")
-    joints = model.semantics.state(group, name).joints
+    joints = named_state(model.semantics, text, "--state").joints
     for joint, values in joints.items():
         q[space.joint_positions[joint]] = values
     return model.root_joint.name in joints

@@ -80,8 +80,7 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
     """Return the states that GROUP or GROUP/STATE means, all without; names may have slashes in them."""
     if word is None or word in model.semantics.groups:
         return states_of(model, word)
-    group, slash, name = word.partition("/")
-    return (model.semantics.state(group, name),) if slash else states_of(model, word)
+    return (model.semantics.state_called(word),) if "/" in word else states_of(model, word)
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, nanoseconds, output_file
+from robot_semantics.cli.argument_values import UsageError, add_repeatable, named_state, nanoseconds, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import placed
@@ -104,13 +104,11 @@ def changed(
     for name, text in arguments.twist:
         state = set_pose(state, name, twist=six(_row("--twist", text, (6,))))
     for model, word in arguments.state:
-        group, slash, named = word.rpartition("/")
-        if not slash:
-            raise UsageError(f"--state: '{word}' is not of the form GROUP/STATE")
         state.model(model)
         if model not in robots:
             raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
-        state = set_named_state(state, model, group, named, robots[model], diagnostics=diagnostics)
+        named = named_state(robots[model].semantics, word, "--state")
+        state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
     for word, text in arguments.joint:
         model, joint = model_and_variable(word, [item.name for item in state.models])
         if not joint:

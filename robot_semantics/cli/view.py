@@ -21,9 +21,9 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import (
     UsageError,
     add_repeatable,
+    named_state,
     numbers_by_name,
     output_file,
-    pair_of,
     port,
     real,
     wait,
@@ -123,7 +123,6 @@ def run(arguments: argparse.Namespace) -> None:
         inputs.xacro_of(arguments),
     )
     files = [Path(file) for file in arguments.files]
-    states = [pair_of(word, "/", "--state", "GROUP/STATE") for word in arguments.state]
 
     def opened(diagnostics: Diagnostics) -> Scene:
         shown = open_files(files, opening, diagnostics)
@@ -131,7 +130,9 @@ def run(arguments: argparse.Namespace) -> None:
             return shown
         actor = shown.actor(arguments.model)
         positions = numbers_by_name(arguments.positions, actor.kinematics.space.index)
-        return posed(shown, actor, states, positions)
+        semantics = actor.kinematics.model.semantics
+        states = [named_state(semantics, word, "--state") for word in arguments.state]
+        return posed(shown, actor, [(state.group, state.name) for state in states], positions)
 
     diagnostics = Diagnostics()
     try:

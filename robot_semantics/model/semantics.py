@@ -132,3 +132,13 @@ class Semantics:
         if name not in states:
             raise UnknownNameError("state", name, states, f"group '{group}'")
         return self.states[group, name]
+
+    def state_called(self, word: str) -> NamedState:
+        """Return the state that ``GROUP/STATE`` means; names may have slashes in them, and the first that fit count.
+
+        Raises:
+            UnknownNameError: the group, or the state in it, does not exist.
+        """
+        ways = [(word[:at], word[at + 1 :]) for at, letter in enumerate(word) if letter == "/"] or [(word, "")]
+        known = [way for way in ways if way in self.states] or [way for way in ways if way[0] in self.groups]
+        return self.state(*(known or ways)[0])

@@ -42,8 +42,7 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
                 bounded[space.joint_positions[joint.name]] = False
         positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
     elif choice != "zero":
-        group, _, state = choice.partition("/")
-        for name, values in model.semantics.state(group, state).joints.items():
+        for name, values in model.semantics.state_called(choice).joints.items():
             positions[space.joint_positions[name]] = values
     return np.asarray(space.with_mimics(positions), np.float64)
 

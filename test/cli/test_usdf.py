@@ -125,7 +125,7 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
         (("--pose", "block_1", "1 2 x 0 0 0"), "--pose should be numbers, but number 3 should be a number, not 'x'", 2),
         (("--pose", "blok_1", "0 0 0 0 0 0"), "unknown model or frame 'blok_1'", 1),
         (("--joint", "lift_joint", "0"), "'lift_joint' is not of the form MODEL/JOINT", 2),
-        (("--state", "rover_arm", "stowed"), "'stowed' is not of the form GROUP/STATE", 2),
+        (("--state", "rover_arm", "stowed"), "--state takes GROUP/STATE, not 'stowed'", 2),
         (("--joint", "rover_arm/lift_jiont", "0"), "unknown moving joint 'lift_jiont'; did you mean 'lift_joint'", 1),
         (("--time", "soon"), "--time: 'soon' is not a time in seconds", 2),
     ],

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -80,6 +81,31 @@ def test_states_are_given_of_one_group_or_of_all(model: RobotModel) -> None:
         {"j1": (0.5,), "j2": (3.1,)},
     ]
     assert states_of(model, "tip") == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("arm/half", ("arm", "half")), ("a/b/c", ("a", "b/c")), ("a/b/d", ("a/b", "d")), ("a/b/e/f", ("a/b", "e/f"))],
+)
+def test_a_state_is_found_by_group_and_name_whichever_has_slashes(word: str, meant: tuple[str, str]) -> None:
+    states = (("arm", "half"), ("a", "b/c"), ("a/b", "d"), ("a/b", "e/f"))
+    groups = "".join(f'<group name="{name}"><joint name="j1"/></group>' for name in ("arm", "a", "a/b"))
+    texts = "".join(
+        f'<group_state name="{name}" group="{group}"><joint name="j1" value="0"/></group_state>'
+        for group, name in states
+    )
+    semantics = robot_from_text(URDF, f'<robot name="r">{groups}{texts}</robot>').semantics
+    found = semantics.state_called(word)
+    assert (found.group, found.name) == meant
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [("arm/hlaf", "unknown state 'hlaf' of group 'arm'"), ("amr/half", "unknown group 'amr'"), ("half", "'half'")],
+)
+def test_a_word_that_is_no_state_is_refused_with_what_is_unknown(model: RobotModel, word: str, message: str) -> None:
+    with pytest.raises(UnknownNameError, match=re.escape(message)):
+        model.semantics.state_called(word)
 
 
 def test_end_effectors_are_given_all_or_those_attached_to_a_group(model: RobotModel) -> None:
