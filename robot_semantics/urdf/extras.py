@@ -51,7 +51,7 @@ class Extras:
                 if self.namespaces.setdefault(prefix, uri) != uri:
                     # Two meanings of one prefix cannot both move to the root: this element takes its own along.
                     xml = etree.tostring(node, encoding="unicode", with_tail=False)
-        local = etree.QName(tag).localname
+        local = tag.rpartition("}")[2]
         name = f"{node.prefix}:{local}" if tag.startswith("{") and node.prefix else local
         return (Extra(position, xml, name, within, at, self._places),)
 

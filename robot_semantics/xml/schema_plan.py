@@ -51,7 +51,7 @@ class ElementPlan:
             if attribute.since <= version
         }
         self.newer = {name: a.since for name, a in element.attributes.items() if a.since > version}
-        self.required = {element.attributes[name].field for name in element.required}
+        self.required = frozenset(element.attributes[name].field for name in element.required)
         self.children: dict[str, ChildPlan] = {}
         self.needed = [(tag, child.field) for tag, child in element.children.items() if child.required]
         self.many = {child.field for child in element.children.values() if child.many and not child.keyed}

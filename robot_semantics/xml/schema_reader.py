@@ -107,7 +107,7 @@ class TableReader(Reporter):
         kept: list[Any] = [] if plan.keeps else above
         order: list[str] = []
         good = self._attributes(node, plan, at, values, kept)
-        there = not plan.required or plan.required <= values.keys() or self._required(node, plan, at, values)
+        there = plan.required.issubset(values) or self._required(node, plan, at, values)
         if plan.text is not None:
             good = self._text(node, plan, at, values, kept) and good
         elif plan.children or len(node) or node.text:

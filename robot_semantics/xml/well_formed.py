@@ -162,8 +162,10 @@ def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int
 
 def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, Place | None]:
     """Return the text with spaces for an XML declaration that is not as XML has it, and where that stands."""
+    if _PROPER_DECLARATION.match(utf8):
+        return utf8, None
     found = _DECLARATION.match(utf8, _skip(utf8, _BEFORE_ROOT[:1]))
-    if found is None or (found.start() == 0 and _PROPER_DECLARATION.fullmatch(found.group())):
+    if found is None:
         return utf8, None
     at, end = found.span()
     spaces = re.sub(rb"[^\r\n]", b" ", found.group())
