@@ -105,11 +105,12 @@ def test_a_running_world_follows_the_wall_clock(client: Client) -> None:
 
 def test_commands_move_joints_by_position_velocity_and_effort(client: Client) -> None:
     commands = client.publisher(JointState, "joint_command", 10)
-    commands.publish(JointState(name=["lift_joint"], position=[0.02]))
-    commands.publish(JointState(name=["world_joint/theta"], velocity=[0.5]))
-    commands.publish(JointState(name=["wrist_joint"], effort=[5.0]))
 
     def obeyed() -> bool:
+        # A reader that has not found this writer yet hears nothing of what is published once.
+        commands.publish(JointState(name=["lift_joint"], position=[0.02]))
+        commands.publish(JointState(name=["world_joint/theta"], velocity=[0.5]))
+        commands.publish(JointState(name=["wrist_joint"], effort=[5.0]))
         step(client, 100)
         model = next(m for m in parse_world(state(client).text).models if m.name == "rover_arm")
         joints = {joint.name: joint for joint in model.joints}
