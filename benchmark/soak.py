@@ -167,6 +167,7 @@ def soak(options: argparse.Namespace, say: Callable[[str], None]) -> Soaked:
         parameters = {
             "robot_description": chain_urdf(options.joints),
             "publish_frequency": 1e6,
+            "invalid_positions": "refuse",
             "qos_overrides./joint_states.subscription.reliability": "reliable",
             "qos_overrides./joint_states.subscription.depth": 5000,
             "qos_overrides./tf.publisher.depth": 5000,

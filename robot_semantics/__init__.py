@@ -17,15 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from robot_semantics.api.robot import Robot, load_robot, robot_from_text
+    from robot_semantics.api.world import convert_world, plot, resolve, with_joints, with_pose
     from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place, Severity
     from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
     from robot_semantics.base.version import __version__ as __version__
     from robot_semantics.kinematics.forward import ForwardKinematics
     from robot_semantics.kinematics.joint_space import JointSpace
-    from robot_semantics.model.loading import load_robot, robot_from_text
     from robot_semantics.model.robot_model import RobotModel
     from robot_semantics.recording.notebook import read_recording
-    from robot_semantics.usdf.frames import resolve
     from robot_semantics.usdf.reader import read_world
     from robot_semantics.usdf.world_state import WorldState
     from robot_semantics.usdf.writer import save_world, write_world
@@ -37,39 +37,49 @@ __all__ = [
     "ForwardKinematics",
     "JointSpace",
     "Place",
+    "Robot",
     "RobotModel",
     "RobotSemanticsError",
     "Severity",
     "UnknownNameError",
     "WorldState",
+    "convert_world",
     "load_robot",
+    "plot",
     "read_recording",
     "read_world",
     "resolve",
     "robot_from_text",
     "save_world",
+    "with_joints",
+    "with_pose",
     "write_world",
 ]
 
 _HOMES = {
-    "Diagnostic": "base.diagnostics",
     "DescriptionError": "base.errors",
+    "Diagnostic": "base.diagnostics",
     "Diagnostics": "base.diagnostics",
     "ForwardKinematics": "kinematics.forward",
     "JointSpace": "kinematics.joint_space",
     "Place": "base.diagnostics",
+    "Robot": "api.robot",
     "RobotModel": "model.robot_model",
     "RobotSemanticsError": "base.errors",
     "Severity": "base.diagnostics",
     "UnknownNameError": "base.errors",
     "WorldState": "usdf.world_state",
     "__version__": "base.version",
-    "load_robot": "model.loading",
+    "convert_world": "api.world",
+    "load_robot": "api.robot",
+    "plot": "api.world",
     "read_recording": "recording.notebook",
     "read_world": "usdf.reader",
-    "resolve": "usdf.frames",
-    "robot_from_text": "model.loading",
+    "resolve": "api.world",
+    "robot_from_text": "api.robot",
     "save_world": "usdf.writer",
+    "with_joints": "api.world",
+    "with_pose": "api.world",
     "write_world": "usdf.writer",
 }
 

@@ -45,6 +45,9 @@ ROOMS: dict[str, set[str]] = {
         *("base", "transforms", "srdf", "model", "kinematics", "usdf", "state", "convert"),
         *("collision", "simulation", "viewer"),
     },
+    "api": {
+        *("base", "transforms", "xml", "model", "kinematics", "usdf", "convert", "collision", "recording", "ros"),
+    },
     "cli": {
         *("base", "transforms", "xml", "urdf", "srdf", "model", "kinematics", "usdf", "state", "convert"),
         *("examples", "collision", "recording", "simulation", "viewer", "ros"),
@@ -62,7 +65,7 @@ LIBRARIES: dict[str, set[str]] = {
     "kinematics": {"numpy"},
     "usdf": {"lxml", "numpy"},
     "state": {"numpy"},
-    "convert": {"lxml", "numpy"},
+    "convert": {"lxml", "mujoco", "numpy"},
     "examples": set(),
     "collision": {"coacd", "fcl", "matplotlib", "mujoco", "numpy", "scipy", "trimesh"},
     "recording": {
@@ -72,7 +75,8 @@ LIBRARIES: dict[str, set[str]] = {
     "simulation": {"lxml", "mujoco", "numpy", "pybullet", "pydrake"},
     "viewer": {"PIL", "fastapi", "nicegui", "numpy", "uvicorn"},
     "ros": {"lxml", "numpy"},
-    "cli": {"argcomplete", "lxml", "mujoco", "numpy", "rich"},
+    "api": {"numpy"},
+    "cli": {"argcomplete", "lxml", "numpy", "rich"},
 }
 
 # Everything that comes with ROS 2: only the room `ros` may import any of it.

@@ -45,44 +45,53 @@ HEAD = """# Collision matrices of real robots
 
 ## Ten robots, recounted on triangles
 
-Our matrices (10,000 uniform samples, seed 0, triangles, neighbours through empty links counted) against python-fcl and
-coal, which look at all triangles of every disabled pair in the same 10,000 configurations and in the default pose, with
-no hulls in between. A pair is contradicted when it is called Never and they see a collision, Default and they see none
-in the default pose, or Always and they see it in less than 95 %.
+This page lists the self-collision matrices of this package for real robots, beside the matrices of their SRDFs.
 
-"Found by search": pairs that no sample shows to collide, of which the directed search found a colliding configuration;
-without it they would be disabled as Never. Of these, and of the pairs called Never, seed 1 hits so many by chance. The
-SRDF that comes with the robot stands beside ours, and how many of its Never pairs collide. Seconds are processor time.
+This section compares our matrices (10,000 uniform samples, seed 0, triangles, neighbours through empty links included)
+with python-fcl and coal. Both test all triangles of every disabled pair in the same 10,000 configurations and in the
+default pose, without hulls. A pair is contradicted in three cases:
+
+- it is called Never and they find a collision
+- it is called Default and they find no collision in the default pose
+- it is called Always and they find a collision in less than 95 % of the configurations
+
+"Found by search": pairs without a colliding sample for which the directed search found a collision. Without the search
+they would be disabled as Never. "Hit by seed 1": the number of these pairs, and of the Never pairs, that collide in a
+sample of seed 1. The column "SRDF" has the pairs of the SRDF that comes with the robot, and the next column has the
+number of its Never pairs that collide. Seconds are processor time.
 """
 
 SECOND = """
 ## Every robot with an SRDF in PyPI packages
 
-The pairs that this package would disable, beside those that the SRDF disables. This page is made by
+This section lists the pairs that this package disables, beside the pairs that the SRDF disables. This page is made by
 `python tools/collisions_recount.py ROBOT ...` and `python tools/collisions_corpus.py`.
 
-Columns "ours" and "SRDF": pairs disabled as Adjacent / Always / Default / Never / (SRDF only) another reason, and
-pairs left to be checked. Only pairs of links that have collision geometry count. "Collide": pairs that the SRDF
-disables and that sampling or the search shows to collide now and then, neither always nor in the default pose. "Idle":
-pairs that the SRDF leaves checked and that never collided or always do, or that are adjacent.
+- "Ours" and "SRDF": pairs disabled as Adjacent / Always / Default / Never / (SRDF only) another reason, and the pairs
+  that are still checked. Only pairs of links with collision geometry are counted.
+- "Collide": pairs that the SRDF disables and that sometimes collide in sampling or search, neither always nor in the
+  default pose.
+- "Idle": pairs that the SRDF still checks and that never collided, always collide, or are adjacent.
 """
 
 READING = """
 ## How to read it
 
-- An SRDF that disables nothing, or little, is one that nobody made a matrix for: all its pairs are "idle".
-- "Collide" has three causes: the SRDF was made for other meshes, limits or links than the URDF it is packed with has;
-  it was written by rule, such as all pairs within a hand; or its makers' samples missed what a search finds.
-- Adjacent is a rule about the tree. An SRDF made by MoveIt has those in it that only empty links join; here they are
-  counted like all others.
-- Default depends on the pose that joints have by default, all zero or the middle of the bounds where zero is outside.
-  The Setup Assistant names a pair that always collides Default as well; here it is Always, and both facts are kept.
+- An SRDF with no or few disabled pairs has no generated matrix: all its pairs are "idle".
+- "Collide" has three causes. The SRDF was made for other meshes, limits or links than those of its URDF. Or it was
+  written by a rule, such as all pairs within a hand. Or the samples of its authors missed collisions that a search
+  finds.
+- Adjacent is a rule about the tree. An SRDF made by MoveIt also has pairs that only empty links connect. These pairs
+  are sampled like all other pairs here.
+- Default depends on the default pose of the joints: zero, or the middle of the bounds if zero is outside. The Setup
+  Assistant also gives the reason Default to a pair that always collides. Here the reason is Always, and both facts are
+  kept.
 
 ## Disabled, but they collide
 
-For each robot the pairs that collide most often. The witness is the deepest configuration: the joints between the two
-links, in rad or m. `robot_semantics collisions witness URDF LINK1 LINK2` gives it in full. Where it has no hits, the
-search found it.
+The table has the pairs of each robot that collide most often. The witness is the deepest configuration: the joints
+between the two links, in rad or m. `robot_semantics collisions witness URDF LINK1 LINK2` prints it completely. A pair
+without hits was found by the search.
 """
 
 

@@ -5,9 +5,11 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Write doc/reference.md: parameters from their tables, topics and services from running nodes, interfaces from files.
+"""Write the reference pages: doc/reference.md, doc/commands.md and doc/codes.md.
 
-Needs the environment of `make setup`. `--check` changes nothing and ends with 1 where the page is not current.
+Parameters come from their tables, topics and services from running nodes, interfaces from files, options from parsers.
+
+Needs the environment of `make setup`. `--check` changes nothing and returns 1 if a page is not current.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from typing import Any
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
@@ -33,6 +37,7 @@ from robot_semantics.examples import FOLDER
 from robot_semantics.ros.node import parameters, snapshots
 from robot_semantics.ros.node.parameter_table import Parameter
 from robot_semantics.ros.simulators import simulation_parameters
+from tools.command_reference import codes_page, commands_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "doc" / "reference.md"
@@ -53,7 +58,7 @@ TABLES: tuple[tuple[str, Iterable[Parameter]], ...] = (
     ("The node: snapshots", snapshots.TABLE),
     ("`mujoco_world`", simulation_parameters.TABLE),
 )
-# What every node has.
+# Topics and services of every node.
 COMMON = re.compile(
     r"/(describe_parameters|get_parameters|get_parameter_types|list_parameters|set_parameters|set_parameters_atomically"
     r"|get_type_description)$|^/(rosout|parameter_events)$"
@@ -65,8 +70,9 @@ def reference(domain: int) -> str:
     lines = [
         "# Parameters, topics, services",
         "",
-        "This page is made by `tools/reference.py` from the code, running nodes and the interface files; a test checks",
-        "that it is current. What things mean: [the node](node.md), [groups](groups.md).",
+        "This page is the reference of all parameters, topics, services and interface files. `tools/reference.py`",
+        "makes it from the code, running nodes and the interface files, and a test checks that it is current. The",
+        "rules are in [the node](node.md). Options of commands are in [Commands and options](commands.md).",
         "",
         "## Parameters",
         "",
@@ -79,9 +85,9 @@ def reference(domain: int) -> str:
         lines.append("")
     texts = [(FOLDER / f"rover_arm.{kind}").read_text() for kind in ("urdf", "srdf")]
     robot: dict[str, Any] = {"robot_description": texts[0], "robot_description_semantic": texts[1]}
-    # It listens to /tf for rivals only now and then.
+    # The node subscribes to /tf only from time to time to look for conflicting publishers.
     robot["check_tf_authority"] = False
-    lines += ["## Topics and services", "", "As the nodes have them with the example robot.", ""]
+    lines += ["## Topics and services", "", "The topics and services of the nodes with the example robot.", ""]
     for module, name, given in (
         ("robot_semantics.ros.node", "robot_semantics", robot),
         ("robot_semantics.ros.simulators.mujoco_world", "mujoco_world", {"world": str(FOLDER / "rover_arm.usdf")}),
@@ -187,19 +193,26 @@ def _first_comment(kind: str) -> str:
 
 
 def main() -> int:
-    """Write the page, or see whether it is current."""
+    """Write the pages, or check that they are current."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether the page is current")
+    parser.add_argument("--check", action="store_true", help="only check that the pages are current")
     options = parser.parse_args()
-    new = reference(int(os.environ.get("ROS_DOMAIN_ID", "87")))
-    old = PAGE.read_text() if PAGE.exists() else ""
-    if not options.check:
-        PAGE.write_text(new)
-        return 0
-    sys.stdout.writelines(
-        difflib.unified_diff(old.splitlines(True), new.splitlines(True), "doc/reference.md", "current")
-    )
-    return int(old != new)
+    pages = {
+        PAGE: reference(int(os.environ.get("ROS_DOMAIN_ID", "87"))),
+        PAGE.with_name("commands.md"): commands_page(),
+        PAGE.with_name("codes.md"): codes_page(),
+    }
+    code = 0
+    for page, new in pages.items():
+        old = page.read_text() if page.exists() else ""
+        if not options.check:
+            page.write_text(new)
+        elif old != new:
+            code = 1
+            sys.stdout.writelines(
+                difflib.unified_diff(old.splitlines(True), new.splitlines(True), f"doc/{page.name}", "current")
+            )
+    return code
 
 
 if __name__ == "__main__":

@@ -5,18 +5,90 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Write the schemas in spec/ that are made from the formats' tables. Run it after a change of a table.
+"""Make the schemas in spec/ from the formats' tables. Run it after a change of a table.
 
-Run: python tools/schemas.py
+Run: python -m tools.schemas
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from robot_semantics.cli.schema import FORMATS, schema
+from robot_semantics.srdf.table import SRDF
+from robot_semantics.urdf.table import URDF
+from robot_semantics.usdf import schema as usdf_schema
+from robot_semantics.usdf.table import USDF
+from robot_semantics.xml.relax_ng import relax_ng
+from robot_semantics.xml.schema import Table
+from tools.other_schemas import Names, json_schema, xsd
 
 SPEC = Path(__file__).resolve().parent.parent / "spec"
+
+
+class _Format(NamedTuple):
+    table: Table
+    about: str
+    names: Mapping[str, Sequence[Names]]
+
+
+_XSD = """
+
+  XML Schema 1.0 says less than RELAX NG of extensions (a schema has one namespace, so what is in another may stand
+  everywhere) and of elements with more than four children that stand once (a URDF's joint), which may stand at will.
+  It says more of names: which must differ, and in a URDF which must be those of links and joints."""
+
+
+FORMATS = {
+    "usdf": _Format(
+        USDF,
+        usdf_schema.ABOUT,
+        {
+            "world_state": (Names("models-and-frames", "model_state|frame"),),
+            "model_state": (Names("link-states", "link_state"), Names("joint-states", "joint_state")),
+        },
+    ),
+    "urdf": _Format(
+        URDF,
+        "  URDF 1.2, what a robot is, as a schema; the two older forms are not in it.\n\n"
+        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+        {
+            "robot": (
+                Names("links", "link"),
+                Names("joints", "joint"),
+                Names("materials", "material"),
+                Names("parents", "joint/parent", ("@link",), among="links"),
+                Names("children", "joint/child", ("@link",), among="links"),
+                Names("one-parent", "joint/child", ("@link",)),
+                Names("leaders", "joint/mimic", ("@joint",), among="joints"),
+            )
+        },
+    ),
+    "srdf": _Format(
+        SRDF,
+        "  SRDF 1.0, what the parts of a robot mean, as a schema.\n\n"
+        "  Whether a name is known, a schema cannot say. Readers pass over what is not known, with a warning.",
+        {
+            "robot": (
+                Names("virtual-joints", "virtual_joint"),
+                Names("groups", "group"),
+                Names("states", "group_state", ("@group", "@name")),
+                Names("end-effectors", "end_effector"),
+            )
+        },
+    ),
+}
+
+
+def schema(name: str, *, as_xsd: bool = False) -> str:
+    """Return the text of a format's schema; ``json`` is the JSON form of USDF."""
+    if name == "json":
+        about = "The JSON form of USDF 1.0, the state of a world of robots"
+        return json.dumps(json_schema(USDF, about), indent=2) + "\n"
+    table, about, names = FORMATS[name]
+    return xsd(table, about + _XSD, names) if as_xsd else relax_ng(table, about)
 
 
 def main() -> None:

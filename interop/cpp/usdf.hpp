@@ -814,9 +814,16 @@ class Reader {
       check_names(state.bodies[at].joints, joints_[at], false);
     }
     check_names(state.engines, engines_, false);
-    std::set<std::string> links;  // as they are called in the world (U3.2)
-    for (const Body &body : state.bodies)
-      for (const LinkState &link : body.links) links.insert(body.name + "::" + link.name);
+    std::map<std::string, std::string> links;  // as they are called in the world (U3.2), with their models
+    for (std::size_t at = 0; at < state.bodies.size(); ++at) {
+      const Body &body = state.bodies[at];
+      for (std::size_t number = 0; number < body.links.size(); ++number) {
+        const auto first = links.emplace(body.name + "::" + body.links[number].name, body.name).first;
+        if (first->second == body.name) continue;
+        twice(links_[at][number].node);
+        links_[at][number].bad = true;
+      }
+    }
     for (std::size_t at = 0; at < state.bodies.size(); ++at) {
       if (bodies_[at].bad || !links.count(state.bodies[at].name)) continue;
       twice(bodies_[at].node);

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.diagnostic import Diagnostic, Place, Severity
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import is_meant, nearest_names
+from robot_semantics.base.names import NameComparisons, is_meant, nearest_names
 
 __all__ = ["Diagnostic", "Diagnostics", "Place", "Severity"]
 
@@ -24,12 +24,6 @@ MAX_KEPT = 1_000
 
 MORE = "more-problems"
 """Code of the problem that stands for those that are not kept."""
-
-MAX_COMPARISONS = 20_000
-"""Known names that one collection's misspelt names are compared with at most: a second or two of work.
-
-A document in which every name is wrong would take minutes otherwise; its later problems come without a suggestion.
-"""
 
 
 FoundLater = Place | Callable[[], Place]
@@ -69,7 +63,7 @@ class Diagnostics:
         self._reports: list[_Report] = []
         self._counts: Counter[Severity] = Counter()
         self._more: dict[Severity, Diagnostic] = {}
-        self._comparisons = MAX_COMPARISONS
+        self._comparisons = NameComparisons()
 
     def error(
         self, code: str, message: str, place: FoundLater, *, name: str | None = None, valid: Collection[str] = ()
@@ -98,13 +92,7 @@ class Diagnostics:
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
         """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
-        return next(iter(nearest_names(name, valid)), None) if self._may_compare(valid) else None
-
-    def _may_compare(self, valid: Collection[str]) -> bool:
-        if len(valid) > self._comparisons:
-            return False
-        self._comparisons -= len(valid)
-        return True
+        return next(iter(nearest_names(name, valid)), None) if self._comparisons.allow(valid) else None
 
     def count(self, severity: Severity) -> int:
         """Return how many problems of a severity have been added, kept or not."""
@@ -113,7 +101,7 @@ class Diagnostics:
     def _add(
         self, severity: Severity, code: str, message: str, place: FoundLater, name: str | None, valid: Collection[str]
     ) -> None:
-        if name is not None and not self._may_compare(valid):
+        if name is not None and not self._comparisons.allow(valid):
             name = None
         if self._counts[severity] < MAX_KEPT:
             self._reports.append(_Report(severity, code, message, place, name, valid))

@@ -5,21 +5,25 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Writing files so that nobody ever sees half of one."""
+"""Files: read within bounds, written whole or not at all, locked across processes."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import re
-import secrets
 import shutil
 import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+READ_TIMEOUT_S = 60.0
+"""Longest time that a file is waited for which another file names [s]."""
 
 _DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+(["'])""")
 
@@ -39,6 +43,113 @@ def resolved(path: str | Path) -> Path:
         return Path(path).resolve()
     except RuntimeError as error:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error
+
+
+def read_bounded(
+    path: str | Path, max_bytes: int, *, follow_links: bool = True, timeout_s: float = READ_TIMEOUT_S
+) -> bytes:
+    """Return the content of a regular file that a foreign document or request may have named.
+
+    A pipe, a device or a folder is refused without being waited for, and a longer file is not read.
+
+    Raises:
+        OSError: the file cannot be read, is not a regular file, has more than `max_bytes` bytes, is a symbolic link
+            where these are not followed, or takes longer than `timeout_s` [s].
+    """
+    descriptor = _open_regular(path, follow_links=follow_links)
+    try:
+        end = time.monotonic() + timeout_s
+        size = os.fstat(descriptor).st_size
+        parts: list[bytes] = []
+        room = max_bytes + 1
+        while size <= max_bytes and room and (part := _read_part(descriptor, min(room, max(size, _PART_BYTES)))) != b"":
+            if time.monotonic() > end:
+                raise OSError(errno.ETIMEDOUT, f"takes longer to read than {timeout_s:g} s", str(path))
+            if part is None:
+                time.sleep(_POLL_S)
+                continue
+            parts.append(part)
+            room -= len(part)
+        if size > max_bytes or not room:
+            raise OSError(errno.EFBIG, f"is longer than the {max_bytes} bytes allowed", str(path))
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
+
+
+def open_bounded(path: str | Path, longest_part: int) -> BinaryIO:
+    """Open a regular file that is read part by part; a longer part than `longest_part` bytes is refused.
+
+    The length that a part states then takes no memory before the file is known to be what it should be.
+
+    Raises:
+        OSError: the file cannot be read or is not a regular file; later, a part is longer.
+    """
+    return _BoundedReader(io.FileIO(_open_regular(path), "rb"), str(path), longest_part)
+
+
+class _BoundedReader(io.BufferedReader):
+    """A file that is never read in a longer piece than allowed."""
+
+    def __init__(self, raw: io.FileIO, name: str, longest: int) -> None:
+        super().__init__(raw)
+        self._path, self._longest = name, longest
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return the next `size` bytes, or all that are left."""
+        wanted = os.fstat(self.fileno()).st_size - self.tell() if size is None or size < 0 else size
+        if wanted > self._longest:
+            message = f"has a part of {wanted} bytes, more than the {self._longest} allowed"
+            raise OSError(errno.EFBIG, message, self._path)
+        return super().read(size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return the next line, at most the longest part of it."""
+        wanted = self._longest if size is None or size < 0 else min(size, self._longest)
+        return super().readline(wanted)
+
+
+def _open_regular(path: str | Path, *, follow_links: bool = True) -> int:
+    """Return a descriptor of a regular file; what is none is not waited for."""
+    if not follow_links and Path(path).is_symlink():
+        raise OSError(errno.ELOOP, "is a symbolic link; it is not followed", str(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_links else os.O_NOFOLLOW))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return descriptor
+
+
+def _read_part(descriptor: int, size: int) -> bytes | None:
+    """Return the next bytes, none at the end; None where the file has none at the moment, such as a kernel log."""
+    try:
+        return os.read(descriptor, size)
+    except BlockingIOError:
+        return None
+
+
+@contextmanager
+def locked(folder: Path, timeout_s: float) -> Iterator[None]:
+    """Hold the lock of a folder, which threads and processes share; the kernel frees it when the process ends.
+
+    Raises:
+        OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        end = time.monotonic() + timeout_s
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    message = f"another process has locked this folder for more than {timeout_s:g} s"
+                    raise OSError(errno.ETIMEDOUT, message, str(folder)) from None
+            time.sleep(_LOCK_POLL_S)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def save_text(text: str, path: str | Path) -> None:
@@ -95,17 +206,72 @@ def temporary_beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
         OSError: it cannot be made.
     """
     _sweep(target.parent)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    if folder:
-        temporary.mkdir()
-    else:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    lock = os.open(temporary, os.O_RDONLY)
+    temporary, lock = _locked_temporary(target, folder=folder)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield temporary
     finally:
         _remove(temporary)
+        os.close(lock)
+
+
+@contextmanager
+def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Give an empty folder that only this user can read, and remove it at the end.
+
+    What a killed process left is removed as by `temporary_beside`.
+
+    Args:
+        parent: where it is made; by default the system's folder of temporary files.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    import tempfile
+
+    where = Path(tempfile.gettempdir()) if parent is None else parent
+    with temporary_beside(where / "robot_semantics", folder=True) as folder:
+        folder.chmod(0o700)
+        yield folder
+
+
+def exchange(temporary: Path, target: Path) -> None:
+    """Put the temporary folder in the place of the folder `target`, atomically where the file system can.
+
+    The old folder then has the temporary name, or is removed.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    # Imported here: few programs need it, and each import delays every start.
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = (_AT_FDCWD, os.fsencode(temporary), _AT_FDCWD, os.fsencode(target))
+    if hasattr(libc, "renameat2") and libc.renameat2(*names, _RENAME_EXCHANGE) == 0:
+        return
+    # Its name is not one that a sweep removes: a killed process loses nothing.
+    old = target.with_name(f".{target.name}.{os.urandom(4).hex()}.old")
+    target.rename(old)
+    temporary.rename(target)
+    shutil.rmtree(old)
+
+
+def _locked_temporary(target: Path, *, folder: bool) -> tuple[Path, int]:
+    """Make a temporary file or folder and lock it; a sweep of another process may remove one before its lock."""
+    while True:
+        temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
+        if folder:
+            temporary.mkdir()
+        else:
+            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        try:
+            lock = os.open(temporary, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if temporary.stat().st_ino == os.fstat(lock).st_ino:
+                return temporary, lock
         os.close(lock)
 
 
@@ -114,11 +280,9 @@ def _sweep(folder: Path) -> None:
     if folder in _swept:
         return
     _swept.add(folder)
-    now = time.time()
     with suppress(OSError):
         for entry in list(os.scandir(folder)):
-            # One that is a moment old may be about to be locked.
-            if _TEMPORARY.fullmatch(entry.name) and now - entry.stat(follow_symlinks=False).st_mtime > _MOMENT_S:
+            if _TEMPORARY.fullmatch(entry.name):
                 _remove_if_unlocked(Path(entry.path))
 
 
@@ -140,5 +304,8 @@ def _remove(path: Path) -> None:
 
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")
-_MOMENT_S = 1.0
+_LOCK_POLL_S = 0.002
+_POLL_S = 0.01
+_PART_BYTES = 2**20
 _swept: set[Path] = set()
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2

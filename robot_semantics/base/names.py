@@ -12,8 +12,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
+
+MAX_COMPARISONS = 20_000
+"""Known names that the misspelt names of one document are compared with at most: a second or two of work."""
 
 _SIDE = 2
 """Letters of the longest word that says which of several things it is: l, fr."""
@@ -39,6 +42,21 @@ def suggestion(name: str, valid: Iterable[str]) -> str:
     """Return the end of a sentence that asks whether the nearest name was meant; empty when nothing resembles it."""
     nearest = did_you_mean(name, valid)
     return f"; did you mean '{nearest}'?" if nearest else ""
+
+
+class NameComparisons:
+    """Limit on the look-ups of nearest names: a document in which every name is wrong would take minutes otherwise."""
+
+    def __init__(self, limit: int = MAX_COMPARISONS) -> None:
+        """`limit` is the number of known names that misspelt names may be compared with."""
+        self._left = limit
+
+    def allow(self, valid: Collection[str]) -> bool:
+        """Return whether one more name may be compared with the `valid` ones, and count the comparisons."""
+        if len(valid) > self._left:
+            return False
+        self._left -= len(valid)
+        return True
 
 
 def repeated(names: Iterable[str]) -> list[str]:

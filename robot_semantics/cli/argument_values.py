@@ -20,6 +20,7 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import parse_seconds
 from robot_semantics.model.semantics import NamedState, Semantics
 from robot_semantics.xml.numbers import number
+from robot_semantics.xml.schema import BadValueError
 
 _Number = TypeVar("_Number", int, float)
 Model = TypeVar("Model", str, str | None)
@@ -95,8 +96,18 @@ def add_repeatable(
     parser: argparse._ActionsContainer, option: str, metavar: str | tuple[str, ...] | None, text: str, **options: Any
 ) -> None:
     """Declare an option whose values are a list; `options` are those of `add_argument`."""
-    text = f"{text}; may be repeated"
+    text = f"{text} (repeatable)"
     parser.add_argument(option, metavar=metavar, action="append", default=[], help=text, **options)
+
+
+def unquoted_numbers(words: Sequence[str]) -> str | None:
+    """Return what is wrong if words that nothing takes are numbers of one value: they need quotes."""
+    try:
+        for word in words:
+            number(word)
+    except BadValueError:
+        return None
+    return f"unexpected '{' '.join(words)}': quote the numbers of one value, as in \"1 2 0\""
 
 
 def pair_of(word: str, separator: str, option: str, form: str) -> tuple[str, str]:

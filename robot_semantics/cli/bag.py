@@ -17,7 +17,13 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.argument_values import add_repeatable, by_model, on_disk, only
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot, xacro_of
+from robot_semantics.cli.inputs import (
+    add_reading_arguments,
+    exit_code,
+    print_diagnostics,
+    read_robot,
+    xacro_of,
+)
 from robot_semantics.cli.printing import counted, say
 from robot_semantics.cli.progress import print_all
 
@@ -28,29 +34,34 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("states", metavar="STATES", nargs="+", help="USDF files, or a series: folder, .npz or .jsonl")
-    parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="the folder to make")
-    add_repeatable(parser, "--urdf", "[NAME=]FILE", "a model's description")
-    add_repeatable(parser, "--srdf", "[NAME=]FILE", "its semantic description")
+    from robot_semantics.recording.series_formats import SERIES_WORDS
+
+    parser.add_argument("states", metavar="STATES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="BAG", required=True, help="folder to write")
+    add_repeatable(parser, "--urdf", "[NAME=]FILE", "URDF of a model")
+    add_repeatable(parser, "--srdf", "[NAME=]FILE", "SRDF of a model")
     add_reading_arguments(parser)
-    parser.add_argument("--no-links", action="store_true", help="leave the robots' links out of /tf")
+    parser.add_argument("--no-links", action="store_true", help="do not write the robots' links to /tf")
     parser.add_argument("--force", action="store_true", help="replace a folder that is not empty")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
-    add_unpack_argument(parser)
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the bag; 0 done, 1 problems in the states, 2 wrong usage."""
+    """Write the bag.
+
+    Returns:
+        0: done; 1: a part of the states cannot be recorded, or with ``--strict`` a description has problems.
+    """
     from robot_semantics.recording.bag_writer import write_bag
     from robot_semantics.recording.series_input import load_states
     from robot_semantics.recording.target import check_target
 
-    problems = Diagnostics()
+    problems, descriptions = Diagnostics(), Diagnostics()
     states = [Path(path) for path in arguments.states]
     try:
         check_target(Path(arguments.output), folder=True, force=arguments.force, inputs=states)
         loaded = load_states(states, problems)
-        described = _described(loaded, arguments, problems)
+        described = _described(loaded, arguments, problems, descriptions)
         written = write_bag(
             loaded.states,
             Path(arguments.output),
@@ -60,15 +71,20 @@ def run(arguments: argparse.Namespace) -> int:
             force=arguments.force,
         )
     finally:
+        print_diagnostics(descriptions)
         print_all(problems)
     say(f"wrote {counted(len(loaded.states), 'state')} to {arguments.output}")
     for topic, messages in sorted(written.items()):
         say(f"  {topic}  {messages}")
-    return 1 if problems.failed(strict=arguments.strict) else 0
+    return exit_code(problems, descriptions, strict=arguments.strict)
 
 
-def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics) -> dict[str, Described]:
+def _described(
+    loaded: Loaded, arguments: argparse.Namespace, problems: Diagnostics, inside: Diagnostics
+) -> dict[str, Described]:
     """Return every model's descriptions.
+
+    `problems` takes what keeps a model from having one, `inside` the problems of those that are read leniently.
 
     Raises:
         UsageError: the options name a model that is not there.
@@ -88,11 +104,12 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
             srdf = srdf_from_file(Path(semantic), Diagnostics(), xacro=xacro_of(arguments)).places.text.decode()
         model = None
         if given is not None:
-            model = read_robot(arguments, given, diagnostics=problems)
+            model = read_robot(arguments, given, diagnostics=inside)
             urdf = model.urdf_text
             if srdf:
-                model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", problems), problems)
+                model = apply_semantics(model, parse_srdf(srdf, f"<{name} semantic>", inside), inside)
         elif urdf:
+            found = Diagnostics()
             try:
                 model = robot_from_text(
                     urdf,
@@ -101,10 +118,11 @@ def _described(loaded: Loaded, arguments: argparse.Namespace, problems: Diagnost
                     implicit_links=arguments.implicit_links,
                     urdf_source=f"<{name}>",
                     srdf_source=f"<{name} semantic>",
-                    diagnostics=problems,
+                    diagnostics=found,
                 )
+                inside.extend(found)
             except DescriptionError as error:
-                problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
+                problems.extend(error.diagnostics)
         result[name] = Described(model, urdf, srdf)
     return result
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_bytes, scratch_folder
 from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import say
@@ -40,15 +39,13 @@ MOST_ROUNDS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="URDF (plain or xacro), SRDF or USDF, told by its root"
-    )
-    parser.add_argument("--urdf", metavar="U", help="the robot that the SRDF and USDF files are about")
-    parser.add_argument("--srdf", metavar="S", help="the semantics of that robot")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="URDF, xacro, SRDF or USDF file")
+    parser.add_argument("--urdf", metavar="U", help="robot of the SRDF and USDF files")
+    parser.add_argument("--srdf", metavar="S", help="SRDF of that robot")
     parser.add_argument(
         "--by-name",
         action="store_true",
-        help="the files are of several robots: hold an SRDF against the URDF of its name, not against the only one",
+        help="check each SRDF with the URDF of its name",
     )
     inputs.add_loading_arguments(parser)
     add_report_arguments(parser)
@@ -56,9 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mending.add_argument(
         "--fix",
         action="store_true",
-        help="mend what has one right answer in the files: show the changes as a diff, then write them",
+        help="fix what has one right answer; print a diff",
     )
-    mending.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
+    mending.add_argument("--diff", action="store_true", help="print what --fix would change; write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _mended(arguments: argparse.Namespace, found: Sequence[Diagnostic]) -> bool:
-    """Show what can be mended in the files, and with ``--fix`` write it; tell whether any was written."""
+    """Print the fixes as a diff, and with ``--fix`` write them; return whether a file was written."""
     from robot_semantics.cli.fixing import difference, fixed
 
     counted = policy_of(arguments).of(found)
@@ -97,8 +94,8 @@ def _diagnosed(arguments: argparse.Namespace) -> list[Diagnostic]:
     """Return every problem of the files."""
     diagnostics = Diagnostics()
     arguments = argparse.Namespace(**vars(arguments))
-    with tempfile.TemporaryDirectory() as folder:
-        spooled = _spooled(arguments, Path(folder))
+    with scratch_folder() as folder:
+        spooled = _spooled(arguments, folder)
         _Check(arguments, diagnostics).files(arguments.files)
     return [_named(diagnostic, spooled) for diagnostic in diagnostics]
 

@@ -23,7 +23,7 @@ COMMAND = Command(
         "diff": collisions_edit.DIFF,
     },
     examples=(
-        "robot_semantics collisions generate robot.urdf --srdf robot.srdf -o new.srdf --samples 500 --json why.json",
+        "robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500 --json why.json",
         "robot_semantics collisions check robot.urdf robot.srdf --samples 500",
     ),
 )

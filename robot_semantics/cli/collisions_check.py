@@ -37,7 +37,6 @@ def check(arguments: argparse.Namespace) -> int:
     space = JointSpace.of(robot)
     if arguments.json:
         print_result(
-            arguments,
             {
                 "samples": matrix.samples,
                 "seed": matrix.seed,
@@ -86,7 +85,7 @@ def print_table(arguments: argparse.Namespace) -> None:
             {**pair_json(matrix, row.evidence, space), "state": row.state, "stated": row.stated, "risk": row.risk}
             for row in rows
         ]
-        print_result(arguments, {"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
+        print_result({"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
         return
     shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
     for row in rows:

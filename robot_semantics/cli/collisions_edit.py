@@ -24,9 +24,9 @@ from robot_semantics.srdf.reader import srdf_from_file
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `enable` and `disable`."""
     add_file_arguments(parser)
-    parser.add_argument("link1", metavar="LINK1", help="one link")
-    parser.add_argument("link2", metavar="LINK2", help="the other link")
-    parser.add_argument("--reason", metavar="TEXT", help="why; it stands in the file")
+    parser.add_argument("link1", metavar="LINK1", help="first link")
+    parser.add_argument("link2", metavar="LINK2", help="second link")
+    parser.add_argument("--reason", metavar="TEXT", help="reason to write into the file")
 
 
 def disable(arguments: argparse.Namespace) -> None:
@@ -45,8 +45,8 @@ def enable(arguments: argparse.Namespace) -> None:
 
 def add_diff_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `diff`."""
-    parser.add_argument("a", metavar="A.srdf", help="one SRDF")
-    parser.add_argument("b", metavar="B.srdf", help="the other")
+    parser.add_argument("a", metavar="A.srdf", help="first SRDF")
+    parser.add_argument("b", metavar="B.srdf", help="second SRDF")
     inputs.add_xacro_arguments(parser)
     add_json_argument(parser)
 

@@ -23,7 +23,7 @@ from robot_semantics.cli.argument_values import on_disk, output_file
 from robot_semantics.cli.collisions_sampling import add_sampling_arguments, sample
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
-from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json, print_json, say
+from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, print_json, say
 from robot_semantics.collision.matrix import NO_PAIRS, CollisionMatrix, Reason
 from robot_semantics.collision.merging import KEEP, Merged, merge
 from robot_semantics.collision.report import evidence_words, matrix_json, reason_counts, save_heat_map
@@ -42,14 +42,14 @@ CHANCE = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     inputs.add_robot_arguments(parser)
-    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT.srdf", help="where to write the SRDF")
-    parser.add_argument("--update", action="store_true", help="write into the file of --srdf, in place")
-    parser.add_argument("--force", action="store_true", help="write over files that are there")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT.srdf", help="SRDF to write")
+    parser.add_argument("--update", action="store_true", help="write into the given SRDF")
+    parser.add_argument("--force", action="store_true", help="overwrite files")
     parser.add_argument(
         "--keep",
         choices=sorted(KEEP),
         default="user",
-        help="which pairs of --srdf stay whatever is found: those a person wrote (user), all, none",
+        help="pairs of the given SRDF to keep (user)",
     )
     add_sampling_arguments(parser)
     add_output(
@@ -60,9 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="-",
         dash="-",
         type=output_file(".json"),
-        help="write all evidence as JSON; to standard output without a file, or with -",
+        help="write the evidence as JSON (default: stdout)",
     )
-    add_versioned_json(parser, value="-")
+    accept_json_1(parser, "json", "-")
     add_output(
         parser,
         "--plot",
@@ -105,14 +105,14 @@ def _output(arguments: argparse.Namespace) -> Path:
     """
     if arguments.update:
         if not arguments.srdf or arguments.output not in (None, arguments.srdf):
-            raise RobotSemanticsError("--update changes the file of --srdf: give --srdf, and no other file with -o")
+            raise RobotSemanticsError("--update writes into the given SRDF: name it after the URDF, without -o")
         return Path(arguments.srdf)
     if not arguments.output:
-        raise RobotSemanticsError("where to? Give -o OUT.srdf, or --update with --srdf")
+        raise RobotSemanticsError("name the file to write: -o OUT.srdf, or an SRDF with --update")
     output = Path(arguments.output)
     same = arguments.srdf and output.exists() and output.samefile(arguments.srdf)
     if output.exists() and not same and not arguments.force:
-        raise RobotSemanticsError(f"'{output}' is there already; --force overwrites it, --srdf with --update merges")
+        raise RobotSemanticsError(f"'{output}' is there already; --force overwrites it, --update merges into it")
     return output
 
 
@@ -164,5 +164,5 @@ COMMAND = Command(
     add_arguments,
     run,
     "sample a robot's configurations and write the pairs that need no checking",
-    examples=("robot_semantics collisions generate robot.urdf --srdf robot.srdf -o new.srdf --samples 500",),
+    examples=("robot_semantics collisions generate robot.urdf robot.srdf -o new.srdf --samples 500",),
 )

@@ -27,39 +27,39 @@ from robot_semantics.model.robot_model import RobotModel
 
 def add_sampling_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of sampling."""
-    parser.add_argument("--samples", type=whole(1), default=10_000, metavar="N", help="configurations (10000)")
-    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, help="seed; the same gives the same matrix (0)")
     parser.add_argument(
-        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="threads; all cores by default"
+        "--samples", type=whole(1), default=10_000, metavar="N", help="number of configurations (10000)"
     )
-    parser.add_argument("--sampler", choices=sorted(SAMPLERS), default="uniform", help="how to draw (uniform)")
+    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, help="seed of the random configurations (0)")
+    parser.add_argument(
+        "--jobs", type=whole(1), default=os.cpu_count() or 1, metavar="N", help="number of threads (all cores)"
+    )
+    parser.add_argument("--sampler", choices=sorted(SAMPLERS), default="uniform", help="sampler (uniform)")
     parser.add_argument(
         "--always-fraction",
         type=real(0.0, 1.0),
         default=0.95,
         metavar="F",
-        help="a pair that collides in at least this share always does (0.95)",
+        help="share of hits from which a pair always collides (0.95)",
     )
     parser.add_argument(
         "--confidence",
         type=real(1e-7, 0.5),
         metavar="P",
-        help="sample until 0 hits mean a collision probability below P (at 95 %% confidence)",
+        help="sample until no hit means a probability below P",
     )
+    parser.add_argument("--no-search", action="store_true", help="do not search for rare collisions")
+    parser.add_argument("--default-state", metavar="GROUP/STATE", help="default pose (all joints at 0)")
     parser.add_argument(
-        "--no-search", action="store_true", help="leave out the search for collisions of pairs that no sample shows"
-    )
-    parser.add_argument("--default-state", metavar="GROUP/STATE", help="the default pose; by default all joints at 0")
-    parser.add_argument(
-        "--geometry", choices=sorted(READINGS), default="mesh", help="what a mesh counts as (mesh: its triangles)"
+        "--geometry", choices=sorted(READINGS), default="mesh", help="shape used for a mesh (mesh: its triangles)"
     )
     parser.add_argument(
         "--adjacent",
         choices=("joint", "moveit"),
         default="joint",
-        help="links that are not sampled: a joint connects them, or as MoveIt only links without geometry lie between",
+        help="rule for adjacent links (joint)",
     )
-    parser.add_argument("--padding", type=real(0.0), default=0.0, metavar="M", help="added round links [m]")
+    parser.add_argument("--padding", type=real(0.0), default=0.0, metavar="M", help="padding around links [m]")
 
 
 def sample(robot: RobotModel, arguments: argparse.Namespace) -> CollisionMatrix:

@@ -40,12 +40,14 @@ from robot_semantics.usdf.world_state import WORLD, WorldState
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the action's arguments."""
     inputs.add_robot_arguments(parser)
-    parser.add_argument("link1", metavar="LINK1", help="one link")
-    parser.add_argument("link2", metavar="LINK2", help="the other link")
-    parser.add_argument("--which", choices=("first", "deepest"), default="deepest", help="which one (deepest)")
+    parser.add_argument("link1", metavar="LINK1", help="first link")
+    parser.add_argument("link2", metavar="LINK2", help="second link")
+    parser.add_argument(
+        "--which", choices=("first", "deepest"), default="deepest", help="which configuration (deepest)"
+    )
     parser.add_argument("--group", metavar="GROUP", help="print a <group_state> of this group")
     form = output_file(*FORMATS)
-    add_output(parser, "--usdf", metavar="OUT.usdf", type=form, help="write the whole robot's state; .json for JSON")
+    add_output(parser, "--usdf", metavar="OUT.usdf", type=form, help="write the robot's state to .usdf or .json")
     add_sampling_arguments(parser)
     add_json_argument(parser)
 
@@ -85,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
         save_state(with_relative_paths(world, resolved(arguments.usdf).parent), arguments.usdf)
         say(f"written: {arguments.usdf}", file=sys.stderr)
     if arguments.json:
-        print_result(arguments, {"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
+        print_result({"link1": pair.first, "link2": pair.second, **(witness_json(witness, space) or {})})
     elif arguments.group:
         _print_group_state(robot, space, q, arguments.group, f"{pair.first}_hits_{pair.second}")
     elif not arguments.usdf:

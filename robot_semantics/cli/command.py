@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from robot_semantics.cli.outputs import declare_force
-from robot_semantics.cli.printing import add_json
 
 
 def no_arguments(_parser: argparse.ArgumentParser) -> None:
@@ -51,7 +50,7 @@ class Command:
         title = "examples" if len(self.examples) > 1 else "example"
         parser.epilog = "\n\n".join(text for text in (parser.epilog, lines and f"{title}:\n{lines}") if text)
         if self.run is not None:
-            parser.set_defaults(perform=self.run if self.serves else add_json(parser, self.run))
+            parser.set_defaults(perform=self.run)
             return
         choices = parser.add_subparsers(dest="operation", metavar="OPERATION", required=True)
         for name, operation in self.operations.items():

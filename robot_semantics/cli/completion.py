@@ -28,7 +28,7 @@ SHELLS = ("bash", "fish", "zsh")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("shell", choices=SHELLS, help="the shell")
+    parser.add_argument("shell", choices=SHELLS, help="name of the shell")
 
 
 def run(arguments: argparse.Namespace) -> None:

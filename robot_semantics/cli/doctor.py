@@ -45,8 +45,8 @@ _SIGNS = {"ok": "ok     ", "note": "note   ", "problem": "PROBLEM"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="how long to look at running robots (3)")
-    parser.add_argument("--no-ros", action="store_true", help="look only at what is installed")
+    parser.add_argument("--listen", type=wait, default=3.0, metavar="S", help="time to watch running robots (3)")
+    parser.add_argument("--no-ros", action="store_true", help="check only what is installed")
     add_json_argument(parser)
 
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"{_SIGNS[level]}  {text}", flush=True)
     if arguments.json:
         findings = [{"level": level, "text": text} for level, text in found]
-        print_result(arguments, {"findings": findings}, alone="findings")
+        print_result({"findings": findings})
     return int(any(level == "problem" for level, _ in found))
 
 

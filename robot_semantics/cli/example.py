@@ -21,8 +21,8 @@ from robot_semantics.examples import FOLDER
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="where to write the files (here)")
-    parser.add_argument("--force", action="store_true", help="write over files that are there and differ")
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="folder for the files (.)")
+    parser.add_argument("--force", action="store_true", help="overwrite files that differ")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -30,9 +30,7 @@ from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document,
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the file; xacro arguments are given as ``name:=value`` anywhere on the line."""
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro; without it, no text is printed"
-    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help="URDF or SRDF, plain or xacro")
     inputs.add_package_argument(parser)
     inputs.add_reading_arguments(parser)
 

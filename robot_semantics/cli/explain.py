@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""`robot_semantics explain`: the pages of explanations.md: what a kind of problem means, how to mend it."""
+"""`robot_semantics explain`: the pages of explanations.md, one for each problem code."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from textwrap import dedent
 from typing import NamedTuple
 
 from robot_semantics.base.errors import UnknownNameError
@@ -24,12 +25,37 @@ PAGES = Path(__file__).with_name("explanations.md")
 _PAGE = re.compile(r"^## (?P<code>[a-z0-9-]+)\n(?P<text>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
+_PART = re.compile(r"^(?P<name>Why|Fix|Before|After):(?P<text>.*?)(?=^(?:Why|Fix|Before|After):|\Z)", re.M | re.S)
+
+
 class Explanation(NamedTuple):
-    """A page: its code, the first sentence, and all of it as text."""
+    """Page of one problem code.
+
+    Attributes:
+        code: problem code.
+        what: meaning, in one sentence.
+        text: whole page.
+        why: why it matters; empty if the page has no such part.
+        fix: how to fix it, likewise.
+        before: example that has the problem, likewise.
+        after: the example without the problem, likewise.
+    """
 
     code: str
     what: str
     text: str
+    why: str
+    fix: str
+    before: str
+    after: str
+
+    @classmethod
+    def parse(cls, code: str, text: str) -> Explanation:
+        """Split the text of a page into its parts."""
+        parts = {part["name"]: part["text"] for part in _PART.finditer(text)}
+        why, fix = (" ".join(parts.get(name, "").split()) for name in ("Why", "Fix"))
+        before, after = (dedent(parts.get(name, "")).strip() for name in ("Before", "After"))
+        return cls(code, " ".join(text.partition("\n\n")[0].split()), text, why, fix, before, after)
 
 
 @lru_cache(1)
@@ -37,15 +63,13 @@ def explanations() -> Mapping[str, Explanation]:
     """Return the pages by code, in byte order of the codes."""
     found = {}
     for match in _PAGE.finditer(PAGES.read_text(encoding="utf-8")):
-        text = match["text"].strip()
-        what = " ".join(text.partition("\n\n")[0].split())
-        found[match["code"]] = Explanation(match["code"], what, text)
+        found[match["code"]] = Explanation.parse(match["code"], match["text"].strip())
     return dict(sorted(found.items()))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the codes."""
-    parser.add_argument("codes", metavar="CODE", nargs="*", help="as `check` prints it; without one, all are listed")
+    parser.add_argument("codes", metavar="CODE", nargs="*", help="code of a problem (default: list all)")
     add_json_argument(parser)
 
 
@@ -60,9 +84,9 @@ def run(arguments: argparse.Namespace) -> None:
         if code not in pages:
             raise UnknownNameError("code", code, pages)
     if arguments.json:
-        rows = [{"code": page.code, "what": page.what, "text": page.text} for page in pages.values()]
+        rows = [page._asdict() for page in pages.values()]
         chosen = set(arguments.codes or pages)
-        print_result(arguments, {"codes": [row for row in rows if row["code"] in chosen]})
+        print_result({"codes": [row for row in rows if row["code"] in chosen]})
         return
     if not arguments.codes:
         width = max(map(len, pages))

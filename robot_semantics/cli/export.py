@@ -10,18 +10,21 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.cli.argument_values import UsageError, add_repeatable, by_model, nanoseconds, on_disk, only, whole
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, xacro_of
+from robot_semantics.cli.inputs import (
+    add_reading_arguments,
+    exit_code,
+    print_diagnostics,
+    xacro_of,
+)
 from robot_semantics.cli.printing import add_json_argument, counted, say, tell
 from robot_semantics.cli.progress import Bar, print_all
 
@@ -32,79 +35,88 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag; several are one"
-    )
-    parser.add_argument(
-        "-o", "--output", type=on_disk, metavar="OUT", help="a .usdf, .npz, .parquet, .jsonl or .csv file, or a folder"
-    )
+    from robot_semantics.recording.series_formats import FORMATS
+
+    suffixes = ", ".join(entry.suffixes[0] for entry in FORMATS.values())
+    parser.add_argument("bags", metavar="BAG", nargs="+", help="rosbag2 folder, .mcap, .db3 or ROS 1 .bag")
+    parser.add_argument("-o", "--output", type=on_disk, metavar="OUT", help=f"file ({suffixes}) or folder")
     times = parser.add_argument_group("times (default: --at end)")
-    add_repeatable(times, "--at", "T", "seconds since start, absolute (since 1970, or @T), or end")
-    times.add_argument("--every", metavar="DT", help="a state every DT seconds")
-    times.add_argument("--at-topic", metavar="TOPIC", help="a state for every message of a topic")
-    times.add_argument("--from", dest="start", metavar="T", help="first time that counts")
-    times.add_argument("--to", dest="stop", metavar="T", help="last time that counts")
-    times.add_argument(
-        "--run", type=whole(1), metavar="N", help="which run, from 1, if the clock was set back (default: last)"
-    )
+    add_repeatable(times, "--at", "T", "seconds from the start, @T, or end")
+    times.add_argument("--every", metavar="DT", help="one state every DT seconds")
+    times.add_argument("--at-topic", metavar="TOPIC", help="one state for each message of a topic")
+    times.add_argument("--from", dest="start", metavar="T", help="start at this time")
+    times.add_argument("--to", dest="stop", metavar="T", help="stop at this time")
+    times.add_argument("--run", type=whole(1), metavar="N", help="run after a clock reset, from 1 (last)")
     robots = parser.add_argument_group("robots (default: one, described by /robot_description)")
-    add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "a robot and its namespace")
-    add_repeatable(robots, "--urdf", "[NAME=]FILE", "its description")
-    add_repeatable(robots, "--srdf", "[NAME=]FILE", "its semantic description")
-    add_repeatable(
-        robots, "--joint-states", "[NAME=]TOPIC", "where its joint states are, the first that names a joint counts"
-    )
-    add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "the odometry that says where it is")
-    robots.add_argument("--world-frame", metavar="FRAME", help="the frame that is the world (default: the root of tf)")
-    robots.add_argument("--links", action="store_true", help="fill in link states by forward kinematics")
+    add_repeatable(robots, "--model", "NAME[:NAMESPACE]", "robot and its namespace")
+    add_repeatable(robots, "--urdf", "[NAME=]FILE", "URDF of a robot")
+    add_repeatable(robots, "--srdf", "[NAME=]FILE", "SRDF of a robot")
+    add_repeatable(robots, "--joint-states", "[NAME=]TOPIC", "topic of joint states")
+    add_repeatable(robots, "--odometry", "[NAME=]TOPIC", "topic of odometry")
+    robots.add_argument("--world-frame", metavar="FRAME", help="world frame (root of the TF tree)")
+    robots.add_argument("--links", action="store_true", help="add link states by forward kinematics")
     how = parser.add_argument_group("how")
-    how.add_argument("--interpolate", choices=("linear", "previous", "nearest"), default="linear")
-    how.add_argument("--max-gap", metavar="S", default="1", help="list what is older than S seconds (default: 1)")
     how.add_argument(
-        "--format", choices=("usdf", "jsonl", "npz", "csv", "parquet"), help="default: by the ending of OUT"
+        "--interpolate",
+        choices=("linear", "previous", "nearest"),
+        default="linear",
+        metavar="RULE",
+        help="between messages",
     )
     how.add_argument(
-        "--force", action="store_true", help="replace a folder that is not empty, or a file that no export made"
+        "--invalid-positions",
+        choices=("skip", "refuse"),
+        default="skip",
+        metavar="RULE",
+        help="positions that are not finite",
     )
-    how.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="work in N processes")
-    how.add_argument("--dask", metavar="ADDRESS", help="work on a Dask cluster, for example tcp://host:8786")
+    how.add_argument("--max-gap", metavar="S", default="1", help="report values older than S seconds (1)")
+    how.add_argument("--format", choices=tuple(FORMATS), help="%(choices)s (by the ending)")
+    how.add_argument("--force", action="store_true", help="overwrite a file or a non-empty folder")
+    how.add_argument("--jobs", type=whole(1), default=1, metavar="N", help="number of processes")
+    how.add_argument("--dask", metavar="ADDRESS", help="Dask cluster, as tcp://host:8786")
     how.add_argument(
         "--each",
         action="store_true",
-        help="export every bag by itself, and those in folders, into the folder OUT with an index.parquet",
+        help="export each bag on its own, with an index",
     )
-    how.add_argument("--dry-run", action="store_true", help="say what was found and would be written")
-    how.add_argument("--strict", action="store_true", help="exit with 1 on warnings too")
-    how.add_argument("--quiet", action="store_true", help="no progress bar and no notes")
+    how.add_argument("--dry-run", action="store_true", help="print the plan; write nothing")
+    how.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
+    how.add_argument("--quiet", action="store_true", help="print no progress and no notes")
     add_reading_arguments(parser)
     add_json_argument(parser)
-    add_unpack_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export and report; 0 done, 1 problems in the recording (what could be read is written), 2 wrong usage."""
+    """Export and report.
+
+    Returns:
+        0: done; 1: the recording has problems (what could be read is written), or with ``--strict`` a description has.
+    """
     request = _request(arguments)
     if arguments.each:
         return _run_each(request, arguments)
     from robot_semantics.recording.export import export
 
-    problems = Diagnostics()
+    problems, descriptions = Diagnostics(), Diagnostics()
     try:
-        with _terminated_like_interrupted(), Bar(enabled=not arguments.quiet) as bar:
+        with Bar(enabled=not arguments.quiet) as bar:
             report = export(request, problems, bar)
+        descriptions = report.description_problems
     finally:
+        print_diagnostics(descriptions)
         shown = Diagnostics()
         shown.extend(tuple(d for d in problems if not (arguments.quiet and d.severity.value == "note")))
         print_all(shown)
-    tell(arguments, _report_json(report, request, problems), _report_lines(report, request))
-    return 1 if problems.failed(strict=arguments.strict) else 0
+    tell(arguments, _report_json(report, request, (*descriptions, *problems)), _report_lines(report, request))
+    return exit_code(problems, descriptions, strict=arguments.strict)
 
 
 def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     """Export every bag by itself; 0 all done, 1 some have problems or failed."""
-    from robot_semantics.recording.export import FORMATS
     from robot_semantics.recording.fleet import INDEX, export_each, find_bags
     from robot_semantics.recording.parallel import choose_workers
+    from robot_semantics.recording.series_formats import FORMATS
 
     if request.out is None or request.dry_run:
         raise UsageError("--each writes into the folder that -o names; it has no --dry-run")
@@ -112,7 +124,6 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     ending = "" if name == "usdf" and not _one_state(arguments) else FORMATS[name].suffixes[0]
     rows = []
     with (
-        _terminated_like_interrupted(),
         Bar(enabled=not arguments.quiet) as bar,
         choose_workers(arguments.jobs, arguments.dask) as workers,
     ):
@@ -131,7 +142,7 @@ def _run_each(request: ExportRequest, arguments: argparse.Namespace) -> int:
     done = f"{len(rows) - failed - skipped} exported, {skipped} were done before, {failed} failed"
     found = {"index": str(request.out / INDEX), "bags": [asdict(row) for row in rows]}
     tell(arguments, found, [f"{len(rows)} bags: {done}; index {request.out / INDEX}"])
-    strict = arguments.strict and any(row.warnings for row in rows)
+    strict = arguments.strict and any(row.errors or row.warnings for row in rows)
     return 1 if strict or any(row.exit_code for row in rows) else 0
 
 
@@ -143,6 +154,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
     from robot_semantics.recording.export import ExportRequest
     from robot_semantics.recording.sampling import Sampling
     from robot_semantics.recording.times import TimeRequest
+    from robot_semantics.state.settings import Invalid
 
     if sum(bool(way) for way in (arguments.at, arguments.every, arguments.at_topic)) > 1:
         raise UsageError("--at, --every and --at-topic exclude each other")
@@ -167,6 +179,7 @@ def _request(arguments: argparse.Namespace) -> ExportRequest:
         dask=arguments.dask,
         dry_run=arguments.dry_run,
         force=arguments.force,
+        invalid=Invalid(arguments.invalid_positions),
     )
 
 
@@ -201,20 +214,6 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
         )
 
 
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let a polite kill clear away what is half done, as Ctrl-C does."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
     from robot_semantics.usdf.table import format_time
 
@@ -241,7 +240,7 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
     yield f"{verb} {states} as {report.format}{'' if request.out is None else f' to {request.out}'}{gaps}"
 
 
-def _report_json(report: Report, request: ExportRequest, problems: Diagnostics) -> dict[str, Any]:
+def _report_json(report: Report, request: ExportRequest, problems: Iterable[Diagnostic]) -> dict[str, Any]:
     recording = report.recording
     return {
         "bags": [
@@ -280,10 +279,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 COMMAND = Command(
     add_arguments,
     run,
-    examples=(
-        "robot_semantics export recording/ --urdf robot.urdf --srdf robot.srdf --every 0.1 -o states/",
-        "robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",
-    ),
+    examples=("robot_semantics export drive.mcap --urdf robot.urdf --at 12.5 -o world.usdf",),
 )
 
 

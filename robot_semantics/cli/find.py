@@ -24,15 +24,13 @@ from robot_semantics.model.robot_model import RobotModel
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
-    parser.add_argument(
-        "name", metavar="LINK|JOINT", nargs="?", help="the groups that have the link or joint of this name"
-    )
+    parser.add_argument("name", metavar="LINK|JOINT", nargs="?", help="groups that have this link or joint")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--link", metavar="LINK", help="the groups that have the link")
-    what.add_argument("--joint", metavar="JOINT", help="the groups that have the joint")
-    what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="whether the pair is checked for collision")
-    what.add_argument("--end-effectors", action="store_true", help="the end effectors, their groups and parents")
-    what.add_argument("--passive-joints", action="store_true", help="the joints that are not driven")
+    what.add_argument("--link", metavar="LINK", help="groups that have this link")
+    what.add_argument("--joint", metavar="JOINT", help="groups that have this joint")
+    what.add_argument("--pair", nargs=2, metavar=("LINK1", "LINK2"), help="collision status of a pair of links")
+    what.add_argument("--end-effectors", action="store_true", help="end effectors, their groups and parents")
+    what.add_argument("--passive-joints", action="store_true", help="passive joints")
     add_json_argument(parser)
 
 
@@ -55,11 +53,11 @@ def run(arguments: argparse.Namespace) -> None:
             f"{item.name}: group {item.group} on link {item.parent_link} of {item.parent_group or 'no group'}"
             for item in effectors
         )
-        tell(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines, alone="end_effectors")
+        tell(arguments, {"end_effectors": [*map(dataclasses.asdict, effectors)]}, lines)
     else:
         what = "passive_joints" if arguments.passive_joints else "groups"
         names = model.semantics.passive_joints if arguments.passive_joints else _groups(arguments, model)
-        tell(arguments, {what: list(names)}, names, alone=what)
+        tell(arguments, {what: list(names)}, names)
 
 
 def _groups(arguments: argparse.Namespace, model: RobotModel) -> tuple[str, ...]:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError, named_state, numbers_by_name
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.printing import add_json_argument, print_result, say
+from robot_semantics.cli.printing import add_json_argument, print_result
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -38,11 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME=VALUE",
-        help="position of a joint [rad or m], or of a variable of a planar or floating one (base/x=1.5); others 0",
+        help="positions by joint or variable [rad, m]",
     )
-    parser.add_argument("--state", metavar="GROUP/STATE", help="start from a named state of the SRDF")
-    parser.add_argument("--world", metavar="WORLD.usdf", help="put the robot where a world state has it")
-    parser.add_argument("--model", metavar="NAME", help="which of the world state's models the robot is")
+    parser.add_argument("--state", metavar="GROUP/STATE", help="named state of the SRDF")
+    parser.add_argument("--world", metavar="WORLD.usdf", help="take pose and joints from a world state")
+    parser.add_argument("--model", metavar="NAME", help="model of the world state")
     add_json_argument(parser)
 
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     table = dict(zip(model.link_names, poses.tolist(), strict=True))
     if arguments.json:
         found = {"relative_to": model.root_link if frame is None else frame, "poses": table}
-        print_result(arguments, found, alone="poses" if frame is None else None)
+        print_result(found)
         return
     width = max(len(shown(name)) for name in table)
     print(
@@ -82,13 +82,11 @@ _Placed = tuple[str | None, FloatArray]
 def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     """Return the poses for positions of joints; in the virtual joint's parent frame where its values are given."""
     space, root = JointSpace.of(model), model.root_joint
-    q = zero_positions(space, model)
-    says_where = bool(arguments.state) and _set_state(q, space, model, arguments.state)
+    state = named_state(model.semantics, arguments.state, "--state") if arguments.state else None
+    q = space.neutral() if state is None else with_state(space, state.group, state.name)
+    says_where = state is not None and root.name in state.positions
     values = numbers_by_name(arguments.positions, space.index)
-    given = {space.index[name]: value for name, value in values.items()}
-    for index, value in given.items():
-        q[index] = value
-    _warn_of_overruled_mimics(q, given, space)
+    q = space.pack(values, q)
     kinematics = ForwardKinematics(model)
     with np.errstate(over="ignore", invalid="ignore"):
         T_root_link = kinematics.link_poses(q)
@@ -114,8 +112,8 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     if arguments.model is None:
         diagnostics = Diagnostics()
         names = list(robots_of(state, robot=model, diagnostics=diagnostics))
-        inputs.print_diagnostics(diagnostics)
         diagnostics.raise_if_failed()
+        inputs.print_diagnostics(diagnostics)
         if len(names) != 1:
             raise UsageError(f"--model: {len(names)} models of {arguments.world} can be this robot: choose one")
     name = names[0] if arguments.model is None else arguments.model
@@ -132,7 +130,6 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
         world,
         kinematics,
         base=base,
-        positions=kinematics.space.with_mimics(zero_positions(kinematics.space, model)),
     )
     inputs.print_report(applied.items, applied.notes)
     if applied.refused:
@@ -140,39 +137,11 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     T_root_link = kinematics.measured.link_poses(applied.positions)
     if applied.base_xyz_quat is None:
         return None, T_root_link
-    return WORLD, world.pose(base.frame) @ matrix_from_pose(applied.base_xyz_quat) @ T_root_link
-
-
-def zero_positions(space: JointSpace, model: RobotModel) -> FloatArray:
-    """Return (n,) positions that are all zero, quaternions the identity, limits or not."""
-    q = np.zeros(space.size)
-    for joint in model.joints:
-        if joint.position_count == 7:
-            q[space.joint_positions[joint.name].stop - 1] = 1.0
-    return q
-
-
-def _set_state(q: FloatArray, space: JointSpace, model: RobotModel, text: str) -> bool:
-    """Put the joints of a named state there; return whether it says where the root link is."""
-    joints = named_state(model.semantics, text, "--state").joints
-    for joint, values in joints.items():
-        q[space.joint_positions[joint]] = values
-    return model.root_joint.name in joints
-
-
-def _warn_of_overruled_mimics(q: FloatArray, given: dict[int, float], space: JointSpace) -> None:
-    followed = space.with_mimics(q)
-    for index, value in given.items():
-        if abs(followed[index] - value) > 1e-6:
-            say(
-                f"warning: '{space.names[index]}' mimics another joint, "
-                f"which puts it at {followed[index]:.6g}, not {value:.6g}",
-                file=sys.stderr,
-            )
+    return WORLD, world.pose(world.frame_or_world(base.frame)) @ matrix_from_pose(applied.base_xyz_quat) @ T_root_link
 
 
 COMMAND = Command(
     add_arguments,
     run,
-    examples=("robot_semantics fk robot.urdf --srdf robot.srdf --state arm/reach --positions lift_joint=0.1",),
+    examples=("robot_semantics fk robot.urdf robot.srdf --state arm/reach --positions lift_joint=0.1",),
 )

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 from typing import Any
 
 from rich.text import Text
@@ -33,9 +32,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the group."""
     model = inputs.load(arguments)
     group = model.semantics.group(arguments.name)
-    members = {name: value for name, value in dataclasses.asdict(group).items() if name != "name"}
+    members = {name: value for name, value in group.as_dict().items() if name != "name"}
     if arguments.json:
-        print_result(arguments, members)
+        print_result(members)
         return
     members_table = table(title=f"group {group.name}")
     for name, value in members.items():

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the groups."""
     groups = inputs.load(arguments).semantics.groups
     if arguments.json:
-        print_result(arguments, {"groups": list(groups)}, alone="groups")
+        print_result({"groups": list(groups)})
         return
     made = table("group", "joints", "active", "states", "chain")
     for group in groups.values():

@@ -12,16 +12,16 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from robot_semantics.base.diagnostics import Diagnostics, Severity
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
 from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
-from robot_semantics.cli.argument_values import add_repeatable, real, whole
+from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.printing import say
-from robot_semantics.cli.problem_report import every_line, line_of_each_kind
+from robot_semantics.cli.problem_report import every_line, line_of_each_kind, summary
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.xml.document_kind import Kind, kind_of
@@ -36,13 +36,13 @@ ALWAYS_SHOWN = frozenset(
 
 def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False) -> None:
     """Declare the URDF and the SRDF, which may stand behind it or behind ``--srdf``, and how they are loaded."""
-    parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
+    parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
     add_srdf_argument(parser, needed=srdf_needed)
     add_loading_arguments(parser)
 
 
 def add_srdf_argument(
-    parser: argparse.ArgumentParser, *, needed: bool = False, text: str = "semantic description, plain or xacro"
+    parser: argparse.ArgumentParser, *, needed: bool = False, text: str = "SRDF, plain or xacro"
 ) -> None:
     """Declare an SRDF that may stand in its place or behind ``--srdf``."""
     named = getattr(parser, "names_srdf", False)
@@ -50,57 +50,37 @@ def add_srdf_argument(
         # An option of the same destination: without a word in its place, what that says must stay.
         nargs: dict[str, Any] = {} if needed else {"nargs": "?", "default": argparse.SUPPRESS}
         parser.add_argument("srdf", metavar="SRDF", help=text, **nargs)
-    parser.add_argument("--srdf", metavar="SRDF", required=named and needed, help="the same, wherever it stands")
+    parser.add_argument("--srdf", metavar="SRDF", required=named and needed, help=argparse.SUPPRESS)
     parser.set_defaults(srdf=None)
 
 
 def add_loading_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of loading; xacro arguments are given as ``name:=value`` anywhere on the line."""
-    parser.add_argument("--strict", action="store_true", help="refuse a description that has any problem, warnings too")
+    parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_package_argument(parser)
     add_reading_arguments(parser)
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare how the files of robots are read, for every command that reads one: links implied, xacros expanded."""
-    parser.add_argument(
-        "--implicit-links", action="store_true", help="let joints name links that no <link> element declares"
-    )
+    parser.add_argument("--implicit-links", action="store_true", help="accept joints that name undeclared links")
     add_xacro_arguments(parser)
 
 
 def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare how xacros are expanded; main takes their arguments, ``name:=value``, from anywhere on the line."""
-    default = Xacro()
-    parser.add_argument(
-        "--xacro", action="store_true", help="expand macros whatever the files given are called; runs what is in them"
-    )
-    parser.add_argument(
-        "--xacro-seconds",
-        type=real(above=0.0),
-        default=default.seconds,
-        metavar="S",
-        help=f"end the expansion of a xacro after S seconds ({default.seconds:g})",
-    )
-    parser.add_argument(
-        "--xacro-memory",
-        type=whole(1),
-        default=default.megabytes,
-        metavar="MB",
-        help=f"let the expansion of a xacro take MB megabytes ({default.megabytes})",
-    )
+    parser.add_argument("--xacro", action="store_true", help="expand any file as xacro; this runs its code")
 
 
 def xacro_of(arguments: argparse.Namespace) -> Xacro:
     """Return how xacros are expanded as the arguments say."""
     expand = True if arguments.xacro else None
-    seconds, megabytes = arguments.xacro_seconds, arguments.xacro_memory
-    return Xacro(expand, arguments.xacro_arguments, seconds, megabytes, arguments.xacro_asked)
+    return Xacro(expand, arguments.xacro_arguments, asked=arguments.xacro_asked)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--package-path``."""
-    add_repeatable(parser, "--package-path", "DIR", "a package, or a folder of packages, that package:// may name")
+    add_repeatable(parser, "--package-path", "DIR", "package, or folder with packages")
 
 
 def package_finder(arguments: argparse.Namespace, file: str | Path) -> Callable[[str], str]:
@@ -140,8 +120,6 @@ def load(arguments: argparse.Namespace) -> RobotModel:
     Raises:
         DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
     """
-    from robot_semantics.model.apply_semantics import OTHER_ROBOT
-
     diagnostics = Diagnostics()
     try:
         model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
@@ -150,9 +128,6 @@ def load(arguments: argparse.Namespace) -> RobotModel:
         raise
     if diagnostics.failed():
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
-    others = [problem for problem in diagnostics if problem.code == OTHER_ROBOT]
-    if others:
-        raise DescriptionError(others)
     if arguments.strict:
         diagnostics.raise_if_failed(strict=True)
     print_diagnostics(diagnostics)
@@ -171,10 +146,11 @@ def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
         raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: give them the other way round")
     for expected, kind in wrong.items():
         file = urdf if expected is Kind.URDF else srdf
-        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, and {_ARTICLES[expected]} is needed in its place")
+        hint = "; 'robot_semantics usdf' has the commands for it" if kind is Kind.USDF else ""
+        raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, not {_ARTICLES[expected]}{hint}")
 
 
-_ARTICLES = {Kind.URDF: "a URDF", Kind.SRDF: "an SRDF", Kind.USDF: "a USDF"}
+_ARTICLES = {Kind.URDF: "a URDF", Kind.SRDF: "an SRDF", Kind.USDF: "a USDF file"}
 
 
 def _kind_of(file: str) -> Kind | None:
@@ -187,20 +163,39 @@ def _kind_of(file: str) -> Kind | None:
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:
-    """Print problems to stderr: of errors each kind, of warnings how many there are; a single one as it is."""
+    """Print the problems of files that are used leniently to stderr: one line that points to `check`.
+
+    The kinds that `check` cannot find, and notes, have lines of their own.
+    """
     found = list(diagnostics)
-    shown = [item for item in found if item.severity is Severity.ERROR or item.code in ALWAYS_SHOWN]
-    for line in line_of_each_kind(shown):
+    for line in line_of_each_kind([item for item in found if item.code in ALWAYS_SHOWN]):
         print(line, file=sys.stderr)
-    others = [item for item in found if item.severity is Severity.WARNING and item.code not in ALWAYS_SHOWN]
-    count = sum(item.count for item in others)
-    if count == 1:
-        print(*every_line(others), file=sys.stderr)
-    elif count:
-        print(f"{count:,} warnings: see 'robot_semantics check'", file=sys.stderr)
+    others = [item for item in found if item.severity is not Severity.NOTE and item.code not in ALWAYS_SHOWN]
+    if others:
+        print(_one_line(others), file=sys.stderr)
     for item in found:
         if item.severity is Severity.NOTE:
             print(item, file=sys.stderr)
+
+
+def _one_line(found: Sequence[Diagnostic]) -> str:
+    errors = [item for item in found if item.severity is Severity.ERROR]
+    if not errors and sum(item.count for item in found) > 1:
+        return f"{summary(found)}: see 'robot_semantics check'"
+    first, *rest = [*errors, *(item for item in found if item.severity is Severity.WARNING)]
+    others = f", and {summary(rest)} more" if rest else ""
+    return f"{every_line([first])[0]}{others}: see 'robot_semantics check'"
+
+
+def exit_code(problems: Diagnostics, descriptions: Diagnostics, *, strict: bool = False) -> int:
+    """Return the exit code of a command that used descriptions leniently.
+
+    Args:
+        problems: of the command's data: an error means that the result is not whole.
+        descriptions: problems inside the descriptions; they matter with `strict` only.
+        strict: whether any error or warning is a failure.
+    """
+    return int(problems.failed(strict=strict) or (strict and descriptions.failed(strict=True)))
 
 
 def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
@@ -228,21 +223,3 @@ def ros_needed(purpose: str) -> Iterator[None]:
         raise RobotSemanticsError(
             f"{purpose} needs the Python module '{error.name}': build the workspace, and source its setup file"
         ) from error
-
-
-def add_unpack_argument(parser: argparse.ArgumentParser) -> None:
-    """Add ``--max-unpacked``, for commands that read packed recordings and series; it takes effect when it is read."""
-    parser.add_argument(
-        "--max-unpacked",
-        metavar="MB",
-        type=_unpack_limit,
-        help="let a packed file unpack to so many megabytes (1024, or 100 times its size where that is more)",
-    )
-
-
-def _unpack_limit(text: str) -> int:
-    from robot_semantics.recording.unpack_limit import set_limit
-
-    megabytes = whole(1)(text)
-    set_limit(megabytes)
-    return megabytes

@@ -5,18 +5,25 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The program `robot_semantics`: an interrupt ends it with one word, also while it is still being imported."""
+"""The program `robot_semantics`: SIGINT and SIGTERM end it with one word, also while it is still being imported."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import FrameType
 
-EXIT_PROBLEMS, EXIT_INTERRUPTED = 1, 130
+EXIT_PROBLEMS, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
+
+
+class Terminated(KeyboardInterrupt):  # a request to end, not an error
+    """SIGTERM has come: clean up and end, as after SIGINT."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,11 +34,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from robot_semantics.base.deferred_interrupt import deferred_interrupt
 
-        # Compiled modules make an ImportError of an interrupt in their imports.
-        with deferred_interrupt():
-            from robot_semantics.cli.running import run
+        with _sigterm_as_exception():
+            # Compiled modules make an ImportError of an interrupt in their imports.
+            with deferred_interrupt():
+                from robot_semantics.cli.running import run
 
-        code = run(list(sys.argv[1:] if argv is None else argv))
+            code = run(list(sys.argv[1:] if argv is None else argv))
+    except Terminated:
+        print("terminated", file=sys.stderr)
+        code = EXIT_TERMINATED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = EXIT_INTERRUPTED
@@ -41,6 +52,30 @@ def main(argv: Sequence[str] | None = None) -> int:
             return EXIT_PROBLEMS
         raise
     return code if _is_written_out() else EXIT_PROBLEMS
+
+
+@contextmanager
+def _sigterm_as_exception() -> Iterator[None]:
+    """Raise `Terminated` at the first SIGTERM, so that all that is half done is removed; ignore further ones.
+
+    A handler that somebody else has set stays, and so does no handler at all outside the main thread.
+    """
+
+    def terminate(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise Terminated
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        if before == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, terminate)
+    except ValueError:
+        before = None
+    try:
+        yield
+    finally:
+        if before == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, before)
 
 
 def _is_written_out() -> bool:

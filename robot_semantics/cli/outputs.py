@@ -46,7 +46,7 @@ def declare_force(parser: argparse.ArgumentParser) -> None:
     outputs = [action.dest for action in parser._actions if isinstance(action, _OutputFile)]
     if outputs:
         if "--force" not in parser._option_string_actions:
-            parser.add_argument("--force", action="store_true", help="write over a file that is there")
+            parser.add_argument("--force", action="store_true", help="overwrite a file")
         parser.set_defaults(made_files=outputs)
 
 

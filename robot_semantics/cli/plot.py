@@ -15,7 +15,12 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.inputs import add_reading_arguments, add_unpack_argument, read_robot
+from robot_semantics.cli.inputs import (
+    add_reading_arguments,
+    exit_code,
+    print_diagnostics,
+    read_robot,
+)
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.progress import print_all
@@ -23,16 +28,15 @@ from robot_semantics.cli.progress import print_all
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "series", metavar="SERIES", nargs="+", help="a folder, .npz or .jsonl from export, or USDF files"
-    )
-    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="the picture: .png, .svg or .pdf")
-    add_repeatable(parser, "--joint", "NAME", "only this joint")
-    parser.add_argument("--model", metavar="NAME", help="only this model")
-    parser.add_argument("--urdf", metavar="FILE", help="take joint limits from this description")
+    from robot_semantics.recording.series_formats import SERIES_WORDS
+
+    parser.add_argument("series", metavar="SERIES", nargs="+", help=f"USDF files, or a series ({SERIES_WORDS})")
+    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="picture: .png, .svg or .pdf")
+    add_repeatable(parser, "--joint", "NAME", "draw only this joint")
+    parser.add_argument("--model", metavar="NAME", help="draw only this model")
+    parser.add_argument("--urdf", metavar="FILE", help="URDF with the joint limits")
     add_reading_arguments(parser)
-    parser.add_argument("--title", default="", help="a line above the picture")
-    add_unpack_argument(parser)
+    parser.add_argument("--title", default="", help="title of the picture")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,11 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_semantics.recording.plotting import PlotData, draw, load_plot_data
     from robot_semantics.recording.target import whole_or_nothing
 
-    problems = Diagnostics()
+    problems, inside = Diagnostics(), Diagnostics()
     try:
         data = load_plot_data([Path(path) for path in arguments.series], problems)
         if arguments.urdf:
-            robot = read_robot(arguments, arguments.urdf, diagnostics=problems)
+            robot = read_robot(arguments, arguments.urdf, diagnostics=inside)
             limits = {joint.name: (joint.limits.lower, joint.limits.upper) for joint in robot.joints}
             data = PlotData(data.series, data.old, {model.name: limits for model in data.series.models})
         out = Path(arguments.output)
@@ -57,9 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
             finally:
                 picture.unlink(missing_ok=True)
     finally:
+        print_diagnostics(inside)
         print_all(problems)
     say(f"drew {count} joints at {len(data.series)} times to {arguments.output}")
-    return 1 if problems.failed() else 0
+    return exit_code(problems, inside)
 
 
 COMMAND = Command(add_arguments, run, examples=("robot_semantics plot states/ --joint elbow_joint -o elbow.png",))

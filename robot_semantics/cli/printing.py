@@ -7,8 +7,8 @@
 
 """What commands print: lines for people, JSON with the version of its shape for programs.
 
-Whatever names lines hold, they neither steer a terminal nor fill it. `spec/commands-1.schema.json` says the shape of
-every command's JSON, `spec/check-1.schema.json` that of problems and errors.
+Whatever names lines hold, they neither steer a terminal nor fill it. `spec/commands-2.schema.json` says the shape of
+every command's JSON, `spec/check-2.schema.json` that of problems and errors.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import redirect_stdout
-from io import StringIO, TextIOWrapper
+from collections.abc import Iterable, Mapping
+from io import TextIOWrapper
 from typing import Any, TextIO
 
 from robot_semantics.base.errors import RobotSemanticsError
@@ -45,72 +44,41 @@ def print_document(text: str) -> None:
     sys.stdout.write(text)
 
 
-JSON_VERSION = 1
+JSON_VERSION = 2
 """Grows when a key changes its meaning."""
-
-_VERSIONED = "--json=1"
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--json`` and ``--json=1``."""
+    """Declare ``--json``."""
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    add_versioned_json(parser)
+    accept_json_1(parser, "json", True)
 
 
-def add_versioned_json(parser: argparse._ActionsContainer, dest: str = "json", value: str = _VERSIONED) -> None:
-    """Declare ``--json=1``, where ``--json`` is declared; it puts `value` into `dest`."""
-    text = "the same in version 1: lists and maps of names, too, as an object with a version"
-    parser.add_argument(_VERSIONED, dest=dest, action="store_const", const=value, help=text)
-
-
-def add_json(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int | None]) -> Any:
-    """Give a command that has no JSON of its own ``--json`` all the same: an object with the text that it prints.
-
-    Returns what does its work then.
-    """
-    if "--json" in parser._option_string_actions:
-        return run
-    add_json_argument(parser)
-
-    def run_for_programs(arguments: argparse.Namespace) -> int | None:
-        if not arguments.json:
-            return run(arguments)
-        with redirect_stdout(StringIO()) as text:
-            code = run(arguments)
-        print_result(arguments, {"ok": not code, "text": text.getvalue()})
-        return code
-
-    return run_for_programs
+def accept_json_1(parser: argparse._ActionsContainer, dest: str, value: object) -> None:
+    """Accept ``--json=1``, as version 1 had it, where ``--json`` is declared; it puts `value` into `dest`."""
+    parser.add_argument("--json=1", dest=dest, action="store_const", const=value, help=argparse.SUPPRESS)
 
 
 def wants_json(arguments: argparse.Namespace) -> bool:
-    """Tell whether standard output is for programs: then errors are JSON, too."""
+    """Return whether standard output is for programs: then errors are JSON there."""
     # The reports of check have --format for it.
     of_a_check = None if hasattr(arguments, "json") else getattr(arguments, "format", None)
-    return getattr(arguments, "json", None) in (True, _VERSIONED, "-") or of_a_check == "json"
+    return getattr(arguments, "json", None) in (True, "-") or of_a_check == "json"
 
 
-def print_result(arguments: argparse.Namespace, result: Mapping[str, Any], *, alone: str | None = None) -> None:
-    """Print a command's result with the version of its shape.
-
-    Args:
-        arguments: of the command.
-        result: JSON-ready values by key.
-        alone: the key whose value, a list or a map of names, is all that a plain ``--json`` prints, without a version;
-            so it was when scripts began to read it.
+def print_result(result: Mapping[str, Any]) -> None:
+    """Print a command's result, JSON-ready values by key, with the version of its shape.
 
     Raises:
         RobotSemanticsError: as `print_json`.
     """
-    print_json(result[alone] if alone and arguments.json is True else {"version": JSON_VERSION, **result})
+    print_json({"version": JSON_VERSION, **result})
 
 
-def tell(
-    arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object], *, alone: str | None = None
-) -> None:
-    """Print a command's result as JSON where that is asked for, as `print_result` does; else as lines for people."""
+def tell(arguments: argparse.Namespace, result: Mapping[str, Any], lines: Iterable[object]) -> None:
+    """Print a command's result as JSON if that is asked for, as `print_result` does; else as lines for people."""
     if arguments.json:
-        print_result(arguments, result, alone=alone)
+        print_result(result)
         return
     for line in lines:
         say(line)

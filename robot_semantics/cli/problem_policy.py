@@ -58,12 +58,10 @@ class Policy:
 def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare ``--ignore`` and ``--error``."""
     for option, text in (
-        ("--ignore", "leave problems of this kind out"),
-        ("--error", "let problems of this kind be errors"),
+        ("--ignore", "ignore problems with this code"),
+        ("--error", "report problems with this code as errors"),
     ):
-        add_repeatable(
-            parser, option, "CODE", f"{text}, also a list with commas; 'robot_semantics explain' lists the codes"
-        )
+        add_repeatable(parser, option, "CODE", text)
 
 
 def policy_of(arguments: argparse.Namespace) -> Policy:

@@ -7,7 +7,7 @@
 
 """Problems as text, JSON, SARIF 2.1.0 and the commands that GitHub turns into annotations; the end of every check.
 
-doc/check.md and spec/check-1.schema.json specify the shapes.
+doc/check.md and spec/check-2.schema.json specify the shapes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from robot_semantics import __version__
 from robot_semantics.base.diagnostics import Diagnostic, Severity
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli.explain import explanations
-from robot_semantics.cli.printing import JSON_VERSION, add_versioned_json, counted
+from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, counted
 from robot_semantics.cli.problem_policy import add_policy_arguments, policy_of
 
 _COLOUR = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
@@ -161,13 +161,11 @@ FORMATS: dict[str, Callable[[Sequence[Diagnostic], bool], str]] = {
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare how problems are counted and printed."""
     shown = parser.add_argument_group("what is printed")
-    shown.add_argument("--all", action="store_true", help="print every problem, not one line for each kind")
-    shown.add_argument("--quiet", action="store_true", help="print errors alone, and nothing where there is none")
-    shown.add_argument(
-        "--format", choices=("text", *FORMATS), default="text", help="text, or a form for programs (default: text)"
-    )
+    shown.add_argument("--all", action="store_true", help="print every problem, not one line a kind")
+    shown.add_argument("--quiet", action="store_true", help="print errors only")
+    shown.add_argument("--format", choices=("text", *FORMATS), default="text", help="output format (default: text)")
     shown.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
-    add_versioned_json(shown, "format", "json")
+    accept_json_1(shown, "format", "json")
     add_policy_arguments(parser)
 
 

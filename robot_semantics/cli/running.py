@@ -15,7 +15,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
@@ -26,46 +26,47 @@ from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, unquoted_numbers
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.help_text import help_text, usage_line
 from robot_semantics.cli.outputs import check_outputs
 from robot_semantics.cli.printing import LONGEST_LINE, print_json, wants_json
 
 EXIT_PROBLEMS, EXIT_USAGE = 1, 2
-EXIT_CODES = """exit codes of all commands:
-  0  done; of check: no errors (with --strict: no warnings either)
-  1  something is wrong with what was given: a file, a name in it, a running node; of diff: a difference
-  2  wrong usage: words that have no meaning, whatever the files say
-'robot_semantics COMMAND --help' says more, with examples."""
+EXIT_CODES = """exit codes:
+  0  success
+  1  invalid input; of diff: a difference; of check: errors (--strict: warnings)
+  2  wrong usage
+  130, 143  ended by SIGINT (Ctrl-C) or SIGTERM; unfinished files are removed
+'robot_semantics COMMAND --help' shows options and examples."""
 
 
 # Each command is the module of its name, whose COMMAND says the rest; only the chosen one is imported.
 COMMANDS: dict[str, str] = {
-    "check": "check URDF, SRDF and USDF files and report every problem with its place",
-    "explain": "say what a kind of problem means, why it matters and how to mend it",
-    "show": "show a robot: links, joints, groups, states, end effectors",
-    "fk": "compute the pose of every link in the root link's frame",
+    "check": "report every problem of URDF, SRDF and USDF files",
+    "explain": "explain a kind of problem and how to fix it",
+    "show": "show links, joints, groups, states and end effectors",
+    "fk": "compute the poses of all links",
     "group": "show one group with everything derived",
     "groups": "list the groups of a robot",
-    "states": "list named states, or find those that given positions are in",
-    "find": "find the groups of a link or joint, collision pairs, end effectors, passive joints",
-    "srdf": "write an SRDF: new, add, remove, rename, in place and checked",
-    "expand": "print a description as text, a xacro with its macros carried out",
-    "upgrade": "bring a URDF in one of the two older forms to the current one",
+    "states": "list named states, or find those of given positions",
+    "find": "find groups, collision pairs, end effectors, passive joints",
+    "srdf": "create and edit an SRDF, checked, in place",
+    "expand": "print a description with its xacro macros expanded",
+    "upgrade": "convert an older form of URDF to the current one",
     "collisions": "generate, audit and compare self-collision matrices",
-    "export": "make world states from recordings: rosbag2, mcap, ROS 1 bags",
-    "bag": "make a recording (rosbag2, mcap) from world states",
-    "view": "see robots, worlds and series: on a page, or as a picture without a display",
-    "studio": "edit an SRDF in the browser beside the robot: groups, states, collision pairs, everything",
-    "plot": "draw joint positions, velocities and base path of a series",
-    "sim": "simulate a world, and continue it bit for bit from its file",
+    "export": "convert recordings (rosbag2, mcap, ROS 1) to world states",
+    "bag": "convert world states to a recording (rosbag2, mcap)",
+    "view": "show robots, worlds and series on a page or in a picture",
+    "studio": "edit an SRDF in the browser beside the robot",
+    "plot": "draw joint positions, velocities and the base path of a series",
+    "sim": "simulate a world and continue it bit for bit",
     "snapshot": "save, restore, list and delete snapshots of a running node",
-    "doctor": "look at this machine and the running robots, and say what is wrong",
-    "example": "write the files of an example robot, to try everything with",
-    "schema": "print the schema of a format: RELAX NG, XSD, or JSON Schema",
-    "conformance": "run a reader on the cases of the specifications, and print what it passes by rule",
-    "completion": "print what a shell needs to complete this command",
-    "usdf": "work with world states: show, check, resolve, diff, merge, convert and more",
+    "doctor": "check this machine and the running robots",
+    "example": "write the files of an example robot",
+    "schema": "print the schema of a format: RELAX NG, XSD or JSON Schema",
+    "completion": "print the code that completes commands in a shell",
+    "usdf": "check, show, edit, compare and convert world states",
 }
 
 
@@ -134,6 +135,27 @@ def split_xacro_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, st
     return [word for word in words if not assignments[word]], found
 
 
+def usage_message(message: str, options: Iterable[str]) -> str:
+    """Return what argparse says of a wrong command line in the field's words, with the nearest word that is valid."""
+    wrong = re.fullmatch(r"argument (.*?): invalid choice: '(.*?)' \(choose from (.*)\)", message)
+    if wrong:
+        what, word, choices = wrong.groups()
+        names = re.findall(r"[\w.-]+", choices)
+        hint = did_you_mean(word, names)
+        known = f"; did you mean '{hint}'?" if hint else f"; known: {', '.join(names)}"
+        return f"unknown {what.lower()} '{word}'{known}"
+    unknown = re.fullmatch(r"unrecognized arguments: (.*)", message)
+    if unknown:
+        words = unknown[1].split()
+        numbers = unquoted_numbers(words)
+        if numbers:
+            return numbers
+        word = next((word for word in words if word.startswith("-")), words[0])
+        hint = did_you_mean(word.partition("=")[0], options) if word.startswith("-") else None
+        return f"unexpected '{word}'" + (f"; did you mean '{hint}'?" if hint else "; see --help")
+    return message.replace("the following arguments are required:", "missing:")
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser, and so are those of its commands, that says what a misspelt word was probably meant to be.
 
@@ -158,23 +180,32 @@ class _Parser(argparse.ArgumentParser):
             return super().parse_known_args(args, namespace)
         self._mixing = True
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._mixing = False
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return found, unknown
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a help; argparse's own would not say that it could not."""
         if message:
             (file or sys.stderr).write(message)
 
+    def format_help(self) -> str:
+        """Return the text of ``--help``."""
+        return help_text(self)
+
+    def format_usage(self) -> str:
+        """Return one line with what must be given."""
+        return f"{usage_line(self)}\n"
+
     def error(self, message: str) -> NoReturn:
-        """Print the message and the usage, and exit."""
-        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
-        hint = did_you_mean(wrong.group(1), re.findall(r"[\w-]+", wrong.group(2))) if wrong else None
-        text = shown(f"{message}; did you mean '{hint}'?" if hint else message, LONGEST_LINE)
+        """Print one line of usage and the mistake, and exit."""
+        text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
         if any(word.partition("=")[0] == "--json" for word in self._words):
             _print_error(text)
-        super().error(text)
+        self.exit(EXIT_USAGE, f"{usage_line(self)}\nerror: {text}\n")
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -183,7 +214,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         words=words,
         prog="robot_semantics",
-        description="Robot descriptions, semantics and states.",
+        description="Robot descriptions, semantics and states",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

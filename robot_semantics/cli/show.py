@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_robot_arguments(parser)
     add_json_argument(parser)
     add_output(
-        parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw the tree of links, joints and groups"
+        parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw links, joints and groups as SVG"
     )
     add_output(
         parser,
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dash="-",
         metavar="OUT.dot",
         type=output_file(".dot", ".gv"),
-        help="write the same graph for Graphviz; - for standard output",
+        help="write the graph for Graphviz (-: stdout)",
     )
 
 
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print the robot."""
     model = inputs.load(arguments)
     if arguments.json:
-        print_result(arguments, as_json(model))
+        print_result(as_json(model))
         return
     if arguments.svg or arguments.dot:
         _draw(model, arguments.svg, arguments.dot)
@@ -97,7 +97,7 @@ def as_json(model: RobotModel) -> dict[str, Any]:
         "links": list(model.link_names),
         "joints": [_joint_json(joint) for joint in model.joints if joint.urdf is not None],
         "virtual_joints": [dataclasses.asdict(joint) for joint in semantics.virtual_joints],
-        "groups": {name: dataclasses.asdict(group) for name, group in semantics.groups.items()},
+        "groups": {name: group.as_dict() for name, group in semantics.groups.items()},
         "states": [
             {"group": state.group, "name": state.name, "joints": {joint: list(v) for joint, v in state.joints.items()}}
             for state in semantics.states.values()
@@ -152,7 +152,7 @@ def _joint_text(joint: JointModel, link: str) -> Text:
     text = Text.assemble((shown(link), "bold"), "  ", (f"{shown(joint.name)} ({joint.type.value})", _STYLE[joint.type]))
     if joint.virtual:
         text.append(f"  virtual, from {shown(joint.parent_link)}", style="yellow")
-    if joint.type is JointType.REVOLUTE or joint.type is JointType.PRISMATIC:
+    if joint.motion.limited:
         low, high = joint.limits.bounds
         text.append(f"  [{joint.limits.lower:g}, {joint.limits.upper:g}]", style="dim")
         if (low, high) != (joint.limits.lower, joint.limits.upper):
@@ -197,7 +197,7 @@ COMMAND = Command(
     add_arguments,
     run,
     examples=(
-        "robot_semantics show robot.urdf --srdf robot.srdf",
-        "robot_semantics show robot.urdf --srdf robot.srdf --svg robot.svg",
+        "robot_semantics show robot.urdf robot.srdf",
+        "robot_semantics show robot.urdf robot.srdf --svg robot.svg",
     ),
 )

@@ -54,17 +54,16 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
         dash=None,
         metavar="OUT.usdf",
         type=output_file(*FORMATS),
-        help="where to write the state, as JSON if it ends in .json; otherwise to stdout; with --every: a folder",
+        help="file, or folder with --every (default: stdout)",
     )
     parser.add_argument(
         "--every",
         type=real(above=0.0),
         metavar="S",
-        help="write a state every so many seconds, from the start to the end, into the folder -o: a series for view, "
-        "plot, bag",
+        help="write a series, one state every S seconds",
     )
-    parser.add_argument("--engine", choices=sorted(ENGINES), default="mujoco", help="what simulates (%(default)s)")
-    parser.add_argument("--headless", action="store_true", help="show nothing but progress; so it always is")
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="mujoco", help="simulator (%(default)s)")
+    parser.add_argument("--headless", action="store_true", help=argparse.SUPPRESS)
 
 
 def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,21 +75,17 @@ def _add_export_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL.xml",
         required=True,
         type=output_file(*_EXPORTS),
-        help="MuJoCo's MJCF, SDFormat if it ends in .sdf, Drake's model directives if it ends in .dmd.yaml",
+        help="MJCF, or .sdf or .dmd.yaml",
     )
 
 
 def _add_world_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("world", metavar="WORLD.usdf", help="the world: models, objects, frames and where they are")
-    add_repeatable(
-        parser, "--model", "NAME=URDF[,SRDF]", "a model's files, where the world does not name them or others are meant"
-    )
-    parser.add_argument(
-        "--timestep", type=real(above=0.0), default=0.002, metavar="S", help="time step in seconds (0.002)"
-    )
-    parser.add_argument("--no-ground", action="store_true", help="without the floor at z = 0")
-    parser.add_argument("--partial", action="store_true", help="start even where not all of the world can be restored")
-    parser.add_argument("--strict", action="store_true", help="refuse robots that have any error")
+    parser.add_argument("world", metavar="WORLD.usdf", help="world state with models and objects")
+    add_repeatable(parser, "--model", "NAME=URDF[,SRDF]", "other files of a model")
+    parser.add_argument("--timestep", type=real(above=0.0), default=0.002, metavar="S", help="time step [s] (0.002)")
+    parser.add_argument("--no-ground", action="store_true", help="no floor at z = 0")
+    parser.add_argument("--partial", action="store_true", help="start if some items cannot be restored")
+    parser.add_argument("--strict", action="store_true", help="refuse descriptions with warnings")
     add_package_argument(parser)
     add_reading_arguments(parser)
 
@@ -113,13 +108,14 @@ def _started(arguments: argparse.Namespace, engine: str) -> tuple[Simulator, Wor
         path,
         PackageResolver(arguments.package_path),
         overrides=dict(ModelFiles.parse(text) for text in arguments.model),
-        strict=arguments.strict,
         diagnostics=diagnostics,
         timestep=arguments.timestep,
         ground=not arguments.no_ground,
         xacro=xacro_of(arguments),
         implicit_links=arguments.implicit_links,
     )
+    if arguments.strict:
+        diagnostics.raise_if_failed(strict=True)
     print_diagnostics(diagnostics)
     simulator = start(engine, spec, lambda text: say(f"note: {text}", file=sys.stderr))
     for note in simulator.notes:
@@ -230,7 +226,9 @@ def _example(arguments: argparse.Namespace) -> None:
 
 
 def _add_example_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="by default the world")
+    parser.add_argument(
+        "name", metavar="FILE", nargs="?", default="rover_arm.usdf", help="file of the example world (default)"
+    )
 
 
 COMMAND = Command(

@@ -22,9 +22,9 @@ from robot_semantics.state.cdr import stamp_ns
 
 
 def _save_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name; without one it is named by the time")
-    parser.add_argument("--comment", default="", metavar="TEXT", help="what to remember about it")
-    parser.add_argument("--overwrite", action="store_true", help="replace a snapshot of this name")
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name (default: by the time)")
+    parser.add_argument("--comment", default="", metavar="TEXT", help="comment to save with it")
+    parser.add_argument("--overwrite", action="store_true", help="overwrite a snapshot of this name")
     _node_arguments(parser)
 
 
@@ -33,7 +33,7 @@ def _save(arguments: argparse.Namespace) -> None:
     if arguments.json:
         missing = [str(item) for item in saved.missing]
         plain = {"path": saved.answer.path, "time_ns": stamp_ns(saved.answer.stamp), "missing": missing}
-        print_result(arguments, {**plain, "items": [_plain(item) for item in saved.missing]})
+        print_result({**plain, "items": [_plain(item) for item in saved.missing]})
     else:
         say(saved.answer.path)
         for item in saved.missing:
@@ -41,11 +41,11 @@ def _save(arguments: argparse.Namespace) -> None:
 
 
 def _restore_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="the snapshot; 'last' for the newest")
-    parser.add_argument("--file", metavar="FILE.usdf", help="restore this file's text instead, from wherever it is")
+    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of the snapshot, or last")
+    parser.add_argument("--file", metavar="FILE.usdf", help="restore this file instead")
     add_repeatable(parser, "--model", "NAME", "restore only this model")
-    parser.add_argument("--partial", action="store_true", help="restore what can be restored, not all or nothing")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be restored")
+    parser.add_argument("--partial", action="store_true", help="restore what can be restored")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be restored; change nothing")
     _node_arguments(parser)
 
 
@@ -65,7 +65,6 @@ def _restore(arguments: argparse.Namespace) -> int:
     )
     if arguments.json:
         print_result(
-            arguments,
             {
                 "success": answer.success,
                 "message": answer.message,
@@ -105,7 +104,7 @@ def _list(arguments: argparse.Namespace) -> None:
         for info in _call(arguments, "list").answer.snapshots
     ]
     if arguments.json:
-        print_result(arguments, {"snapshots": rows}, alone="snapshots")
+        print_result({"snapshots": rows})
     elif rows:
         shown = table("snapshot", "time", "comment")
         for row in rows:
@@ -114,14 +113,14 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _delete_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="the snapshot")
+    parser.add_argument("name", metavar="NAME", help="name of the snapshot")
     _node_arguments(parser)
 
 
 def _delete(arguments: argparse.Namespace) -> None:
     _call(arguments, "delete", name=arguments.name)
     if arguments.json:
-        print_result(arguments, {"deleted": arguments.name})
+        print_result({"deleted": arguments.name})
 
 
 def _call(arguments: argparse.Namespace, operation: str, *, must_succeed: bool = True, **request: Any) -> Any:
@@ -142,8 +141,8 @@ def _plain(item: Any) -> dict[str, object]:
 
 
 def _node_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node (/robot_semantics)")
-    parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for it (10)")
+    parser.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node (/robot_semantics)")
+    parser.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait [s] (10)")
     add_json_argument(parser)
 
 

@@ -35,8 +35,8 @@ KINDS = ("link", "joint", "group", "end-effector", "state", "frame")
 
 
 def _new_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("urdf", metavar="URDF", help="the robot, plain or xacro")
-    add_output(parser, "-o", "--output", dash=None, metavar="S.srdf", help="where to write it; by default to stdout")
+    parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
+    add_output(parser, "-o", "--output", dash=None, metavar="S.srdf", help="file to write (default: stdout)")
     _add_robot_arguments(parser)
     add_part_arguments(parser)
 
@@ -75,16 +75,16 @@ def _option(tag: str) -> str:
 def _rename_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
     parser.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-    parser.add_argument("old", metavar="OLD", help="the name it has")
-    parser.add_argument("new", metavar="NEW", help="the name it gets")
-    parser.add_argument("--in-urdf", action="store_true", help="rename the link or joint in the file of --urdf as well")
+    parser.add_argument("old", metavar="OLD", help="old name")
+    parser.add_argument("new", metavar="NEW", help="new name")
+    parser.add_argument("--in-urdf", action="store_true", help="rename it in the URDF also")
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the SRDF that is changed in place, and the robot against which the change is checked."""
-    parser.add_argument("srdf", metavar="S.srdf", help="the file to change")
-    parser.add_argument("--urdf", metavar="URDF", help="the robot against which the change is checked")
-    add_output(parser, "-o", "--output", metavar="FILE", help="write the result here instead")
+    parser.add_argument("srdf", metavar="S.srdf", help="SRDF to change")
+    parser.add_argument("--urdf", metavar="URDF", help="URDF of the robot, to check the change")
+    add_output(parser, "-o", "--output", metavar="FILE", help="file for the result (default: change S.srdf)")
     _add_robot_arguments(parser)
 
 

@@ -29,27 +29,27 @@ def add_part_arguments(parser: argparse.ArgumentParser) -> None:
         "--virtual-joint",
         choices=VIRTUAL_JOINT_TYPES,
         metavar="TYPE",
-        help="virtual joint on the root link: %(choices)s",
+        help="virtual joint on the root link",
     )
-    parser.add_argument("--parent-frame", metavar="FRAME", help="its parent frame; by default world (fixed) or odom")
-    parser.add_argument("--virtual-joint-name", metavar="NAME", help="its name; by default FRAME_joint")
-    add_repeatable(parser, "--end-effector", "NAME=GROUP,PARENT_LINK[,PARENT_GROUP]", "a group mounted on a link")
-    add_repeatable(parser, "--passive-joint", "JOINT", "a joint that is not driven")
-    add_repeatable(parser, "--disable-default-collisions", "LINK", "check no pair of the link that is not enabled")
-    add_repeatable(parser, "--joint-property", ("JOINT", "PROPERTY", "VALUE"), "a property of a joint", nargs=3)
+    parser.add_argument("--parent-frame", metavar="FRAME", help="parent frame (world if fixed, else odom)")
+    parser.add_argument("--virtual-joint-name", metavar="NAME", help="name of the virtual joint (FRAME_joint)")
+    add_repeatable(parser, "--end-effector", "NAME=GROUP,PARENT_LINK[,PARENT_GROUP]", "group mounted on a link")
+    add_repeatable(parser, "--passive-joint", "JOINT", "joint that is not driven")
+    add_repeatable(parser, "--disable-default-collisions", "LINK", "link with collisions off by default")
+    add_repeatable(parser, "--joint-property", ("JOINT", "PROPERTY", "VALUE"), "property of a joint", nargs=3)
     pair = "LINK1 LINK2 [REASON]:"
     several: tuple[tuple[str, str | tuple[str, str], str], ...] = (
-        ("--chain", "NAME=BASE..TIP", "group NAME gets the chain between two links"),
-        ("--joints", "NAME=J1,J2", "group NAME gets joints"),
-        ("--links", "NAME=L1,L2", "group NAME gets links and their parent joints"),
-        ("--subgroups", "NAME=G1,G2", "group NAME gets all that other groups have"),
-        ("--state", ("GROUP/NAME", "JOINT=VALUE"), "a named state [rad or m]; several values of one joint with commas"),
-        ("--disable-collisions", "LINK", f"{pair} do not check the pair; a new one's reason is User by default"),
-        ("--enable-collisions", "LINK", f"{pair} check the pair, whatever a generated matrix says"),
+        ("--chain", "NAME=BASE..TIP", "group of the chain between two links"),
+        ("--joints", "NAME=J1,J2", "group of joints"),
+        ("--links", "NAME=L1,L2", "group of links and their parent joints"),
+        ("--subgroups", "NAME=G1,G2", "group of other groups"),
+        ("--state", ("GROUP/NAME", "JOINT=VALUE"), "named state [rad, m]"),
+        ("--disable-collisions", "LINK", f"{pair} do not check a pair (User)"),
+        ("--enable-collisions", "LINK", f"{pair} always check a pair"),
         (
             "--spheres",
             ("LINK", "X,Y,Z,R"),
-            "spheres that stand for a link, centre and radius [m]; those it has go",
+            "spheres of a link, centre and radius [m]",
         ),
     )
     for option, form, meaning in several:

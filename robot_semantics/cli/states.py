@@ -29,21 +29,17 @@ TOLERANCE = 1e-3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser, srdf_needed=True)
-    parser.add_argument(
-        "group", metavar="GROUP[/STATE]", nargs="?", help="only the states of this group, or only this state"
-    )
-    parser.add_argument(
-        "--fill", action="store_true", help="give the joints that a state does not name their default positions"
-    )
+    parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
+    parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
     parser.add_argument(
         "--positions",
         nargs="+",
         action="extend",
         metavar="NAME=VALUE",
-        help="print the states that these positions [rad or m] are in, of a joint or of one variable (base/x=1.5)",
+        help="find states with these positions [rad, m]",
     )
     parser.add_argument(
-        "--tolerance", type=real(0.0), default=TOLERANCE, help="largest difference of a joint [rad or m], %(default)s"
+        "--tolerance", type=real(0.0), default=TOLERANCE, help="largest difference of a joint [rad, m] (%(default)s)"
     )
     add_json_argument(parser)
 
@@ -57,15 +53,17 @@ def run(arguments: argparse.Namespace) -> None:
     space = JointSpace.of(model)
     table: dict[str, dict[str, dict[str, list[float]]]] = {}
     for state in _asked_for(model, arguments.group):
-        values: Mapping[str, tuple[float, ...]] = state.joints
+        values = state.positions
         if arguments.fill:
             q = with_state(space, state.group, state.name, missing=Missing.DEFAULT)
             members = model.semantics.group(state.group).joints
             values = {
-                joint: tuple(q[where].tolist()) for joint, where in space.joint_positions.items() if joint in members
+                joint: tuple(q[where].tolist())
+                for joint, where in space.joint_positions.items()
+                if joint in members or joint in values
             }
         table.setdefault(state.group, {})[state.name] = {joint: list(numbers) for joint, numbers in values.items()}
-    tell(arguments, {"states": table}, _lines(table), alone="states")
+    tell(arguments, {"states": table}, _lines(table))
 
 
 def _lines(table: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> Iterator[str]:
@@ -84,7 +82,8 @@ def _asked_for(model: RobotModel, word: str | None) -> tuple[NamedState, ...]:
 
 
 def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
-    positions = numbers_by_name(arguments.positions, JointSpace.of(model).names)
+    space = JointSpace.of(model)
+    positions = space.completed(numbers_by_name(arguments.positions, space.names))
     groups = [arguments.group] if arguments.group is not None else list(model.semantics.groups)
     found = {group: matching_states(model, group, positions, arguments.tolerance) for group in groups}
     rows = {
@@ -96,7 +95,7 @@ def _print_matches(arguments: argparse.Namespace, model: RobotModel) -> None:
         for group, matches in found.items()
         for match in matches
     )
-    tell(arguments, {"matches": rows}, lines, alone="matches")
+    tell(arguments, {"matches": rows}, lines)
 
 
 COMMAND = Command(

@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("urdf", metavar="URDF", help="robot description, plain or xacro")
-    inputs.add_srdf_argument(parser, text="the SRDF to begin with; without it an empty one")
+    parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
+    inputs.add_srdf_argument(parser, text="SRDF to edit (default: a new one)")
     parser.add_argument(
-        "-o", "--output", type=on_disk, metavar="OUT.srdf", help="what is saved; by default the SRDF that is given"
+        "-o", "--output", type=on_disk, metavar="OUT.srdf", help="file to save (default: the given SRDF)"
     )
-    parser.add_argument("--force", action="store_true", help="let another file that is there be written over")
+    parser.add_argument("--force", action="store_true", help="overwrite another file")
     inputs.add_loading_arguments(parser)
     parser.add_argument(
-        "--timeout", type=wait, default=5.0, metavar="S", help="how long to wait for a running robot (5)"
+        "--timeout", type=wait, default=5.0, metavar="S", help="time to wait for a running robot [s] (5)"
     )
-    parser.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free one)")
-    parser.add_argument("--no-browser", action="store_true", help="only print the page's address")
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free port)")
+    parser.add_argument("--no-browser", action="store_true", help="print the page's address only")
 
 
 def run(arguments: argparse.Namespace) -> int:

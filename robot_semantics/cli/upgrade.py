@@ -23,12 +23,10 @@ from robot_semantics.cli.problem_report import line_of_each_kind
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("urdf", metavar="OLD.urdf", help="description in any form, older ones mixed with the current")
-    add_output(
-        parser, "-o", "--output", dash=None, metavar="NEW.urdf", help="file to write; standard output without it"
-    )
-    parser.add_argument("--implicit-links", action="store_true", help="write out the links that only joints name")
-    parser.add_argument("--diff", action="store_true", help="print what changes, as a unified diff")
+    parser.add_argument("urdf", metavar="OLD.urdf", help="URDF in any form")
+    add_output(parser, "-o", "--output", dash=None, metavar="NEW.urdf", help="file to write (default: stdout)")
+    parser.add_argument("--implicit-links", action="store_true", help="add the undeclared links that joints name")
+    parser.add_argument("--diff", action="store_true", help="print the changes as a diff")
     parser.epilog = (
         "Joints inside links, and joints whose <parent> and <child> have an <origin> each, are brought to the\n"
         "current form: the child link's frame moves onto the joint's. Every visual, collision and inertial frame\n"

@@ -21,20 +21,23 @@ from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.usdf_files import placed
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, split
 from robot_semantics.usdf.descriptions import rebased
 from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.world_state import SEPARATOR
 
 
 def _merge_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="world states")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="USDF or JSON files")
     add_repeatable(
         parser,
         "--prefix",
         "P",
-        "put P before the names of the models and frames of one file; once for each FILE, in their order",
+        "prefix for one FILE's names, in their order",
     )
-    parser.add_argument("--any-time", action="store_true", help="take the first time where times differ")
+    parser.add_argument("--any-time", action="store_true", help="accept different times; keep the first")
+    usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)
 
 
@@ -50,32 +53,45 @@ def _merge(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--prefix: {len(arguments.prefix)} are given for {len(states)} files")
         states = [prefixed(state, prefix) for state, prefix in zip(states, arguments.prefix, strict=True)]
     renamed = [origin._replace(state=state) for origin, state in zip(origins, states, strict=True)]
+    robots: dict[str, RobotModel] = {}
+    if any(SEPARATOR in frame.name for state in states for frame in state.frames):
+        for file, origin, prefix in zip(arguments.files, origins, arguments.prefix or [""] * len(origins), strict=True):
+            found = usdf_files.robots(arguments, origin.state, file)
+            robots.update((prefix + name, robot) for name, robot in found.items())
     with placed(renamed) as diagnostics:
         merged = merge(
-            states, sources=[origin.source for origin in origins], any_time=arguments.any_time, diagnostics=diagnostics
+            states,
+            sources=[origin.source for origin in origins],
+            any_time=arguments.any_time,
+            diagnostics=diagnostics,
+            robots=robots,
         )
     usdf_files.write_state(merged, arguments.output, arguments.files[0])
 
 
 def _split_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="world state")
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
     parser.add_argument(
-        "-o", "--output-folder", type=on_disk, metavar="DIR", default=".", help="where MODEL.usdf files go"
+        "-o", "--output-folder", type=on_disk, metavar="DIR", default=".", help="folder for the MODEL.usdf files"
     )
-    parser.add_argument("--force", action="store_true", help="write over files that are there")
+    parser.add_argument("--force", action="store_true", help="overwrite files")
+    usdf_files.add_robot_options(parser)
 
 
 def _split(arguments: argparse.Namespace) -> None:
     """Write one file for each model and print their names."""
     origins = usdf_files.read_origins([arguments.file])
+    state = origins[0].state
+    carrying = any(body.parent_link for body in state.bodies)
+    robots = usdf_files.robots(arguments, state, arguments.file) if carrying else {}
     with placed(origins) as diagnostics:
-        parts = split(origins[0].state, diagnostics)
+        parts = split(state, diagnostics, robots=robots)
     folder = Path(arguments.output_folder)
     paths: dict[Path, str] = {}
     for name in parts:
         path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', name).lstrip('.') or '_'}.usdf"
         if path in paths:
-            raise ArrayError("FILE", f"models '{paths[path]}' and '{name}' would both be written to {path}")
+            raise ArrayError(arguments.file, f"models '{paths[path]}' and '{name}' would both be written to {path}")
         paths[path] = name
         check_not_there(path, arguments.force)
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,11 +101,11 @@ def _split(arguments: argparse.Namespace) -> None:
 
 
 def _interpolate_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="FIRST", help="world state")
-    parser.add_argument("second", metavar="SECOND", help="world state")
+    parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
+    parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--share", type=real(), metavar="S", help="how far from FIRST (0) to SECOND (1)")
-    where.add_argument("--time", metavar="T", help="the time between theirs [s]")
+    where.add_argument("--share", type=real(), metavar="S", help="share of the way to SECOND, from 0 to 1")
+    where.add_argument("--time", metavar="T", help="time between the two [s]")
     usdf_files.add_robot_options(parser)
     usdf_files.add_output_option(parser)
 

@@ -29,17 +29,16 @@ _KINDS = {kind.label.replace(" ", "-"): kind for kind in Kind}
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
-    kinds = ", ".join(_KINDS)
-    parser.add_argument("first", metavar="FIRST", help="world state")
-    parser.add_argument("second", metavar="SECOND", help="world state")
+    parser.add_argument("first", metavar="FIRST", help="USDF or JSON file")
+    parser.add_argument("second", metavar="SECOND", help="USDF or JSON file")
     add_repeatable(
         parser,
         "--tolerance",
         "[KIND=]X",
-        f"largest distance that is no difference, for all kinds ({DEFAULT_TOLERANCE:g}) or for one: {kinds}",
+        f"largest accepted difference, of all kinds or one ({DEFAULT_TOLERANCE:g})",
         type=_tolerance,
     )
-    add_repeatable(parser, "--ignore", "KIND", "do not look at this kind", type=_kind)
+    add_repeatable(parser, "--ignore", "KIND", "ignore this kind", type=_kind)
     usdf_files.add_robot_options(parser)
     add_json_argument(parser)
 
@@ -62,7 +61,7 @@ def _diff(arguments: argparse.Namespace) -> int:
         ignore=arguments.ignore,
     )
     if arguments.json:
-        print_result(arguments, {"equal": not found, "differences": [difference.as_json() for difference in found]})
+        print_result({"equal": not found, "differences": [difference.as_json() for difference in found]})
         return int(bool(found))
     if not found:
         print("no difference")

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
@@ -22,8 +22,10 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.usdf_files import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
+from robot_semantics.state.moving import pose_refusal, reparented
+from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.commands import model_and_variable
-from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
+from robot_semantics.usdf.edit import removed, set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.poses import pose_from_quaternion, six
 from robot_semantics.usdf.world_state import Pose, WorldState
 from robot_semantics.xml.numbers import numbers
@@ -31,8 +33,10 @@ from robot_semantics.xml.schema import BadValueError
 
 
 def _edit_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="world state")
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
     add_change_arguments(parser)
+    add_repeatable(parser, "--remove", "NAME", "remove a model or frame")
+    add_repeatable(parser, "--rename", ("OLD", "NEW"), "rename a model or frame", nargs=2)
     usdf_files.add_robot_options(parser)
     place = parser.add_mutually_exclusive_group()
     add_output(
@@ -42,23 +46,24 @@ def _edit_arguments(parser: argparse.ArgumentParser) -> None:
         dash=None,
         metavar="FILE",
         type=output_file(*usdf_files.FORMATS),
-        help="file for the result: .usdf, or .json for JSON (default: stdout)",
+        help="file for the result: .usdf or .json (stdout)",
     )
-    place.add_argument("--in-place", action="store_true", help="write to FILE itself")
+    place.add_argument("--in-place", action="store_true", help="write the result into FILE")
 
 
 def add_change_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what of a world is put where, which `changed` carries out."""
     for option, words, text in (
-        ("--pose", "NAME NUMBERS", "put a model or frame: x y z roll pitch yaw, or x y z qx qy qz qw, in one word"),
-        ("--twist", "NAME NUMBERS", "set how a model or frame moves: vx vy vz wx wy wz"),
-        ("--parent", "NAME PARENT", "put a model or frame into another, or on a link: MODEL::LINK; its numbers stay"),
-        ("--joint", "MODEL/JOINT NUMBERS", "put a joint"),
-        ("--state", "MODEL GROUP/STATE", "put a model's joints as a named state of its SRDF has them"),
+        ("--pose", "NAME NUMBERS", 'set a pose: "x y z roll pitch yaw"'),
+        ("--twist", "NAME NUMBERS", 'set a twist: "vx vy vz wx wy wz"'),
+        ("--parent", "NAME PARENT", "set the parent: a frame, MODEL or MODEL::LINK"),
+        ("--joint", "[MODEL/]JOINT NUMBERS", "set a joint position [rad, m]"),
+        ("--state", "MODEL GROUP/STATE", "set a named state of the SRDF"),
     ):
         add_repeatable(parser, option, tuple(words.split(" ")), text, nargs=2)
-    parser.add_argument("--name", metavar="NAME", help="name the world")
-    parser.add_argument("--time", metavar="T", help="set the time [s]")
+    parser.add_argument("--keep-place", action="store_true", help="with --parent: keep the pose in the world")
+    parser.add_argument("--name", metavar="NAME", help="name of the world")
+    parser.add_argument("--time", metavar="T", help="time of the world [s]")
 
 
 def _edit(arguments: argparse.Namespace) -> None:
@@ -67,15 +72,33 @@ def _edit(arguments: argparse.Namespace) -> None:
         raise ArrayError("--in-place", "there is no file to write to")
     origins = usdf_files.read_origins([arguments.file])
     state = origins[0].state
-    wanted = arguments.joint or arguments.state or arguments.parent
+    wanted = arguments.joint or arguments.state or arguments.parent or arguments.pose
     robots = usdf_files.robots(arguments, state, arguments.file) if wanted else {}
     with placed(origins) as diagnostics:
         edited = changed(state, arguments, robots, diagnostics)
         edited = without_engines(edited, diagnostics)
-        diagnostics.extend(_new_problems(state, edited, robots))
+        _refuse_poses(edited, {name for name, _ in arguments.pose}, robots)
+        # In this order, so that something can be removed with all that stands on it.
+        for name in arguments.remove:
+            edited = removed(edited, name)
+        left = {name: robot for name, robot in robots.items() if name in {model.name for model in edited.models}}
+        diagnostics.extend(_new_problems(state, edited, left))
+        edited = renamed(edited, dict(arguments.rename))
         diagnostics.raise_if_failed()
     output = arguments.file if arguments.in_place else arguments.output
     usdf_files.write_state(edited, output, arguments.file)
+
+
+def _refuse_poses(state: WorldState, names: set[str], robots: Mapping[str, RobotModel]) -> None:
+    """Refuse poses that were set and that a robot's virtual joint cannot take.
+
+    Raises:
+        ArrayError: there is one; the error says by how much it is off.
+    """
+    for name in names & robots.keys():
+        reason = pose_refusal(state, name, robots[name])
+        if reason is not None:
+            raise ArrayError("--pose", reason)
 
 
 def _new_problems(before: WorldState, after: WorldState, robots: Mapping[str, RobotModel]) -> tuple[Diagnostic, ...]:
@@ -97,8 +120,13 @@ def changed(
         UnknownNameError: a model, frame, joint, group or state does not exist.
         ArrayError: a value does not fit, or a robot is missing.
     """
+    if arguments.keep_place and not arguments.parent:
+        raise UsageError("--keep-place goes with --parent")
     for name, parent in arguments.parent:
-        state = set_pose(state, name, parent=parent)
+        if arguments.keep_place:
+            state = reparented(state, name, parent, robots)
+        else:
+            state = set_pose(state, name, parent=parent)
     for name, text in arguments.pose:
         state = set_pose(state, name, _pose(text))
     for name, text in arguments.twist:
@@ -109,15 +137,24 @@ def changed(
             raise ArrayError("--state", f"the robot of '{model}' is needed: --urdf and --srdf")
         named = named_state(robots[model].semantics, word, "--state")
         state = set_named_state(state, model, named.group, named.name, robots[model], diagnostics=diagnostics)
-    for word, text in arguments.joint:
-        model, joint = model_and_variable(word, [item.name for item in state.models])
-        if not joint:
-            raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
-        row = _row("--joint", text, None)
-        state = set_joints(state, model, {joint: row}, robots.get(model), diagnostics=diagnostics)
+    for model, positions in _joints(state, arguments.joint).items():
+        state = set_joints(state, model, positions, robots.get(model), diagnostics=diagnostics)
     if arguments.time is not None:
         state = replace(state, time_ns=nanoseconds(arguments.time, "--time"))
     return state if arguments.name is None else replace(state, name=arguments.name)
+
+
+def _joints(state: WorldState, words: Sequence[tuple[str, str]]) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return the positions that ``MODEL/JOINT NUMBERS`` give, by model and joint; one model needs no ``MODEL/``."""
+    found: dict[str, dict[str, tuple[float, ...]]] = {}
+    names = [item.name for item in state.models]
+    for word, text in words:
+        is_short = len(names) == 1 and not word.startswith(f"{names[0]}/")
+        model, joint = (names[0], word) if is_short else model_and_variable(word, names)
+        if not joint:
+            raise UsageError(f"--joint: '{word}' is not of the form MODEL/JOINT")
+        found.setdefault(model, {})[joint] = _row("--joint", text, None)
+    return found
 
 
 def _pose(text: str) -> Pose:

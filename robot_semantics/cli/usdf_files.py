@@ -109,12 +109,10 @@ FORMATS = {".usdf": "usdf", ".xml": "usdf", ".json": "json"}
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
     """Declare which robots the states are about; what ``rs:description`` names is found without them."""
-    parser.add_argument("--urdf", metavar="URDF", help="the robot of the model with its name, or of the only model")
-    parser.add_argument("--srdf", metavar="SRDF", help="its semantics")
+    parser.add_argument("--urdf", metavar="URDF", help="URDF of a model")
+    parser.add_argument("--srdf", metavar="SRDF", help="SRDF of that model")
     inputs.add_package_argument(parser)
-    parser.add_argument(
-        "--no-robots", action="store_true", help="do not read the robot files that the world state names"
-    )
+    parser.add_argument("--no-robots", action="store_true", help="do not read the named robot files")
     inputs.add_reading_arguments(parser)
 
 
@@ -127,7 +125,7 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
         dash=None,
         metavar="FILE",
         type=output_file(*FORMATS),
-        help="file for the result: .usdf, or .json for JSON (default: stdout)",
+        help="file for the result: .usdf or .json (stdout)",
     )
 
 
@@ -146,16 +144,17 @@ def given_robot(arguments: argparse.Namespace, diagnostics: Diagnostics) -> Robo
 
 def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[str, RobotModel]:
     """Return the robots of a world state's models, as far as they are known; problems go to stderr."""
-    diagnostics = Diagnostics()
-    robot = given_robot(arguments, diagnostics)
+    inside, diagnostics = Diagnostics(), Diagnostics()
+    robot = given_robot(arguments, inside)
+    inputs.print_diagnostics(inside)
     find = None if arguments.no_robots else finder(arguments, path)
     found = robots_of(state, robot=robot, find=find, diagnostics=diagnostics, implicit_links=arguments.implicit_links)
     for model in state.models:
         reason = describes_another_robot(model, found[model.name]) if model.name in found else None
         if reason is not None:
             diagnostics.warning("other-robot", f"model '{model.name}': {reason}", Place(path, path=path_of(model)))
-    inputs.print_diagnostics(diagnostics)
     diagnostics.raise_if_failed()
+    inputs.print_diagnostics(diagnostics)
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.argument_values import UsageError
+from robot_semantics.cli.argument_values import UsageError, unquoted_numbers
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
@@ -29,11 +29,12 @@ from robot_semantics.cli.usdf_files import Origin, placed
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world
-from robot_semantics.state.snapshot_store import Texts, described_beside
 from robot_semantics.usdf.descriptions import with_relative_paths
+from robot_semantics.usdf.frames import root_frame
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.saved_descriptions import Texts, described_beside
+from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState
 from robot_semantics.xml.xacro import read_document
 
 
@@ -50,7 +51,7 @@ def _new_arguments(parser: argparse.ArgumentParser) -> None:
         "robots",
         metavar="[NAME=]URDF[,SRDF]",
         nargs="+",
-        help="a robot; without a name it has its URDF's; one file may stand for several robots",
+        help="robot (default name: from its URDF)",
     )
     add_change_arguments(parser)
     inputs.add_loading_arguments(parser)
@@ -67,7 +68,7 @@ def _new(arguments: argparse.Namespace) -> None:
         raise UsageError(f"two robots are called '{twice}': name them, as in {twice}_2={arguments.robots[-1]}")
     state = WorldState(name=arguments.name or "world", models=tuple(item.state for item in found))
     parents = dict.fromkeys(model.parent for model in state.models if model.parent not in (WORLD, *robots))
-    state = replace(state, frames=tuple(Frame(name, WORLD, Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))) for name in parents))
+    state = replace(state, frames=tuple(root_frame(name) for name in parents))
     with placed([Origin(state, arguments.output or "<stdout>", None)]) as diagnostics:
         state = changed(state, arguments, robots, diagnostics)
         check_world(state, robots, diagnostics)
@@ -84,6 +85,8 @@ def _new(arguments: argparse.Namespace) -> None:
 
 def _described(word: str, arguments: argparse.Namespace) -> Described:
     name, files = word.split("=", 1) if "=" in word else (None, word)
+    if numbers := unquoted_numbers([word]):
+        raise UsageError(numbers)
     paths = files.split(",")
     if name == "" or len(paths) > 2 or not all(path.strip() for path in paths):
         raise UsageError(f"a robot is [NAME=]URDF[,SRDF], not '{word}'")
@@ -110,11 +113,11 @@ def _texts(paths: Sequence[str], robot: RobotModel, arguments: argparse.Namespac
 
 
 def _from_series_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("series", metavar="SERIES", help="a folder, .parquet, .npz or .jsonl from export")
-    parser.add_argument(
-        "--at", metavar="T", default="end", help="seconds since the first state, absolute (since 1970, or @T), or end"
-    )
-    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="the .usdf file to write")
+    from robot_semantics.recording.series_formats import SERIES_WORDS
+
+    parser.add_argument("series", metavar="SERIES", help=f"series ({SERIES_WORDS})")
+    parser.add_argument("--at", metavar="T", default="end", help="seconds from the start, @T since 1970, or end")
+    add_output(parser, "-o", "--output", metavar="OUT", required=True, help="USDF file to write")
 
 
 def _from_series(arguments: argparse.Namespace) -> None:

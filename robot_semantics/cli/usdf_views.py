@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +30,15 @@ from robot_semantics.state.check import check_world_file
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import complete_models
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState, carrier_of
 from robot_semantics.xml.numbers import shortest
 
 
 def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="world states (USDF)")
-    parser.add_argument("--strict", action="store_true", help="let warnings count as errors")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="USDF files")
+    parser.add_argument("--strict", action="store_true", help="exit with 1 on warnings")
     usdf_files.add_robot_options(parser)
     add_report_arguments(parser)
 
@@ -65,7 +64,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="world state (USDF, or JSON)")
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
     add_json_argument(parser)
 
 
@@ -123,10 +122,10 @@ def numbers(row: Sequence[float] | None) -> str:
 
 
 def _resolve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="world state")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="models, frames, links as MODEL::LINK (default: all)")
-    parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="the frame to see them from")
-    parser.add_argument("--axes", metavar="NAME", help="the axes of twists and wrenches (default: --relative-to)")
+    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="model, frame or MODEL::LINK (default: all)")
+    parser.add_argument("--relative-to", metavar="NAME", default=WORLD, help="reference frame (world)")
+    parser.add_argument("--axes", metavar="NAME", help="axes of twists and wrenches (reference frame)")
     usdf_files.add_robot_options(parser)
     add_json_argument(parser)
 
@@ -135,14 +134,13 @@ def _resolve(arguments: argparse.Namespace) -> None:
     """Print the poses, twists and wrenches; links that no pose states follow from the joints of known robots."""
     (state,) = usdf_files.read_states([arguments.file])
     robots = usdf_files.robots(arguments, state, arguments.file)
-    models = [complete(model, robots[model.name]) if model.name in robots else model for model in state.models]
     diagnostics = Diagnostics()
-    resolved = resolve(replace(state, models=tuple(models)), diagnostics=diagnostics)
+    resolved = resolve(complete_models(state, robots), diagnostics=diagnostics)
     inputs.print_diagnostics(diagnostics)
     names = arguments.names or [name for name in resolved.names if name != WORLD]
     rows = _rows(resolved, names, arguments.relative_to, arguments.axes)
     if arguments.json:
-        print_result(arguments, {"relative_to": arguments.relative_to, "bodies": rows})
+        print_result({"relative_to": arguments.relative_to, "bodies": rows})
         return
     title = f"seen from {arguments.relative_to}"
     made = table("name", "x y z [m]", "qx qy qz qw", "v w [m/s rad/s]", "f t [N N m]", title=title)

@@ -50,10 +50,9 @@ STANDARD_VIEWS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="URDF, SRDF, USDF; a series (folder, .npz, .jsonl); a recording"
-    )
-    parser.add_argument("--srdf", metavar="SRDF", help="one more file, said as other commands say it")
+    words = "URDF, SRDF, USDF, recording or series"
+    parser.add_argument("files", metavar="FILE", nargs="*", help=words)
+    parser.add_argument("--srdf", metavar="SRDF", help=argparse.SUPPRESS)
     inputs.add_loading_arguments(parser)
     out = parser.add_argument_group("where to", "without one of these, a page is served on 127.0.0.1 and opened")
     add_output(out, "--png", metavar="OUT.png", type=output_file(".png"), help="write a picture; needs no display")
@@ -62,38 +61,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--html",
         metavar="OUT.html",
         type=output_file(".html", ".htm"),
-        help="write one page that opens anywhere, offline too",
+        help="write one page that works offline",
     )
-    out.add_argument("--port", type=port, default=0, metavar="N", help="port of the served page (any free one)")
-    out.add_argument("--no-browser", action="store_true", help="only print the page's address")
-    out.add_argument("--live", action="store_true", help="follow what runs: robots, TF, a node's snapshots")
-    out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="the node to follow (/robot_semantics)")
-    out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="how long to wait for the node (10)")
+    out.add_argument("--port", type=port, default=0, metavar="N", help="port of the page (any free port)")
+    out.add_argument("--no-browser", action="store_true", help="print the page's address only")
+    out.add_argument("--live", action="store_true", help="follow the running robots")
+    out.add_argument("--node", default="/robot_semantics", metavar="NAME", help="node to follow (/robot_semantics)")
+    out.add_argument("--timeout", type=wait, default=10.0, metavar="S", help="time to wait for the node [s] (10)")
     what = parser.add_argument_group("what")
     add_repeatable(what, "--group", "NAME", "colour this group, fade the rest")
-    add_repeatable(what, "--state", "GROUP/STATE", "take up this named state")
+    add_repeatable(what, "--state", "GROUP/STATE", "show this named state")
     what.add_argument(
         "--positions", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="joint positions [rad, m]"
     )
-    what.add_argument("--model", metavar="NAME", help="the model that --state and --positions mean")
-    what.add_argument(
-        "--witnesses", metavar="FILE.json", help="show the pairs of 'collisions generate --json' colliding"
-    )
+    what.add_argument("--model", metavar="NAME", help="model for --state and --positions")
+    what.add_argument("--witnesses", metavar="FILE.json", help="show pairs that 'collisions generate --json' found")
     what.add_argument("--collision-geometry", action="store_true", help="show collision geometry instead of visuals")
     how = parser.add_argument_group("pictures")
-    how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="pixels (1200x900)")
-    how.add_argument("--azimuth", type=real(), default=35.0, metavar="DEG", help="seen from where, about z from x (35)")
-    how.add_argument("--elevation", type=real(), default=20.0, metavar="DEG", help="seen from how high (20)")
+    how.add_argument("--size", type=_size, default=(1200, 900), metavar="WxH", help="size in pixels (1200x900)")
+    how.add_argument(
+        "--azimuth", type=real(), default=35.0, metavar="DEG", help="angle of view about z, from x [deg] (35)"
+    )
+    how.add_argument("--elevation", type=real(), default=20.0, metavar="DEG", help="height of view [deg] (20)")
     add_repeatable(
         how,
         "--view",
         None,
-        "a standard view in place of these angles; several stand beside each other",
+        "standard view",
         choices=sorted(STANDARD_VIEWS),
     )
-    how.add_argument("--zoom", type=real(0.01, 100.0), default=1.0, metavar="F", help="larger than 1 is nearer (1)")
-    how.add_argument("--no-legend", action="store_true", help="leave out the names of the groups")
-    inputs.add_unpack_argument(parser)
+    how.add_argument("--zoom", type=real(0.01, 100.0), default=1.0, metavar="F", help="zoom; above 1 is nearer (1)")
+    how.add_argument("--no-legend", action="store_true", help="hide the names of the groups")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -103,8 +101,6 @@ def run(arguments: argparse.Namespace) -> None:
     from robot_semantics.viewer.scene import check_groups, posed
     from robot_semantics.viewer.witnesses import witnesses
 
-    if arguments.json and not (arguments.png or arguments.html):
-        raise UsageError("--json goes with --png or --html: a page that is served has no result")
     if arguments.live:
         _live(arguments)
         return
@@ -220,6 +216,7 @@ def _live(arguments: argparse.Namespace) -> None:
             robots.scene.title,
             lambda: content,
             beside=lambda viewer: LivePanel(viewer, robots, title),
+            beside_width=300,
             port=arguments.port,
             open_browser=not arguments.no_browser,
         )
@@ -237,8 +234,7 @@ COMMAND = Command(
     run,
     examples=(
         "robot_semantics view robot.urdf robot.srdf",
-        "robot_semantics view robot.urdf robot.srdf --group arm --state arm/reach --png arm.png",
-        "robot_semantics view world.usdf --html world.html",
+        "robot_semantics view robot.urdf robot.srdf --group arm --png arm.png",
         "robot_semantics view --live",
     ),
 )

@@ -35,9 +35,6 @@ BLOCK = 500
 SOBOL_BITS = 32
 """The most that scipy can skip through: 4 thousand million points, more than anyone will draw."""
 
-_SPAN = {JointType.REVOLUTE: np.pi, JointType.CONTINUOUS: np.pi, JointType.PRISMATIC: 1.0}
-"""Half range [rad or m] of a joint without limits; translations of a planar or floating joint too."""
-
 
 def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> BlockSampler:
     """Return the sampler called ``uniform`` or ``sobol`` (low discrepancy, scrambled by the seed).
@@ -70,12 +67,10 @@ class SampleBox:
             if joint.virtual or joint.mimic is not None:
                 continue
             where = space.joint_positions[joint.name]
-            span = _SPAN.get(joint.type, 1.0)
+            span = np.array(joint.motion.reach)
             low, high = space.lower[where], space.upper[where]
             self.low[where] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
             self.high[where] = np.where(np.isfinite(high), high, self.low[where] + 2.0 * span)
-            if joint.type is JointType.PLANAR:
-                self.low[where.stop - 1], self.high[where.stop - 1] = -np.pi, np.pi
             if joint.type is JointType.FLOATING:
                 self.quaternions.append(slice(where.stop - 4, where.stop))
             moving += range(where.start, where.stop)

@@ -20,12 +20,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from robot_semantics.collision.mujoco_joints import add_joints
 from robot_semantics.collision.shapes import Piece
 from robot_semantics.collision.surfaces import Surfaces
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 ARENA_BYTES = 1 << 28
@@ -120,7 +120,10 @@ def build_scene(
         # Moving bodies need a mass to compile; it plays no part in kinematics.
         body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
         if link.parent >= 0 and joint.position_count:
-            columns += _add_joint(body, joint, space.joint_positions[joint.name])
+            add_joints(body, joint)
+            at = space.joint_positions[joint.name].start
+            order = (0, 1, 2, *XYZW_FROM_WXYZ) if joint.position_count == 7 else range(joint.position_count)
+            columns += [at + column for column in order]
         bodies.append(body)
     _add_pieces(spec, bodies, pieces, padding)
     for first, second in excluded:
@@ -134,25 +137,6 @@ def build_scene(
     surfaces = Surfaces(ordered, padding) if any(piece.shape.surface is not None for piece in ordered) else None
     where = np.array(columns, dtype=np.int64)
     return CollisionScene(model, ordered, surfaces, geom_link, T_link_piece, where, space, padding, places)
-
-
-def _add_joint(body: Any, joint: JointModel, where: slice) -> list[int]:
-    """Add the joint to its body and return the columns of q its positions come from, in MuJoCo's order."""
-    slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-    at = where.start
-    if joint.type is JointType.PLANAR:
-        R_joint_plane = rotation_from_z(joint.axis)
-        body.add_joint(type=slide, axis=R_joint_plane[:, 0])
-        body.add_joint(type=slide, axis=R_joint_plane[:, 1])
-        body.add_joint(type=hinge, axis=joint.axis)
-        return [at, at + 1, at + 2]
-    if joint.type is JointType.FLOATING:
-        for axis in np.eye(3):
-            body.add_joint(type=slide, axis=axis)
-        body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
-        return [at + column for column in (0, 1, 2, *XYZW_FROM_WXYZ)]
-    body.add_joint(type=slide if joint.type is JointType.PRISMATIC else hinge, axis=joint.axis)
-    return [at]
 
 
 def _geom_order(pieces: Sequence[Piece]) -> list[Piece]:

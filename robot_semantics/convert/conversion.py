@@ -25,10 +25,12 @@ class Converted(Generic[T]):
     Attributes:
         value: what the other format has.
         lost: one sentence for each thing that it cannot say.
+        notes: how the value was read where that was not certain.
     """
 
     value: T
     lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def beyond_motion(state: WorldState) -> list[str]:

@@ -104,19 +104,18 @@ class MessageMaker:
 
     def joint_states(self, time_ns: int, rows: Sequence[JointRow]) -> list[Any]:
         """Return ``sensor_msgs/msg/JointState``: what is known of the rows decides which share one, without zeros."""
-        kinds: dict[tuple[bool, bool, bool], list[JointRow]] = {}
+        kinds: dict[tuple[bool, bool], list[JointRow]] = {}
         for row in rows:
-            known = (row.position == row.position, row.velocity is not None, row.effort is not None)
-            kinds.setdefault(known, []).append(row)
+            kinds.setdefault((row.velocity is not None, row.effort is not None), []).append(row)
         return [
             self.types[JOINT_STATE](
                 header=self._header_of(time_ns, ""),
                 name=[row.name for row in some],
-                position=np.array([row.position for row in some if position], dtype=np.float64),
+                position=np.array([row.position for row in some], dtype=np.float64),
                 velocity=np.array([row.velocity for row in some if velocity], dtype=np.float64),
                 effort=np.array([row.effort for row in some if effort], dtype=np.float64),
             )
-            for (position, velocity, effort), some in kinds.items()
+            for (velocity, effort), some in kinds.items()
         ]
 
     def multi_dof(self, time_ns: int, frame: str, rows: Sequence[PoseRow]) -> list[Any]:

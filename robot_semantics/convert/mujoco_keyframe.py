@@ -8,7 +8,8 @@
 """World states as keyframes of a MuJoCo model: qpos and qvel by joint name, free joints by the models they carry.
 
 A MuJoCo joint ``NAME``, or ``MODEL/NAME``, is the joint NAME of a model; ``NAME/x`` and the like are the variables of a
-planar or floating one. A free joint carries the model that is named like its body, else whose root link its body is,
+planar or floating one. A model stands in the mocap body ``MODEL//frame``, if there is one: see `mujoco_bases`. A
+free joint carries the model that is named like its body, else whose root link its body is,
 else that is named like the first part of its body's or its own name (``MODEL/…``); where several may, none does.
 """
 
@@ -22,13 +23,13 @@ import numpy as np
 
 from robot_semantics.convert.conversion import Converted, beyond_motion
 from robot_semantics.convert.mujoco_actuators import KEYFRAME, controls_of
+from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
 from robot_semantics.convert.mujoco_key_text import Keyframe
 from robot_semantics.convert.mujoco_places import (
     BALL,
     FREE,
     POSITIONS,
     RATES,
-    STANDING,
     VARIABLES,
     VELOCITIES,
     Place,
@@ -36,12 +37,12 @@ from robot_semantics.convert.mujoco_places import (
     places_of,
 )
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import TOLERANCE
+from robot_semantics.state.root_motion import twist_of
 from robot_semantics.state.root_placement import Base
-from robot_semantics.transforms import matrix_from_quat, quat_from_matrix, quat_from_rpy
+from robot_semantics.transforms import matrix_from_pose, matrix_from_quat, quat_from_matrix, quat_from_rpy
 from robot_semantics.usdf.commands import COMMANDS
 from robot_semantics.usdf.poses import FloatArray, pose_quaternions
 from robot_semantics.usdf.resolved_world import ResolvedWorld
@@ -80,7 +81,8 @@ class _Export:
         self._resolved: ResolvedWorld = resolve_with(state, robots=robots)
         others = tuple(engine for engine in state.engines if engine.name not in (KEYFRAME, COMMANDS))
         self._lost = beyond_motion(replace(state, engines=others))
-        self._state = replace(state, models=tuple(self._with_joints(model) for model in state.models))
+        self._bases = {base.body: base for base in mocap_bases(model)}
+        self._state = replace(state, models=tuple(self._with_joints(item) for item in state.models))
         self._placed: set[str] = set()
         self._used: set[tuple[str, str]] = set()
         self._qpos = np.array(model.qpos0, dtype=np.float64)
@@ -92,7 +94,9 @@ class _Export:
         if robot is None:
             return model
         applied = apply_model_state(model, self._resolved, robot, base=replace(Base.of(robot), placeable=True))
-        self._lost += [str(item) for item in applied.refused]
+        based = any(base.model == model.name for base in self._bases.values())
+        # The base in MuJoCo says what becomes of the model's own motion.
+        self._lost += [str(item) for item in applied.refused if not based or item.kind not in ("pose", "twist")]
         space, torques = JointSpace.of(robot), {joint.name: joint.torques for joint in model.joints}
         known = set(applied.positions_of | applied.velocities_of)
         if applied.base_positions is not None:
@@ -113,7 +117,10 @@ class _Export:
         places = list(places_of(self._model))
         self._names = {place.name for place in places}
         carried = self._carried([place for place in places if place.type == FREE])
+        of_bases = {place.number for base in self._bases.values() for place in base.joints}
         for place in places:
+            if place.number in of_bases:
+                continue
             if place.type == FREE:
                 self._free(place, carried.get(place.qpos.start))
             else:
@@ -140,35 +147,71 @@ class _Export:
         return Converted(key, tuple(self._lost))
 
     def _mocap(self) -> tuple[FloatArray, FloatArray]:
-        """Return the places (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies, which are frames of the state."""
+        """Return the places (nmocap, 3) and quaternions (nmocap, 4) of mocap bodies: frames, or the bases of models."""
         model, frames = self._model, {frame.name: frame for frame in self._state.frames}
+        models = {item.name: item for item in self._state.models}
         mpos, mquat = np.zeros((model.nmocap, 3)), np.zeros((model.nmocap, 4))
-        stated = {item.name: (item.parent, item.pose) for item in self._state.bodies if item.pose is not None}
         for body, at in mocap_bodies(model):
             mpos[at], mquat[at] = model.body_pos[body], model.body_quat[body]
-            name = str(model.body(body).name)
-            carried = self._on_mocap(name)
-            frames.pop(carried, None)
-            if carried != WORLD and carried not in stated:
+            name, base = str(model.body(body).name), self._bases.get(body)
+            item = frames.pop(name, None) or models.get(name if base is None else base.model)
+            if item is None or item.pose is None:
                 self._lost.append(f"nothing is stated of the mocap body '{name}': it is where the model has it")
                 continue
-            T = np.eye(4) if carried == WORLD else self._resolved.pose(carried)
-            mpos[at], mquat[at] = T[:3, 3], np.roll(quat_from_matrix(T[:3, :3]), 1)
-            parent, pose = stated.get(carried, ("", None))
-            if parent == WORLD and pose is not None:
-                mquat[at] = np.roll(pose_quaternions([pose])[0], 1)
-            self._placed.add(carried)
+            if base is not None and base.plane is not None:
+                mpos[at], mquat[at] = _place(self._move_on_plane(base, _matrix(mpos[at], mquat[at])))
+                continue
+            T = self._resolved.pose(item.name)
+            mpos[at], mquat[at] = _place(T)
+            if item.parent == WORLD:
+                mquat[at] = np.roll(pose_quaternions([item.pose])[0], 1)
+            if item.twist is not None and any(item.twist):
+                self._lost.append(f"the twist of '{item.name}', which is a mocap body and has none")
+            self._placed.add(item.name)
         self._lost.extend(f"frame '{name}'" for name in frames)
         return mpos, mquat
 
-    def _on_mocap(self, name: str) -> str:
-        """Return the frame or model that a mocap body is or carries; what a robot's planar base moves in is a frame."""
-        model = name.removesuffix(STANDING)
-        robot = self._robots.get(model)
-        if model == name or robot is None:
-            return name
-        planar = robot.root_joint.type is JointType.PLANAR
-        return robot.root_joint.parent_link or WORLD if planar else model
+    def _frame_of(self, base: MocapBase) -> str | None:
+        """Return the frame that the virtual joint of a planar base moves in; None if the robot is not known."""
+        robot = self._robots.get(base.model)
+        if robot is None or not robot.has_virtual_joint:
+            return None
+        return self._resolved.frame_or_world(robot.root_joint.parent_link or WORLD)
+
+    def _move_on_plane(self, base: MocapBase, T_world_mocap: FloatArray) -> FloatArray:
+        """Put the pose and twist of a model into the joints of its planar base.
+
+        Args:
+            base: the base.
+            T_world_mocap: (4, 4) where the MuJoCo model has the mocap body.
+
+        Returns:
+            (4, 4) where the mocap body is: in the frame of the robot's virtual joint. If the robot is not known, where
+            the MuJoCo model has it, or where the model is if that is not in this plane.
+        """
+        name, frame = base.model, self._frame_of(base)
+        self._placed.add(name)
+        T_world_model = self._resolved.pose(name)
+        T = T_world_mocap if frame is None else self._resolved.pose(frame)
+        if frame is None and not base.holds(np.linalg.inv(T) @ T_world_model, TOLERANCE):
+            T = T_world_model
+        twist_in_frame = self._resolved.relative_twists((name,), frame or WORLD)[0]
+        if frame is None:
+            twist_in_frame = np.concatenate((twist_in_frame[:3] @ T[:3, :3], twist_in_frame[3:] @ T[:3, :3]))
+        motion = base.on_plane(np.linalg.inv(T) @ T_world_model, twist_in_frame)
+        self._qpos[base.qpos] = motion.positions
+        if max(motion.lost_m, motion.lost_rad) > TOLERANCE:
+            off = f"{motion.lost_m:.3g} m and {motion.lost_rad:.3g} rad"
+            self._lost.append(f"model '{name}': its pose lies {off} outside the plane of its base")
+        if motion.velocities is None:
+            self._lost.append(f"the twist of model '{name}' is not stated: it is taken to be at rest")
+            return T
+        self._qvel[base.qvel] = motion.velocities
+        assert base.plane is not None
+        off = np.abs(twist_of(base.plane, motion.velocities) - twist_in_frame).max()
+        if off > TOLERANCE:
+            self._lost.append(f"model '{name}': {off:.3g} m/s or rad/s of its twist lie outside the plane of its base")
+        return T
 
     def _is_virtual(self, model: ModelState, joint: JointState) -> bool:
         robot = self._robots.get(model.name)
@@ -270,6 +313,16 @@ class _Export:
 
 def _is_root(link: LinkState) -> bool:
     return link.pose is not None and max(map(abs, link.pose.xyz_rpy)) < TOLERANCE
+
+
+def _place(T: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the position (3,) and quaternion (4,) w x y z of a (4, 4) pose."""
+    return T[:3, 3], np.roll(quat_from_matrix(T[:3, :3]), 1)
+
+
+def _matrix(xyz: FloatArray, quat_wxyz: FloatArray) -> FloatArray:
+    """Return the (4, 4) pose of a position and a quaternion w x y z."""
+    return matrix_from_pose(np.concatenate((xyz, np.roll(quat_wxyz, -1))))
 
 
 def _part(row: tuple[float, ...] | None, part: slice | None, count: int) -> tuple[float, ...] | None:

@@ -17,11 +17,12 @@ import numpy as np
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.mujoco_actuators import engines_of
+from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
-from robot_semantics.convert.mujoco_places import BALL, FREE, RATES, VARIABLES, Place, mocap_bodies, places_of
+from robot_semantics.convert.mujoco_places import BALL, FREE, PARTS, RATES, VARIABLES, Place, mocap_bodies, places_of
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.transforms.arrays import checked
-from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, six
+from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
 
@@ -32,7 +33,8 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     """Return the world state of a keyframe of a ``mujoco.MjModel``, and what it cannot say.
 
     Each tree of bodies with joints is a model, named by the first part of its root body's name (``MODEL/…``) or by
-    its root body; it stands in the world where the keyframe, or the MuJoCo model, puts its root body.
+    its root body; it stands in the world where the keyframe, or the MuJoCo model, puts its root body. What stands in a
+    mocap body ``MODEL//frame`` is a model also without joints; the joints of a planar base are its pose and twist.
 
     Raises:
         ArrayError: the keyframe has another number of values than the model.
@@ -45,15 +47,20 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
         raise ArrayError("time", f"{key.time:g} s is no time that a world state can have")
     mpos = _mocap_rows("mpos", key.mpos, model, 3)
     mquat = _mocap_rows("mquat", key.mquat, model, 4)
-    trees: dict[int, list[Place]] = {}
-    for index, place in enumerate(places_of(model)):
-        trees.setdefault(int(model.body_rootid[model.jnt_bodyid[index]]), []).append(place)
+    bases = {base.body: base for base in mocap_bases(model)}
+    trees: dict[int, list[Place]] = {body: [] for body in bases}
+    for place in places_of(model):
+        trees.setdefault(int(model.body_rootid[place.body_id]), []).append(place)
     lost: list[str] = []
-    models = [
-        _imported(model, root, places, qpos, qvel, _body_pose(model, root, mpos, mquat), lost)
-        for root, places in trees.items()
-    ]
-    joints = {place.name: made.name for made, places in zip(models, trees.values(), strict=True) for place in places}
+    models = []
+    for root, places in sorted(trees.items()):
+        at = _body_pose(model, root, mpos, mquat)
+        models.append(_imported(model, root, places, qpos, qvel, at, bases.get(root), lost))
+    joints = {
+        place.name: made.name
+        for made, (_, places) in zip(models, sorted(trees.items()), strict=True)
+        for place in places
+    }
     time_ns = round(key.time * 1e9)
     if time_ns / 1_000_000_000 != key.time:
         lost.append(f"the last digits of the time: {format_time(time_ns)} s is the nearest whole nanosecond")
@@ -68,12 +75,25 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
 
 
 def _imported(
-    model: Any, root: int, places: Sequence[Place], qpos: FloatArray, qvel: FloatArray, at: Pose, lost: list[str]
+    model: Any,
+    root: int,
+    places: Sequence[Place],
+    qpos: FloatArray,
+    qvel: FloatArray,
+    at: Pose,
+    base: MocapBase | None,
+    lost: list[str],
 ) -> ModelState:
-    """Return the model of a tree of bodies, whose root body is `at` a pose unless a free joint carries it."""
+    """Return the model of a tree of bodies, whose root body is `at` a pose unless its root joint moves it."""
     root_body = str(model.body(root).name)
     name = root_body.split("/")[0] or f"body_{root}"
     twist = (0.0,) * 6
+    if base is not None:
+        name = base.model
+        if base.plane is not None:
+            at, twist = base.in_world(pose_matrix(at), qpos, qvel)
+            places = [place for place in places if place not in base.joints]
+    names = {place.name for place in places}
     joints: dict[str, JointState] = {}
     for place in places:
         row, rates = qpos[place.qpos], qvel[place.qvel]
@@ -90,11 +110,17 @@ def _imported(
             continue
         if place.type == BALL:
             row, rates = np.roll(row, -1), matrix_from_quat(np.roll(row, -1)) @ rates
-        if part in VARIABLES and stem:
+        if stem and _is_variable(place.name, names):
             joints[stem] = _joined(joints.get(stem), stem, part, row, rates)
         else:
             joints[short] = JointState(short, tuple(row.tolist()), tuple(rates.tolist()))
     return ModelState(name, pose=at, twist=twist, joints=tuple(joints.values()))
+
+
+def _is_variable(name: str, names: set[str]) -> bool:
+    """Return whether the joint `name` is a variable of a planar or floating joint, all of whose variables are there."""
+    stem, _, part = name.rpartition("/")
+    return any(part in parts and names >= {f"{stem}/{other}" for other in parts} for parts in PARTS)
 
 
 def _joined(before: JointState | None, name: str, part: str, row: FloatArray, rates: FloatArray) -> JointState:

@@ -12,9 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-STANDING = "//frame"
-"""What stands behind a model's name in that of the mocap body that carries it, or the plane that its base moves in."""
-
 FREE, BALL = 0, 1
 """MuJoCo's joint types that have a quaternion; slides and hinges have one number."""
 
@@ -29,15 +26,29 @@ VARIABLES = {
     "trans_z": slice(2, 3),
     "rot": slice(3, 7),
 }
+PARTS = (("x", "y", "theta"), ("trans_x", "trans_y", "trans_z", "rot"))
+"""The MuJoCo joints that a planar, and a floating, joint is made of."""
 RATES = {**VARIABLES, "rot": slice(3, 6)}
 """What of a planar or floating joint's positions, and velocities, the MuJoCo joint ``JOINT/x`` and so on has."""
 
 
 class Place(NamedTuple):
-    """One joint of a MuJoCo model."""
+    """One joint of a MuJoCo model.
 
+    Attributes:
+        number: the joint's number.
+        name: its name, empty if it has none.
+        body: the name of its body.
+        body_id: the number of its body.
+        type: MuJoCo's joint type.
+        qpos: where its positions are in qpos.
+        qvel: where its velocities are in qvel.
+    """
+
+    number: int
     name: str
     body: str
+    body_id: int
     type: int
     qpos: slice
     qvel: slice
@@ -55,9 +66,12 @@ def places_of(model: Any) -> Iterator[Place]:
     for index in range(model.njnt):
         kind = int(model.jnt_type[index])
         qpos, qvel = int(model.jnt_qposadr[index]), int(model.jnt_dofadr[index])
+        body = int(model.jnt_bodyid[index])
         yield Place(
+            index,
             str(model.joint(index).name),
-            str(model.body(int(model.jnt_bodyid[index])).name),
+            str(model.body(body).name),
+            body,
             kind,
             slice(qpos, qpos + POSITIONS[kind]),
             slice(qvel, qvel + VELOCITIES[kind]),

@@ -9,15 +9,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from lxml import etree
 
 from robot_semantics.convert.conversion import Converted, beyond_motion
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.resolved_world import ResolvedWorld
+from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,
@@ -36,22 +39,28 @@ AXES = ("axis_state", "axis2_state")
 _JOINT_VALUES = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))
 
 
-def to_sdformat(state: WorldState) -> Converted[str]:
+def to_sdformat(
+    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics] | None = None
+) -> Converted[str]:
     """Return the text of an SDFormat document with `state`, and what it cannot say.
 
     Models are placed in the world; link velocities, forces and torques are relative to the world and in its axes.
 
+    Args:
+        state: the state.
+        robots: robots by their models' names: their joints place the links that carry something.
+
     Raises:
         DescriptionError: the state is not valid; see `usdf.writer.write_world`.
+        NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
     check_writable(state)
-    return _Export(state).converted()
+    return _Export(state, resolve(with_carriers(state, robots or {}))).converted()
 
 
 class _Export:
-    def __init__(self, state: WorldState) -> None:
-        self._state = state
-        self._resolved: ResolvedWorld = resolve(state)
+    def __init__(self, state: WorldState, resolved: ResolvedWorld) -> None:
+        self._state, self._resolved = state, resolved
         self._bodies = {body.name: body for body in state.bodies}
         self._lost = beyond_motion(state)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.kinematics.motions import TURNING
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_matrix, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, checked
@@ -27,9 +27,6 @@ DAMPING = 1e-9
 """What is left of the damping where the target is reached."""
 STALLED = 1e-12
 """Share of the error by which a step must make it smaller, else the search goes on from elsewhere."""
-
-_TURNING = (JointType.REVOLUTE, JointType.CONTINUOUS)
-_MOVING = (*_TURNING, JointType.PRISMATIC)
 
 
 class Solution(NamedTuple):
@@ -79,7 +76,7 @@ class InverseKinematics:
         self._axes: list[FloatArray] = []
         for at, index in enumerate(path):
             joint = model.joints[index]
-            if joint.type not in _MOVING or joint.virtual:
+            if joint.position_count != 1 or joint.virtual:
                 continue
             own = space.positions_of(joint).start
             source = int(space.mimics.source[own])
@@ -88,7 +85,7 @@ class InverseKinematics:
             if source not in solved:
                 solved.append(source)
             factor = float(space.mimics.factor[own])
-            self._columns.append((at, solved.index(source), factor, joint.type in _TURNING))
+            self._columns.append((at, solved.index(source), factor, joint.type in TURNING))
             self._axes.append(joint.axis)
         if not solved:
             raise ArrayError(f"group '{group}'", f"none of its joints moves '{self.tip}'")
@@ -219,7 +216,7 @@ class InverseKinematics:
 
 
 def _error(target: FloatArray, pose: FloatArray) -> FloatArray:
-    """Return (n, 6): what is missing to the target [m], and the rotation vector there [rad], in the root's axes."""
+    """Return (n, 6) distances [m] and rotation vectors [rad] from the pose to the target, in the root's axes."""
     R = target[:, :3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2)
     turn = rotvec_from_quat(quat_from_matrix(R))
     return np.concatenate((target[:, :3, 3] - pose[:, :3, 3], turn), axis=1)

@@ -25,23 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
-from robot_semantics.kinematics.mimics import MimicMap
+from robot_semantics.kinematics.mimics import BoolArray, MimicMap
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked
 
-_NEUTRAL: dict[JointType, tuple[float, ...]] = {
-    JointType.PLANAR: (0.0, 0.0, 0.0),
-    JointType.FLOATING: (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
-}
-
-_UNBOUNDED_SPAN: dict[JointType, tuple[float, ...]] = {
-    JointType.REVOLUTE: (np.pi,),
-    JointType.CONTINUOUS: (np.pi,),
-    JointType.PRISMATIC: (1.0,),
-    JointType.PLANAR: (1.0, 1.0, np.pi),
-    JointType.FLOATING: (1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0),
-}
+_MAPPING_GIVEN = "a mapping of names is no array of positions: use robot.q(...) or space.pack(...)"
 
 
 class JointSpace:
@@ -61,7 +50,8 @@ class JointSpace:
         joint_velocities: where each moving joint's velocities are in v.
         lower: (size,) lower bounds (limits cut with soft limits), -inf where there is none; read-only.
         upper: (size,) upper bounds, inf where there is none; read-only.
-        mimics: which variable gives each one its value.
+        mimics: which position gives each one its value.
+        velocity_mimics: which velocity gives each one its value.
     """
 
     def __init__(self, model: RobotModel, *, follow_mimics: bool = True) -> None:
@@ -78,7 +68,8 @@ class JointSpace:
         self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
         self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
         self.lower, self.upper = self._bounds()
-        self.mimics = MimicMap.of(model, self._positions, self._velocities, follow=follow_mimics)
+        self.mimics = MimicMap.of_positions(model, self._positions, follow=follow_mimics)
+        self.velocity_mimics = MimicMap.of_velocities(model, self._velocities, follow=follow_mimics)
 
     @classmethod
     def of(cls, model: RobotModel) -> JointSpace:
@@ -105,7 +96,12 @@ class JointSpace:
         Raises:
             ArrayError: wrong shape, not finite, or a floating joint's quaternion is all zeros.
         """
-        positions = checked("q", q, self.size)
+        try:
+            positions = checked("q", q, self.size)
+        except ArrayError:
+            if isinstance(q, Mapping):
+                raise ArrayError("q", _MAPPING_GIVEN) from None
+            raise
         for where in self.quaternions:
             if not positions[..., where].any(axis=-1).all():
                 raise ArrayError("q", f"the quaternion of '{self.names[where.start].partition('/')[0]}' is all zeros")
@@ -127,7 +123,7 @@ class JointSpace:
         q = np.zeros(self.size)
         for joint in self.joints:
             where = self.positions_of(joint)
-            q[where] = _NEUTRAL.get(joint.type, (joint.limits.default,))
+            q[where] = (joint.limits.default,) if joint.position_count == 1 else joint.motion.neutral
         return self.with_mimics(q)
 
     def with_mimics(self, q: npt.ArrayLike) -> FloatArray:
@@ -136,34 +132,36 @@ class JointSpace:
 
     def with_mimic_velocities(self, v: npt.ArrayLike) -> FloatArray:
         """Return a copy of `v` (..., velocity_size) in which every mimic joint moves as its leader makes it."""
-        return self.mimics.followed_velocities(self.checked_velocities(v))
+        return self.velocity_mimics.followed(self.checked_velocities(v))
 
     def pack(self, values: Mapping[str, npt.ArrayLike], base: npt.ArrayLike | None = None) -> FloatArray:
-        """Return q (..., size) with the given values over `base`, mimic joints following their leaders.
+        """Return q (..., size) with the given values over `base`.
+
+        The leader of a mimic joint that is given is where this joint needs it; then all mimic joints follow their
+        leaders. Quaternions that are given are normalised.
 
         Args:
-            values: by variable name, each a number or (...); or by joint name, each (..., n) for a joint with n > 1
-                variables. What is given for a mimic joint is replaced by what its leader gives.
+            values: by variable or joint name, each a number or (..., k); k is the number of variables that the name
+                has.
             base: (..., size) the rest; by default `neutral`.
 
         Raises:
             UnknownNameError: a name is neither a position variable nor a moving joint.
-            ArrayError: a value has the wrong shape or is not finite.
+            ArrayError: a value has the wrong shape or is not finite; a quaternion is all zeros; a mimic joint and its
+                leader, or two mimic joints of one leader, differ by more than 1e-6; a mimic joint is given that
+                follows with the multiplier 0.
         """
-        parts: list[tuple[int | slice, FloatArray]] = []
+        parts: list[tuple[slice, FloatArray]] = []
         shapes = []
         start = self.neutral() if base is None else checked("base", base, self.size)
         for name, value in values.items():
-            where: int | slice | None = self.index.get(name)
-            if where is not None:
-                part = checked(name, value)
-                shapes.append(part.shape)
-            else:
-                where = self.joint_positions.get(name)
-                if where is None:
-                    raise UnknownNameError("joint variable", name, (*self.names, *self.joint_positions))
-                part = checked(name, value, where.stop - where.start)
-                shapes.append(part.shape[:-1])
+            at = self.index.get(name)
+            where = self.joint_positions.get(name) if at is None else slice(at, at + 1)
+            if where is None:
+                raise UnknownNameError("joint variable", name, (*self.names, *self.joint_positions))
+            is_number = where.stop - where.start == 1 and np.ndim(value) == 0
+            part = checked(name, value)[np.newaxis] if is_number else checked(name, value, where.stop - where.start)
+            shapes.append(part.shape[:-1])
             parts.append((where, part))
         try:
             shape = np.broadcast_shapes(start.shape[:-1], *shapes)
@@ -171,9 +169,72 @@ class JointSpace:
             raise ArrayError("values", f"the values' batch axes do not fit together ({error})") from None
         q = np.empty((*shape, self.size))
         q[...] = start
+        given = np.zeros(self.size, dtype=np.bool_)
         for where, part in parts:
             q[..., where] = part
+            given[where] = True
+        self._normalise(q, given)
+        self._lead(q, given)
         return self.mimics.followed(q)
+
+    def _normalise(self, q: FloatArray, given: BoolArray) -> None:
+        """Normalise the quaternions of `q` that are given, in part or whole, in place."""
+        for where in self.quaternions:
+            if given[where].any():
+                length = np.linalg.norm(q[..., where], axis=-1, keepdims=True)
+                if not length.all():
+                    raise ArrayError(self.names[where.start].rpartition("/")[0], "its quaternion is all zeros")
+                q[..., where] /= length
+                given[where] = True
+
+    def _lead(self, q: FloatArray, given: BoolArray) -> None:
+        """Put the leaders of given mimic joints where these need them, in place.
+
+        Raises:
+            ArrayError: a value disagrees with another by more than `MIMIC_TOLERANCE`, or a multiplier is 0.
+        """
+        mimics = self.mimics
+        for at in mimics.followers[given[mimics.followers]].tolist():
+            source = int(mimics.source[at])
+            if mimics.factor[at] == 0.0 and not given[source]:
+                message = f"it follows '{self.names[source]}' with the multiplier 0 and cannot tell where that is"
+                raise ArrayError(self.names[at], message)
+        q[...] = mimics.completed(q, given)[0]
+        apart = self.apart_from_leaders(q)
+        for at in mimics.followers[given[mimics.followers]].tolist():
+            if not (np.abs(apart[..., at]) <= MIMIC_TOLERANCE).all():
+                worst = np.unravel_index(int(np.abs(apart[..., at]).argmax()), apart.shape[:-1])
+                own, leads, leader = q[worst][at], q[worst][mimics.source[at]], self.names[int(mimics.source[at])]
+                there = f"its leader '{leader}' at {leads:.9g} puts it at {own - apart[worst][at]:.9g}"
+                raise ArrayError(self.names[at], f"is given as {own:.9g}, but {there}")
+
+    def leader_of(self, variable: str) -> str | None:
+        """Return the variable that a position variable follows, None if it follows none."""
+        at = self.index[variable]
+        source = int(self.mimics.source[at])
+        return None if source == at else self.names[source]
+
+    def apart_from_leaders(self, q: FloatArray) -> FloatArray:
+        """Return (..., size) how far each position is from where its leader takes it; 0 for one that follows none.
+
+        Quaternions of opposite sign are equal.
+        """
+        taken = self.mimics.followed(q)
+        for where in self.quaternions:
+            opposite = (taken[..., where] * q[..., where]).sum(axis=-1, keepdims=True) < 0.0
+            taken[..., where] = np.where(opposite, -taken[..., where], taken[..., where])
+        return q - taken
+
+    def completed(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return positions by variable, with those of the leaders and mimic joints that follow from them.
+
+        Raises:
+            UnknownNameError, ArrayError: as `pack`.
+        """
+        q, given = self.pack(values), np.zeros(self.size, dtype=np.bool_)
+        given[[self.index[name] for name in values]] = True
+        _, known = self.mimics.completed(q, given)
+        return {self.names[at]: float(q[at]) for at in np.flatnonzero(known).tolist()}
 
     def unpack(self, q: npt.ArrayLike) -> dict[str, float] | dict[str, FloatArray]:
         """Return `q` (..., size) by variable name: numbers, or (...) arrays where `q` has leading axes."""
@@ -193,7 +254,7 @@ class JointSpace:
         Unlimited angles are uniform over a turn, unlimited distances within ±1 m, rotations uniform. A mimic joint
         may leave its own limits where the description lets its leader take it there.
         """
-        span = np.array([reach for joint in self.joints for reach in _UNBOUNDED_SPAN[joint.type]])
+        span = np.array([reach for joint in self.joints for reach in joint.motion.reach])
         low = np.where(np.isinf(self.lower), np.where(np.isinf(self.upper), -span, self.upper - 2 * span), self.lower)
         high = np.where(np.isinf(self.upper), low + 2 * span, self.upper)
         q = rng.uniform(size=(*shape, self.size)) * (high - low) + low

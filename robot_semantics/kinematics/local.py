@@ -126,7 +126,7 @@ class LocalTransforms:
             ArrayError: `q` or `v` has the wrong shape or is not finite, or `q` has a quaternion of zeros.
         """
         positions = self.space.checked(q)
-        velocities = self.space.mimics.followed_velocities(self.space.checked_velocities(v))
+        velocities = self.space.velocity_mimics.followed(self.space.checked_velocities(v))
         shape = np.broadcast_shapes(positions.shape[:-1], velocities.shape[:-1])
         out = np.zeros((*shape, len(self.joints), 6))
         single = self._single

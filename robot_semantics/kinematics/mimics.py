@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Mimic joints as index arrays: which variable each position and velocity comes from, and how."""
+"""Mimic joints as index arrays: which variable each position or velocity comes from, and how."""
 
 from __future__ import annotations
 
@@ -15,92 +15,95 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import MOTION
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
 IndexArray = npt.NDArray[np.intp]
-
-# Which components a mimic joint takes scaled and shifted; the rest, a floating joint's rotation, it takes as they are.
-_SCALED: dict[JointType, tuple[int, ...]] = {JointType.PLANAR: (0, 1, 2), JointType.FLOATING: (0, 1, 2)}
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class MimicMap:
-    """``q[i] = factor[i] * q[source[i]] + offset[i]`` for every variable; one that follows nothing is its own source.
+    """``x[i] = factor[i] * x[source[i]] + offset[i]`` for every position, or for every velocity.
+
+    A variable that follows no other is its own source. Chains lead straight to the joint that moves itself.
 
     Attributes:
-        followers: (m,) places in q of the variables that follow another.
-        source: (size,) place in q that gives each variable its value.
-        factor: (size,) 1 for a variable that is its own source.
-        offset: (size,) 0 for a variable that is its own source [rad or m].
-        velocity_followers: (m,) places in v of the velocities that follow another.
-        velocity_source: (velocity_size,) place in v that gives each velocity its value.
-        velocity_factor: (velocity_size,).
+        followers: (m,) places of the variables that follow another.
+        source: (size,) place that gives each variable its value.
+        factor: (size,) 1 for a variable that is its own source, and for the quaternion of a floating joint.
+        offset: (size,) [rad or m], 0 for these and for velocities.
     """
 
     followers: IndexArray
     source: IndexArray
     factor: FloatArray
     offset: FloatArray
-    velocity_followers: IndexArray
-    velocity_source: IndexArray
-    velocity_factor: FloatArray
 
     @classmethod
-    def of(
-        cls, model: RobotModel, positions: Mapping[int, slice], velocities: Mapping[int, slice], *, follow: bool
-    ) -> MimicMap:
-        """Return the map of `model`, whose joints' variables are at `positions` in q and `velocities` in v, by index.
+    def of_positions(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
+        """Return the map of the positions, which `places` has by the joints' indices; without `follow` none follows."""
+        return cls._of(model, places, offsets=True, follow=follow)
 
-        Without `follow` nothing follows anything.
+    @classmethod
+    def of_velocities(cls, model: RobotModel, places: Mapping[int, slice], *, follow: bool = True) -> MimicMap:
+        """Return the map of the velocities, as `of_positions`."""
+        return cls._of(model, places, offsets=False, follow=follow)
 
-        A joint that is to follow one with another number of variables is an ordinary joint, as it is for MoveIt.
-        """
-        size = sum(where.stop - where.start for where in positions.values())
-        velocity_size = sum(where.stop - where.start for where in velocities.values())
-        source, velocity_source = np.arange(size), np.arange(velocity_size)
-        factor, offset, velocity_factor = np.ones(size), np.zeros(size), np.ones(velocity_size)
-        for joint, leader, mimic in _followings(model) if follow else ():
-            scaled = _SCALED.get(joint.type, (0,))
-            to, come = positions[joint.index], positions[leader.index]
+    @classmethod
+    def _of(cls, model: RobotModel, places: Mapping[int, slice], *, offsets: bool, follow: bool) -> MimicMap:
+        size = sum(where.stop - where.start for where in places.values())
+        source, factor, offset = np.arange(size), np.ones(size), np.zeros(size)
+        for joint, leader, mimic in followings(model) if follow else ():
+            to, come = places[joint.index], places[leader.index]
             source[to] = np.arange(come.start, come.stop)
-            factor[to.start + np.array(scaled)] = mimic.multiplier
-            offset[to.start + np.array(scaled)] = mimic.offset
-            to, come = velocities[joint.index], velocities[leader.index]
-            velocity_source[to] = np.arange(come.start, come.stop)
-            velocity_factor[to.start + np.array(scaled)] = mimic.multiplier
-        arrays = (
-            np.flatnonzero(source != np.arange(size)),
-            source,
-            factor,
-            offset,
-            np.flatnonzero(velocity_source != np.arange(velocity_size)),
-            velocity_source,
-            velocity_factor,
-        )
+            # The rest, a floating joint's rotation, is copied.
+            scaled = slice(to.start, to.start + MOTION[joint.type].mimicked)
+            factor[scaled], offset[scaled] = mimic.multiplier, mimic.offset * offsets
+        arrays = (np.flatnonzero(source != np.arange(size)), source, factor, offset)
         for array in arrays:
             array.setflags(write=False)
         return cls(*arrays)
 
-    def followed(self, q: FloatArray) -> FloatArray:
-        """Return a copy of `q` (..., size) with the followers where their leaders take them."""
-        result = np.array(q)
+    def followed(self, x: FloatArray) -> FloatArray:
+        """Return a copy of `x` (..., size) with the followers where their leaders take them."""
+        result = np.array(x)
+        self._follow(result, self.followers)
+        return result
+
+    def completed(self, x: FloatArray, known: BoolArray) -> tuple[FloatArray, BoolArray]:
+        """Return copies of `x` (..., size) and `known` (size,) with what follows from the known variables.
+
+        A leader that is not known comes from its first known follower, then followers that are not known come from
+        their leaders. Known variables keep their values.
+        """
+        result, found = np.array(x), np.array(known)
+        at = self.leading(known)[::-1]  # of several followers the first one is written last
+        leaders = self.source[at]
+        result[..., leaders] = (result[..., at] - self.offset[at]) / self.factor[at]
+        found[leaders] = True
+        at = self.followers[~found[self.followers] & found[self.source[self.followers]]]
+        self._follow(result, at)
+        found[at] = True
+        return result, found
+
+    def leading(self, known: BoolArray) -> IndexArray:
+        """Return the known followers that tell where their leaders are, which are not known."""
         at = self.followers
+        leading: IndexArray = at[known[at] & ~known[self.source[at]] & (self.factor[at] != 0.0)]
+        return leading
+
+    def _follow(self, x: FloatArray, at: IndexArray) -> None:
         if len(at):
-            result[..., at] = self.factor[at] * q[..., self.source[at]] + self.offset[at]
-        return result
-
-    def followed_velocities(self, v: FloatArray) -> FloatArray:
-        """Return a copy of `v` (..., velocity_size) with the followers moving as their leaders make them."""
-        result = np.array(v)
-        at = self.velocity_followers
-        if len(at):
-            result[..., at] = self.velocity_factor[at] * v[..., self.velocity_source[at]]
-        return result
+            x[..., at] = self.factor[at] * x[..., self.source[at]] + self.offset[at]
 
 
-def _followings(model: RobotModel) -> Iterator[tuple[JointModel, JointModel, MimicSource]]:
+def followings(model: RobotModel) -> Iterator[tuple[JointModel, JointModel, MimicSource]]:
+    """Yield each joint that follows another, its leader, and how.
+
+    A joint that is to follow one with another number of variables is an ordinary joint, as it is for MoveIt.
+    """
     for joint in model.joints:
         if joint.mimic is not None and joint.position_count and joint.mimic.joint in model.joint_index:
             leader = model.joints[model.joint_index[joint.mimic.joint]]

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import MOTION, JointType, Quantity
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -28,7 +29,12 @@ from robot_semantics.transforms.arrays import FloatArray
 IndexArray = npt.NDArray[np.intp]
 Rows = slice | IndexArray
 
-TURNING = frozenset({JointType.REVOLUTE, JointType.CONTINUOUS, JointType.PLANAR})
+TURNING = frozenset(kind for kind, motion in MOTION.items() if Quantity.ANGLE in motion.quantities)
+
+
+def turns(joint: JointModel, at: int) -> bool:
+    """Tell whether variable number `at` of a joint is an angle, of which a pose tells all but whole turns."""
+    return joint.motion.quantities[at] is Quantity.ANGLE
 
 
 def plane_axes(joint: JointModel) -> FloatArray:
@@ -58,6 +64,33 @@ SUBSPACE: dict[JointType, Callable[[JointModel], tuple[FloatArray, FloatArray]]]
     ),
     JointType.FLOATING: lambda joint: (np.eye(3, 6), np.eye(3, 6, 3)),
 }
+
+
+class ElementaryMotion(NamedTuple):
+    """A motion that every simulator has a joint for.
+
+    Attributes:
+        kind: ``slide``, ``hinge`` or ``ball``.
+        axis: (3,) unit axis in the joint frame; a ball has none, and +Z stands there.
+    """
+
+    kind: str
+    axis: FloatArray
+
+    @property
+    def positions(self) -> int:
+        """Number of position variables: 1, or 4 of a ball's quaternion."""
+        return 4 if self.kind == "ball" else 1
+
+
+def elementary_motions(joint: JointModel) -> tuple[ElementaryMotion, ...]:
+    """Return the slides, then the hinge or ball, that one after the other move as a joint does; none if it is fixed."""
+    linear, angular = SUBSPACE[joint.type](joint)
+    slides = [ElementaryMotion("slide", axis) for axis in linear.T if axis.any()]
+    turns = [ElementaryMotion("hinge", axis) for axis in angular.T if axis.any()]
+    if len(turns) == 3:
+        turns = [ElementaryMotion("ball", np.array([0.0, 0.0, 1.0]))]
+    return (*slides, *turns)
 
 
 @dataclass(frozen=True, eq=False)

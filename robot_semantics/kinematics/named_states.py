@@ -14,7 +14,6 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -37,7 +36,7 @@ def with_state(
 ) -> FloatArray:
     """Return (..., size) positions in which the group is in its named state; the other joints stay as they are.
 
-    Mimic joints follow their leaders; quaternions are normalised.
+    Mimic joints follow their leaders (`JointSpace.pack`).
 
     Args:
         space: the joint space of the robot.
@@ -48,23 +47,14 @@ def with_state(
 
     Raises:
         UnknownNameError: there is no such group or state.
-        ArrayError: `current` has the wrong shape or is not finite; a quaternion of the state is all zeros.
-
+        ArrayError: `current` has the wrong shape or is not finite.
     """
     semantics = space.model.semantics
-    values = semantics.state(group, state).joints
+    values = semantics.state(group, state).positions
     neutral = space.neutral()
     q = neutral.copy() if current is None else np.array(space.checked(current))
     if missing is Missing.DEFAULT:
         for joint in semantics.group(group).active_joints:
             where = space.joint_positions[joint]
             q[..., where] = neutral[where]
-    for joint, numbers in values.items():
-        q[..., space.joint_positions[joint]] = numbers
-    for where in space.quaternions:
-        norm = np.linalg.norm(q[..., where], axis=-1, keepdims=True)
-        if not norm.all():
-            joint = space.names[where.start].partition("/")[0]
-            raise ArrayError(f"state '{state}' of group '{group}'", f"the quaternion of '{joint}' is all zeros")
-        q[..., where] /= norm
-    return space.with_mimics(q)
+    return space.pack(values, q)

@@ -154,7 +154,14 @@ class _Plan:
         self.body: dict[int, int] = {}
         for row, link in enumerate(links):
             self.body.setdefault(link, row)
-        on_the_way = {above for link in links for above in model.to_root(link)[1:-1]} - self.body.keys()
+        on_the_way: set[int] = set()
+        for link in links:
+            above = model.links[link].parent
+            # What is above a link that was seen before was seen with it.
+            while above > 0 and above not in on_the_way:
+                on_the_way.add(above)
+                above = model.links[above].parent
+        on_the_way -= self.body.keys()
         moving = [link for link in sorted(on_the_way) if model.joints[link].position_count]
         self.body |= {link: len(links) + k for k, link in enumerate(moving)}
         self.hidden = len(moving)

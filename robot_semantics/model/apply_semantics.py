@@ -26,9 +26,6 @@ from robot_semantics.model.semantics import Semantics
 from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_root_joint
 from robot_semantics.srdf import tree
 
-OTHER_ROBOT = "srdf-of-another-robot"
-"""The code of the one error that an SRDF of another robot gets."""
-
 
 def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot with its virtual root joint, its passive joints and all semantics; `model` stays as it is.
@@ -38,7 +35,7 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
     """
     another = of_another_robot(semantic, model)
     if another is not None:
-        diagnostics.error(OTHER_ROBOT, another, semantic.places.place(semantic.at, "name"))
+        diagnostics.error("srdf-of-another-robot", another, semantic.places.place(semantic.at, "name"))
         diagnostics = Diagnostics()
     scope = Scope(semantic, diagnostics, model=model)
     check_names(scope)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from robot_semantics.base.files import open_bounded
+
 _UNIT = re.compile(rb"<unit\b[^>]*\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 _Y_UP = re.compile(rb"<up_axis>\s*Y_UP\s*</up_axis>")
 _HEADER = 100_000
@@ -36,5 +38,5 @@ def is_y_up(path: Path) -> bool:
 
 
 def _header(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_bounded(path, _HEADER) as file:
         return file.read(_HEADER)

@@ -5,18 +5,17 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Named states of groups: which values count, and what is wrong with the others."""
+"""Named states of groups: the usable values, and the problems of the other ones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.model.joint_checks import LIMITED
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel
 from robot_semantics.model.semantic_scope import Scope, declared_groups
 from robot_semantics.model.semantics import Group, NamedState
 from robot_semantics.srdf import tree
@@ -29,7 +28,8 @@ def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str,
     """Return the states by (group, state) name in document order; report all that is wrong.
 
     A joint outside the group, or with a value that does not fit, is left out; so is a state without any value. Of two
-    states with one name the last that has a value is kept, as MoveIt keeps it.
+    states with one name the last that has a value is kept, as MoveIt keeps it. The leader of a mimic joint that is
+    stated is where this joint needs it, also outside the group. Quaternions are normalised.
     """
     declared = declared_groups(scope.semantic)
     states: dict[tuple[str, str], NamedState] = {}
@@ -42,19 +42,23 @@ def resolve_states(scope: Scope, groups: Mapping[str, Group]) -> dict[tuple[str,
             for joint in item.joints:
                 scope.known_joint(joint.name, joint.at, "name", user)
             continue
-        values = _values(scope, item, group)
+        values, leaders = _values(scope, item, group)
         if values:
-            states[item.group, item.name] = NamedState(item.name, item.group, MappingProxyType(values))
+            rows = (MappingProxyType(values), MappingProxyType(leaders))
+            states[item.group, item.name] = NamedState(item.name, item.group, *rows)
     return states
 
 
-def _values(scope: Scope, state: tree.GroupState, group: Group) -> dict[str, tuple[float, ...]]:
-    """Return the state's usable values, in the order of the group's joints."""
+_Rows = dict[str, tuple[float, ...]]
+
+
+def _values(scope: Scope, state: tree.GroupState, group: Group) -> tuple[_Rows, _Rows]:
+    """Return the state's usable values, in the order of the group's joints, and those of leaders that follow."""
     members, user = frozenset(group.joints), f"state '{state.name}'"
     stated: dict[str, list[tree.JointValue]] = {}
     for item in state.joints:
         stated.setdefault(item.name, []).append(item)
-    values: dict[str, tuple[float, ...]] = {}
+    values: _Rows = {}
     for name, items in stated.items():
         item = items[0]
         if not scope.known_joint(name, item.at, "name", user):
@@ -66,14 +70,63 @@ def _values(scope: Scope, state: tree.GroupState, group: Group) -> dict[str, tup
             continue
         joint = scope.model.joint(name)
         if len(items) == 1 and item.values is not None and _count_fits(scope, item, joint, user):
-            _check_limits(scope, item, joint, user)
-            values[name] = item.values
-    missing = [name for name in group.active_joints if name not in stated]
+            row = _unit(scope, item, joint, user)
+            if row is not None:
+                _check_limits(scope, item, joint, row, user)
+                values[name] = row
+    places = {name: items[0] for name, items in stated.items()}
+    leaders = _leaders(scope, places, values, user)
+    missing = [name for name in group.active_joints if name not in stated and name not in leaders]
     if missing:
         scope.warning(
             "incomplete-state", f"{user} says nothing of {quoted(missing)} of group '{group.name}'", state.at, "name"
         )
-    return {name: values[name] for name in group.joints if name in values}
+    return {name: values[name] for name in group.joints if name in values}, leaders
+
+
+def _leaders(scope: Scope, places: Mapping[str, tree.JointValue], values: _Rows, user: str) -> _Rows:
+    """Return the positions of leaders that only their mimic joints state; report what disagrees."""
+    found: _Rows = {}
+    for name, row in values.items():
+        joint = scope.model.joint(name)
+        if joint.mimic is None:
+            continue
+        leader = scope.model.joint(joint.mimic.joint)
+        stated = values.get(leader.name, found.get(leader.name))
+        if stated is None and joint.mimic.multiplier != 0.0:
+            found[leader.name] = stated = joint.mimic.lead(row, joint.type)
+            _check_limits(scope, places[name], leader, stated, user)
+        if stated is None:
+            message = f"joint '{name}' follows '{leader.name}' with the multiplier 0 and cannot tell where that is"
+            scope.error("mimic-multiplier-zero", f"{message}, in {user}", places[name].at, "value")
+            continue
+        expected = joint.mimic.follow(stated, joint.type)
+        if not min(math.dist(row, expected), _opposite(row, expected)) <= MIMIC_TOLERANCE:
+            given, lead, led = (" ".join(f"{value:.9g}" for value in each) for each in (row, stated, expected))
+            message = f"joint '{name}' is at {given}, but its leader '{leader.name}' at {lead} puts it at {led}"
+            scope.error("mimic-disagrees", f"{message}, in {user}", places[name].at, "value")
+    return found
+
+
+def _opposite(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the distance of floating joints' positions with the second quaternion of opposite sign, else infinity."""
+    return math.dist(one, (*other[:3], *(-value for value in other[3:]))) if len(one) == 7 else math.inf
+
+
+def _unit(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> tuple[float, ...] | None:
+    """Return a joint's values, a quaternion normalised; None if it is all zeros."""
+    values = item.values or ()
+    if joint.type is not JointType.FLOATING:
+        return values
+    length = math.hypot(*values[3:])
+    if length == 0.0:
+        message = f"the quaternion of joint '{joint.name}' in {user} is all zeros"
+        scope.error("zero-quaternion", message, item.at, "value")
+        return None
+    if abs(length - 1.0) > QUATERNION_TOLERANCE:
+        message = f"the quaternion of joint '{joint.name}' in {user} has length {length:g}, not 1; it is normalised"
+        scope.warning("not-a-unit-quaternion", message, item.at, "value")
+    return (*values[:3], *(value / length for value in values[3:]))
 
 
 def _count_fits(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> bool:
@@ -87,24 +140,14 @@ def _count_fits(scope: Scope, item: tree.JointValue, joint: JointModel, user: st
     return False
 
 
-def _check_limits(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> None:
-    values = item.values or ()
-    if joint.type in LIMITED:
+def _check_limits(scope: Scope, item: tree.JointValue, joint: JointModel, values: Sequence[float], user: str) -> None:
+    if joint.motion.limited:
         broken = joint.limits.broken_by(values[0])
         if broken is not None:
             scope.warning(
                 broken.code,
                 f"{values[0]:g} is outside the {broken.what} of joint '{joint.name}', {broken.lower:g} to"
                 f" {broken.upper:g}, in {user}",
-                item.at,
-                "value",
-            )
-    elif joint.type is JointType.FLOATING:
-        length = math.hypot(*values[3:])
-        if abs(length - 1.0) > QUATERNION_TOLERANCE:
-            scope.warning(
-                "not-a-unit-quaternion",
-                f"the quaternion of joint '{joint.name}' in {user} has length {length:g}, not 1",
                 item.at,
                 "value",
             )

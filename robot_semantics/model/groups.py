@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
@@ -19,21 +20,25 @@ from robot_semantics.model.semantics import Group
 
 def derive_groups(model: RobotModel, members: Mapping[str, tuple[int, ...]]) -> dict[str, Group]:
     """Return the groups by name, in byte order, from their joint indices; end effectors and states are still empty."""
-    names = sorted(members)
-    sets = {name: frozenset(members[name]) for name in names}
-    by_first: dict[int, list[str]] = {}
-    for name in names:
-        by_first.setdefault(members[name][0], []).append(name)
+    named: dict[tuple[int, ...], list[str]] = {}
+    for name in sorted(members):
+        named.setdefault(members[name], []).append(name)
+    sets = {indices: frozenset(indices) for indices in named}
+    by_first: dict[int, list[tuple[int, ...]]] = {}
+    for indices in named:
+        by_first.setdefault(indices[0], []).append(indices)
 
-    def subgroups(name: str) -> tuple[str, ...]:
+    def within(indices: tuple[int, ...]) -> tuple[str, ...]:
         # A group within this one begins with one of its joints: most others need not be looked at.
-        candidates = (other for index in members[name] for other in by_first.get(index, ()))
-        return tuple(sorted(other for other in candidates if other != name and sets[other] <= sets[name]))
+        candidates = (other for index in indices for other in by_first.get(index, ()))
+        return tuple(sorted(name for other in candidates if sets[other] <= sets[indices] for name in named[other]))
 
-    return {name: _derive(model, name, members[name], subgroups(name)) for name in names}
+    # Groups of the same joints share what follows from these: there may be thousands.
+    derived = {indices: _derive(model, indices, within(indices)) for indices in named}
+    return {name: replace(derived[members[name]], name=name) for name in sorted(members)}
 
 
-def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: tuple[str, ...]) -> Group:
+def _derive(model: RobotModel, indices: tuple[int, ...], within: tuple[str, ...]) -> Group:
     joints = tuple(model.joints[index] for index in indices)
     active = tuple(joint for joint in joints if joint.is_active)
     roots = _joint_roots(model, joints)
@@ -41,7 +46,7 @@ def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: t
         _follows(model, joint, previous) for previous, joint in itertools.pairwise(joints)
     )
     return Group(
-        name=name,
+        name="",
         joints=_names(joints),
         active_joints=_names(active),
         passive_joints=_names(joint for joint in joints if joint.passive),
@@ -55,7 +60,7 @@ def _derive(model: RobotModel, name: str, indices: tuple[int, ...], subgroups: t
         base_link=joints[0].parent_link if is_chain else "",
         tip_link=joints[-1].child_link if is_chain else "",
         common_root=_common_root(model, roots),
-        subgroups=subgroups,
+        within=within,
         end_effectors=(),
         states=(),
     )

@@ -13,12 +13,11 @@ import math
 from collections.abc import Callable
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.urdf.tree import Joint, Vec3
 from robot_semantics.xml.reader import SourceMap
 
 TYPES: dict[str, JointType] = {kind.value: kind for kind in JointType}
-LIMITED = frozenset({JointType.REVOLUTE, JointType.PRISMATIC})
 WITHOUT_AXIS = frozenset({JointType.FIXED, JointType.FLOATING})
 X_AXIS: Vec3 = (1.0, 0.0, 0.0)
 Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
@@ -52,14 +51,14 @@ def unit_axis(joint: Joint, kind: JointType) -> Vec3:
 
 
 def _limits_present(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
-    if kind in LIMITED and joint.limit is None:
+    if MOTION[kind].limited and joint.limit is None:
         message = f"{kind.value} joint '{joint.name}' has no <limit>"
         diagnostics.error("missing-limit", message, places.place(joint.at))
 
 
 def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     limit = joint.limit
-    if kind not in LIMITED or limit is None:
+    if not MOTION[kind].limited or limit is None:
         return
     lower, upper = limit.lower or 0.0, limit.upper or 0.0
     if lower > upper:
@@ -71,9 +70,19 @@ def _limits_ordered(joint: Joint, kind: JointType, places: SourceMap, diagnostic
         diagnostics.warning("no-range", message, places.place(limit.at))
 
 
+def _limits_in_radians(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
+    limit = joint.limit
+    if kind is not JointType.REVOLUTE or limit is None:
+        return
+    for name, value in (("lower", limit.lower or 0.0), ("upper", limit.upper or 0.0)):
+        if abs(value) > 4.0 * math.pi:
+            message = f"the {name} limit {value:g} of joint '{joint.name}' is beyond two turns: angles are in radians"
+            diagnostics.warning("large-angle", message, places.place(limit.at, name))
+
+
 def _soft_limits(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     limit, safety = joint.limit, joint.safety_controller
-    if kind not in LIMITED or limit is None or safety is None:
+    if not MOTION[kind].limited or limit is None or safety is None:
         return
     lower, upper = limit.lower or 0.0, limit.upper or 0.0
     soft = {"soft_lower_limit": safety.soft_lower_limit, "soft_upper_limit": safety.soft_upper_limit}
@@ -91,7 +100,7 @@ def _soft_limits(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
 
 def _calibration(joint: Joint, kind: JointType, places: SourceMap, diagnostics: Diagnostics) -> None:
     limit, calibration = joint.limit, joint.calibration
-    if kind not in LIMITED or limit is None or calibration is None:
+    if not MOTION[kind].limited or limit is None or calibration is None:
         return
     lower, upper = limit.lower or 0.0, limit.upper or 0.0
     for name in ("rising", "falling", "reference_position"):
@@ -145,6 +154,7 @@ def _planar_axis(joint: Joint, kind: JointType, places: SourceMap, diagnostics: 
 _CHECKS: tuple[Check, ...] = (
     _limits_present,
     _limits_ordered,
+    _limits_in_radians,
     _soft_limits,
     _calibration,
     _magnitudes,

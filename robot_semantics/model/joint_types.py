@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -24,25 +26,95 @@ class JointType(enum.Enum):
     PLANAR = "planar"
 
 
+class Quantity(enum.Enum):
+    """What a position variable measures; values are the units."""
+
+    DISTANCE = "m"
+    ANGLE = "rad"
+    QUATERNION = "1"
+    """A component of a unit quaternion x y z w."""
+
+
 class Motion(NamedTuple):
-    """What a joint type's state consists of.
+    """What a joint type's state consists of: all that most of the package needs to know of the type.
 
     Attributes:
         variables: suffixes of the position variables, as MoveIt names them; ``""`` is the joint's own name.
         velocities: number of velocity (and effort) components, which is the number of degrees of freedom.
+        mimicked: number of leading positions (and velocities) that a mimic scales and shifts; it copies the others,
+            a floating joint's rotation.
+        quantities: what each position variable measures.
+        limited: whether the description must limit the position.
     """
 
     variables: tuple[str, ...]
     velocities: int
+    mimicked: int
+    quantities: tuple[Quantity, ...]
+    limited: bool = False
+
+    @property
+    def wraps(self) -> bool:
+        """Whether the position is one angle without limits, of which whole turns make no difference to the pose."""
+        return self.quantities == (Quantity.ANGLE,) and not self.limited
+
+    @property
+    def neutral(self) -> tuple[float, ...]:
+        """The zero position: zeros, a quaternion the identity."""
+        zeros = (0.0,) * len(self.quantities)
+        return (*zeros[:-1], 1.0) if Quantity.QUATERNION in self.quantities else zeros
+
+    @property
+    def reach(self) -> tuple[float, ...]:
+        """Half the range of each variable that is sampled where nothing limits it: half a turn, 1 m, 1."""
+        return tuple(math.pi if quantity is Quantity.ANGLE else 1.0 for quantity in self.quantities)
+
+    @property
+    def units(self) -> str:
+        """The units of the position variables, as ``m or rad``."""
+        return " or ".join(dict.fromkeys(quantity.value for quantity in self.quantities))
+
+    def difference(self, a: Sequence[float], b: Sequence[float]) -> float:
+        """Return the distance [m] or angle [rad] between two positions, whichever is larger; NaN if one is not finite.
+
+        Whole turns of an angle that no limit counts, and a quaternion's sign and length, make no difference.
+        """
+        if not all(map(math.isfinite, (*a, *b))):
+            return math.nan
+        pairs = [
+            [pair for pair, quantity in zip(zip(a, b, strict=True), self.quantities, strict=True) if quantity is kind]
+            for kind in Quantity
+        ]
+        distances, angles, quaternion = pairs
+        found = math.hypot(*(x - y for x, y in distances))
+        for x, y in angles:
+            found = max(found, abs(x - y) if self.limited else abs(math.remainder(x - y, math.tau)))
+        return max(found, _angle_between(*zip(*quaternion, strict=True))) if quaternion else found
+
+
+def _angle_between(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the angle between two quaternions of any length, infinity if one is zero."""
+    norm_a, norm_b = math.hypot(*a), math.hypot(*b)
+    if not norm_a or not norm_b:
+        return math.inf
+    # From the chord between the unit quaternions: an arc cosine would lose half the digits near zero.
+    unit_a, unit_b = [x / norm_a for x in a], [x / norm_b for x in b]
+    chord = min(math.dist(unit_a, unit_b), math.dist(unit_a, [-x for x in unit_b]))
+    return 4.0 * math.asin(chord / 2.0)
 
 
 MOTION: dict[JointType, Motion] = {
-    JointType.REVOLUTE: Motion(("",), 1),
-    JointType.CONTINUOUS: Motion(("",), 1),
-    JointType.PRISMATIC: Motion(("",), 1),
-    JointType.FIXED: Motion((), 0),
-    JointType.PLANAR: Motion(("x", "y", "theta"), 3),
-    JointType.FLOATING: Motion(("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w"), 6),
+    JointType.REVOLUTE: Motion(("",), 1, 1, (Quantity.ANGLE,), limited=True),
+    JointType.CONTINUOUS: Motion(("",), 1, 1, (Quantity.ANGLE,)),
+    JointType.PRISMATIC: Motion(("",), 1, 1, (Quantity.DISTANCE,), limited=True),
+    JointType.FIXED: Motion((), 0, 0, ()),
+    JointType.PLANAR: Motion(("x", "y", "theta"), 3, 3, (Quantity.DISTANCE, Quantity.DISTANCE, Quantity.ANGLE)),
+    JointType.FLOATING: Motion(
+        ("trans_x", "trans_y", "trans_z", "rot_x", "rot_y", "rot_z", "rot_w"),
+        6,
+        3,
+        (Quantity.DISTANCE,) * 3 + (Quantity.QUATERNION,) * 4,
+    ),
 }
 
 

@@ -37,14 +37,22 @@ def load_robot(
 ) -> RobotModel:
     """Load a robot from a URDF file and, if given, an SRDF file; either may be a xacro.
 
-    A file called ``.xacro`` is expanded, any with ``xacro=True``, none with ``xacro=False``: expanding runs what is in
-    the file, so never do it to one that somebody else named. `xacro` may also be a `Xacro` with arguments and limits.
-    `resolver` finds the packages that a xacro asks for. Problems are added to `diagnostics`, if given. With `strict`
-    any error raises; without, parts in error are left out.
+    Expanding a xacro runs what is in it, so never do it to a file that somebody else named. Only a file that ends in
+    ``.xacro`` is expanded; any file with ``xacro=True``, none with ``xacro=False``.
+
+    Args:
+        urdf_path: the URDF file.
+        srdf_path: the SRDF file.
+        strict: raise on any error. Otherwise leave out the parts in error.
+        implicit_links: let joints name links that no ``<link>`` declares.
+        xacro: whether to expand; or a `Xacro` with arguments and limits.
+        xacro_arguments: arguments of the xacro by name.
+        resolver: finds packages that a xacro names; by default in the usual places.
+        diagnostics: takes all problems with their places.
 
     Raises:
-        DescriptionError: with every problem of both documents: any error with `strict`; without, a text that is no XML
-            or a URDF that gives no tree.
+        DescriptionError: it carries every problem of both files: any error with `strict`; otherwise a file that is no
+            XML, or a URDF that gives no tree.
     """
     own = Diagnostics() if diagnostics is None else diagnostics
     packages = resolver or PackageResolver()

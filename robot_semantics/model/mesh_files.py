@@ -24,10 +24,12 @@ from lxml import etree
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.unpack_limit import UnpackedTooLargeError
 from robot_semantics.model.collada_unit import unit_of
+from robot_semantics.model.mesh_bounds import MeshTooLargeError, bounded_files, check_mesh, read_mesh_bytes
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Vec3
-from robot_semantics.xml.reader import read_xml
+from robot_semantics.xml.reader import parse_xml
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -86,17 +88,23 @@ def mesh_surface(path: Path, extra: str = "collision") -> Surface:
 @deferred_interrupt()
 def _surface(path: str, modified_ns: int) -> Surface:
     del modified_ns  # renews the answer when the file changes
-    plain = _binary_stl(Path(path))
+    content = read_mesh_bytes(Path(path))
+    plain = _binary_stl(content) if Path(path).suffix.lower() == ".stl" else None
     if plain is not None:
         return plain
     import trimesh
 
     try:
-        pieces = _pieces(trimesh.load_scene(path))
-        if not pieces and Path(path).suffix.lower() == ".dae":
+        check_mesh(Path(path), content)
+        files = bounded_files(Path(path), len(content))
+        kind = Path(path).suffix.lower().removeprefix(".")
+        pieces = _pieces(trimesh.load_scene(io.BytesIO(content), file_type=kind, resolver=files))
+        if not pieces and kind == "dae":
             # A material that leads nowhere makes the reader leave out the geometry too: without materials it is there.
-            pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(Path(path))), file_type="dae"))
+            pieces = _pieces(trimesh.load_scene(io.BytesIO(_without_materials(content, path)), file_type="dae"))
         surface = _joined(pieces)
+    except (MeshTooLargeError, UnpackedTooLargeError):
+        raise
     except Exception as error:  # trimesh raises whatever its readers and numpy raise
         raise RobotSemanticsError(f"{path} cannot be read: {type(error).__name__}: {error}") from error
     if surface is None:
@@ -105,9 +113,8 @@ def _surface(path: str, modified_ns: int) -> Surface:
     return surface.scaled(None if unit == 1.0 else (unit, unit, unit))
 
 
-def _binary_stl(path: Path) -> Surface | None:
+def _binary_stl(content: bytes) -> Surface | None:
     """Return what a binary STL file shows, None of another file: most meshes are such, and need no library of 2 s."""
-    content = path.read_bytes() if path.suffix.lower() == ".stl" else b""
     count = int.from_bytes(content[80:84], "little")
     if not count or len(content) != 84 + _FACET.itemsize * count:
         return None
@@ -129,8 +136,8 @@ def _pieces(scene: Any) -> list[Any]:
     return [piece for piece in scene.dump() if hasattr(piece, "faces") and len(piece.faces)]
 
 
-def _without_materials(path: Path) -> bytes:
-    root = read_xml(path, forgiving=True).root
+def _without_materials(content: bytes, path: str) -> bytes:
+    root = parse_xml(content, path, forgiving=True).root
     for bound in root.findall(".//{*}bind_material"):
         above = bound.getparent()
         if above is not None:

@@ -23,7 +23,7 @@ def resolve_mimics(
 ) -> dict[str, MimicSource]:
     """Return what each mimic joint follows in the end; a mimic in error makes an ordinary joint.
 
-    Along a chain factors multiply and offsets compose: ``m1 (m2 q + b2) + b1``.
+    Along a chain factors multiply and offsets compose (`MimicSource.through`).
     """
     followed = {
         joint.name: joint.mimic
@@ -105,11 +105,6 @@ def _follow(name: str, followed: Mapping[str, Mimic], sources: dict[str, MimicSo
     while name in followed and name not in sources:
         chain.append(name)
         name = followed[name].joint
-    source = sources.get(name, MimicSource(name, 1.0, 0.0))
+    source = sources.get(name, MimicSource(name))
     for link in reversed(chain):
-        step = followed[link]
-        multiplier = 1.0 if step.multiplier is None else step.multiplier
-        source = MimicSource(
-            source.joint, multiplier * source.multiplier, multiplier * source.offset + (step.offset or 0.0)
-        )
-        sources[link] = source
+        source = sources[link] = MimicSource.of(followed[link]).through(source)

@@ -20,7 +20,6 @@ from typing import Generic, TypeVar
 
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.names import LinkPair
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.model.semantics import EndEffector, NamedState
 
@@ -193,7 +192,8 @@ def matching_states(
     """
     found: list[StateMatch] = []
     for state in states_of(model, group):
-        differences = [(_difference(model, joint, values, positions), joint) for joint, values in state.joints.items()]
+        stated = state.positions.items()
+        differences = [(_difference(model, joint, values, positions), joint) for joint, values in stated]
         difference, joint = max(differences)
         if difference <= tolerance:
             found.append(StateMatch(state.name, difference, joint))
@@ -206,36 +206,5 @@ def _difference(model: RobotModel, name: str, values: Sequence[float], positions
     if not all(variable in positions for variable in joint.variable_names):
         return math.inf
     actual = [positions[variable] for variable in joint.variable_names]
-    difference = _DIFFERENCES[joint.type](actual, values)
+    difference = joint.motion.difference(actual, values)
     return math.inf if math.isnan(difference) else difference
-
-
-def _line(a: Sequence[float], b: Sequence[float]) -> float:
-    return math.dist(a, b)
-
-
-def _turn(a: Sequence[float], b: Sequence[float]) -> float:
-    return abs(math.remainder(a[0] - b[0], math.tau)) if math.isfinite(a[0]) else math.inf
-
-
-def _plane(a: Sequence[float], b: Sequence[float]) -> float:
-    return max(_line(a[:2], b[:2]), _turn(a[2:], b[2:]))
-
-
-def _space(a: Sequence[float], b: Sequence[float]) -> float:
-    norm_a, norm_b = math.hypot(*a[3:]), math.hypot(*b[3:])
-    if not norm_a or not norm_b:
-        return math.inf
-    # From the chord between the unit quaternions: an arc cosine would lose half the digits near zero.
-    unit_a, unit_b = [x / norm_a for x in a[3:]], [x / norm_b for x in b[3:]]
-    chord = min(math.dist(unit_a, unit_b), math.dist(unit_a, [-x for x in unit_b]))
-    return max(_line(a[:3], b[:3]), 4.0 * math.asin(chord / 2.0))
-
-
-_DIFFERENCES: Mapping[JointType, Callable[[Sequence[float], Sequence[float]], float]] = {
-    JointType.REVOLUTE: _line,
-    JointType.PRISMATIC: _line,
-    JointType.CONTINUOUS: _turn,
-    JointType.PLANAR: _plane,
-    JointType.FLOATING: _space,
-}

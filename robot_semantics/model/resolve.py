@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.model.joint_checks import LIMITED, check_joint, unit_axis
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.joint_checks import check_joint, unit_axis
+from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.link_checks import check_links
 from robot_semantics.model.mimics import resolve_mimics
 from robot_semantics.model.robot_model import (
@@ -46,7 +46,7 @@ def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool
     known = True
     for joint in robot.joints:
         kind = check_joint(joint, robot.places, diagnostics)
-        if kind is None or (kind in LIMITED and joint.limit is None):
+        if kind is None or (MOTION[kind].limited and joint.limit is None):
             known = False
         if kind is not None:
             types.setdefault(joint.name, kind)
@@ -141,7 +141,7 @@ def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
     }
     if "acceleration" in values:
         values.setdefault("deceleration", values["acceleration"])
-    if kind in LIMITED:
+    if MOTION[kind].limited:
         values.update(lower=limit.lower or 0.0, upper=limit.upper or 0.0)
         if safety is not None and safety.soft_lower_limit is not None:
             values["soft_lower"] = safety.soft_lower_limit

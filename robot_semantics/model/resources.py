@@ -22,7 +22,10 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import read_bounded
 from robot_semantics.urdf.tree import Mesh, Robot
+
+_MANIFEST_BYTES = 2**20
 
 CRAWL_DEPTH = 5
 """How deep below a search path packages are looked for by their package.xml."""
@@ -195,7 +198,7 @@ def _packages_below(root: str, depth: int = CRAWL_DEPTH) -> Mapping[str, str]:
 def _package_name(manifest: Path) -> str | None:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
-        name = etree.parse(str(manifest), parser).findtext("name")
+        name = etree.fromstring(read_bounded(manifest, _MANIFEST_BYTES), parser).findtext("name")
     except (OSError, etree.XMLSyntaxError):
         return None
     return name.strip() if name else None

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.model.joint_types import MOTION, JointType, variable_names
+from robot_semantics.model.joint_types import MOTION, JointType, Motion, variable_names
 from robot_semantics.model.semantics import Semantics
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
@@ -84,13 +84,39 @@ class JointLimits:
         return None
 
 
+MIMIC_TOLERANCE = 1e-6
+"""How far a mimic joint may be from where its leader takes it, where both are stated [rad, m]."""
+
+
 @dataclass(frozen=True, slots=True)
 class MimicSource:
     """``position = multiplier * source position + offset``, chains resolved to the first joint that moves itself."""
 
     joint: str
-    multiplier: float
-    offset: float
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def through(self, leader: MimicSource) -> MimicSource:
+        """Return what this joint follows in the end where its own source follows `leader`."""
+        return MimicSource(
+            leader.joint, self.multiplier * leader.multiplier, self.multiplier * leader.offset + self.offset
+        )
+
+    def follow(self, leader: Sequence[float], kind: JointType) -> tuple[float, ...]:
+        """Return a follower's positions from its leader's; both are of type `kind`."""
+        scaled = MOTION[kind].mimicked
+        return (*(self.multiplier * value + self.offset for value in leader[:scaled]), *leader[scaled:])
+
+    def lead(self, follower: Sequence[float], kind: JointType) -> tuple[float, ...]:
+        """Return the leader's positions from its follower's: the inverse of `follow`; the multiplier is not 0."""
+        scaled = MOTION[kind].mimicked
+        return (*((value - self.offset) / self.multiplier for value in follower[:scaled]), *follower[scaled:])
+
+    @classmethod
+    def of(cls, mimic: urdf_tree.Mimic) -> MimicSource:
+        """Return what a `<mimic>` says; a multiplier that is not stated is 1, an offset 0."""
+        multiplier = 1.0 if mimic.multiplier is None else mimic.multiplier
+        return cls(mimic.joint, multiplier, 0.0 if mimic.offset is None else mimic.offset)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +161,11 @@ class JointModel:
     def velocity_count(self) -> int:
         """Number of degrees of freedom: 0, 1, 3 (planar) or 6 (floating)."""
         return MOTION[self.type].velocities
+
+    @property
+    def motion(self) -> Motion:
+        """What its type's state consists of."""
+        return MOTION[self.type]
 
     @property
     def is_active(self) -> bool:

@@ -10,8 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.names import LinkPair
@@ -30,7 +31,7 @@ class Group:
         base_link: parent link of a chain's first joint, empty if the group is not a chain.
         tip_link: child link of a chain's last joint, empty if the group is not a chain.
         common_root: nearest joint above (or among) all the joint roots, empty if there is none.
-        subgroups: every other group whose joints are a subset of this one's.
+        within: every group whose joints are a subset of this one's, this one included.
         end_effectors: names of the end effectors attached to this group.
         states: names of the group's states.
     """
@@ -49,18 +50,42 @@ class Group:
     base_link: str
     tip_link: str
     common_root: str
-    subgroups: tuple[str, ...]
+    within: tuple[str, ...]
     end_effectors: tuple[str, ...]
     states: tuple[str, ...]
+
+    @property
+    def subgroups(self) -> tuple[str, ...]:
+        """Every other group whose joints are a subset of this one's."""
+        # Made when it is asked for: of thousands of groups with the same joints each is within each.
+        return tuple(name for name in self.within if name != self.name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything by its name, for JSON."""
+        facts = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {"subgroups" if name == "within" else name: value for name, value in facts.items()} | {
+            "subgroups": self.subgroups
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class NamedState:
-    """A group state: joint name → values, one per position variable [rad, m, quaternion x y z w]."""
+    """A group state: joint name → values, one per position variable [rad, m, unit quaternion x y z w].
+
+    Attributes:
+        joints: what the state says.
+        leaders: leaders of mimic joints that the state names without them, where these joints need them.
+    """
 
     name: str
     group: str
     joints: Mapping[str, tuple[float, ...]]
+    leaders: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def positions(self) -> Mapping[str, tuple[float, ...]]:
+        """What the state says and what follows for leaders: the whole of its pose."""
+        return {**self.joints, **self.leaders}
 
 
 @dataclass(frozen=True, slots=True)

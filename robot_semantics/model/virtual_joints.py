@@ -99,13 +99,10 @@ def _followers_of(root: JointModel, joints: tuple[JointModel, ...]) -> tuple[Joi
     for joint in joints:
         written = joint.urdf.mimic if joint.urdf is not None else None
         if written is not None and written.joint == root.name and joint.position_count == root.position_count:
-            multiplier = 1.0 if written.multiplier is None else written.multiplier
-            sources[joint.name] = MimicSource(root.name, multiplier, written.offset or 0.0)
+            sources[joint.name] = MimicSource.of(written)
     for joint in joints:
         if joint.mimic is not None and joint.mimic.joint in sources:
-            step = sources[joint.mimic.joint]
-            offset = joint.mimic.offset + joint.mimic.multiplier * step.offset
-            sources[joint.name] = MimicSource(root.name, joint.mimic.multiplier * step.multiplier, offset)
+            sources[joint.name] = joint.mimic.through(sources[joint.mimic.joint])
     return tuple(replace(joint, mimic=sources.get(joint.name, joint.mimic)) for joint in joints) if sources else joints
 
 

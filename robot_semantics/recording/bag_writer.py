@@ -10,7 +10,7 @@
 Each model's joints go to ``joint_states`` (planar joints by the names of their variables), floating joints and bases
 with a twist to ``multi_dof_joint_states``, poses of models and frames to ``/tf``, what never moves to ``/tf_static``,
 the times to ``/clock``, descriptions to ``robot_description`` and ``robot_description_semantic``. A lone model's topics
-have no namespace; several models' are under their names.
+have no namespace; those of several models are in namespaces made from their names. The metadata keep the names.
 """
 
 from __future__ import annotations
@@ -36,18 +36,21 @@ from robot_semantics.convert.messages import (
     PoseRow,
     Transform,
 )
+from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.model.joint_types import JointType, variable_names
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.recording.bag_frames import TfFrames, fixed_frames, on_known_links
+from robot_semantics.recording.bag_metadata import KEY, RecordedModel, metadata_text
+from robot_semantics.recording.bag_rows import floating_pose, scalar_rows
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.target import whole_or_nothing
-from robot_semantics.state.apply import apply_model_state, with_carriers
+from robot_semantics.state.apply import apply_model_state
 from robot_semantics.state.model_states import xyz_quat_of
-from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ages_of
-from robot_semantics.usdf.frames import resolve, without_parent_links
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import model_digest
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
@@ -116,7 +119,7 @@ def write_bag(
         OSError: it cannot be written.
     """
     robots = {name: texts.model for name, texts in described.items() if texts.model is not None}
-    states = [without_parent_links(with_carriers(state, robots)) for state in states]
+    states = [on_known_links(state, robots) for state in states]
     times = [state.time_ns for state in states]
     if not states:
         raise RequestError("there is no state to write")
@@ -137,6 +140,7 @@ def write_bag(
             bag = _Bag(writer, states, described, problems, links)
             for state in states:
                 bag.write(state)
+            writer.set_custom_data(KEY, metadata_text(bag.recorded_models(), bag.frames.renamed))
         for file in inner.iterdir():
             shutil.move(file, folder / file.name)
         inner.rmdir()
@@ -160,7 +164,9 @@ class _Bag:
         self.told: set[str] = set()
         names = {model.name for state in states for model in state.models}
         self.alone = len(names) == 1
-        self.static = _fixed_frames(states)
+        self.spaces = dict.fromkeys(names, "") if self.alone else topic_namespaces(sorted(names))
+        self.stated: dict[str, set[str]] = {name: set() for name in names}
+        self.static = fixed_frames(states)
         # Who has a twist once has its pose in every such message, so that a reader has one source for it.
         self.moving = {model.name for state in states for model in state.models if model.twist is not None}
         self.robots = {name: model for name in names if (model := described.get(name, Described()).model) is not None}
@@ -168,6 +174,7 @@ class _Bag:
         self.digests = {name: model_digest(model) for name, model in self.robots.items()}
         self.local = {name: LocalTransforms(model, follow_mimics=False) for name, model in self.robots.items() if links}
         self.root = {name: self.robots[name].root_link if name in self.robots else name for name in names}
+        self.frames = TfFrames(states, self.robots, self.root, {} if self.alone else self.spaces)
         first = states[0].time_ns or 0
         self._descriptions(names, first)
         self._static_transforms(states, first)
@@ -182,10 +189,12 @@ class _Bag:
         self.counts[topic] = self.counts.get(topic, 0) + 1
 
     def topic(self, model: str, name: str) -> str:
-        return f"/{name}" if self.alone else f"/{model}/{name}"
+        return f"/{name}" if self.alone else f"/{self.spaces[model]}/{name}"
 
-    def frame(self, model: str, link: str) -> str:
-        return link if self.alone else f"{model}/{link}"
+    def recorded_models(self) -> Iterator[RecordedModel]:
+        """Yield the models for the metadata."""
+        for name, joints in sorted(self.stated.items()):
+            yield RecordedModel(name, "" if self.alone else f"/{self.spaces[name]}", frozenset(joints))
 
     def _descriptions(self, names: set[str], time_ns: int) -> None:
         for name in sorted(names):
@@ -196,7 +205,7 @@ class _Bag:
 
     def _static_transforms(self, states: Sequence[WorldState], time_ns: int) -> None:
         transforms = [
-            Transform(self.parent(frame.parent), frame.name, xyz_quat_of(frame.pose))
+            Transform(self.frames.parent(frame), self.frames.names[frame.name], xyz_quat_of(frame.pose))
             for frame in states[0].frames
             if frame.name in self.static and frame.pose is not None
         ]
@@ -207,10 +216,6 @@ class _Bag:
         if transforms:
             message = self.maker.transforms(time_ns, transforms)
             self.send("/tf_static", TF_MESSAGE, time_ns, message, latched=True)
-
-    def parent(self, name: str) -> str:
-        """Return the tf frame of a parent: a model's is its root link."""
-        return self.frame(name, self.root[name]) if name in self.root else name
 
     def write(self, state: WorldState) -> None:
         time_ns = state.time_ns or 0
@@ -224,7 +229,9 @@ class _Bag:
             if frame.twist is not None:
                 self.tell(f"the twist of frame '{frame.name}' has no place in a recording", "frame-twist")
             if frame.pose is not None and frame.name not in self.static:
-                transforms.append(Transform(self.parent(frame.parent), frame.name, xyz_quat_of(frame.pose)))
+                transforms.append(
+                    Transform(self.frames.parent(frame), self.frames.names[frame.name], xyz_quat_of(frame.pose))
+                )
         for model in state.models:
             transforms += self._model(model, time_ns)
         if state.engines or state.foreign:
@@ -235,7 +242,7 @@ class _Bag:
     def _model(self, model: ModelState, time_ns: int) -> list[Transform]:
         joints, positions = self._joints(model)
         robot = self.robots.get(model.name)
-        root, parent = self.frame(model.name, self.root[model.name]), self.parent(model.parent)
+        root, parent = self.frames.of_link(model.name, self.root[model.name]), self.frames.parent(model)
         transforms: list[Transform] = []
         by_frame: dict[str, list[PoseRow]] = {}
         if model.pose is not None:
@@ -248,16 +255,17 @@ class _Bag:
         elif model.twist is not None:
             self.tell(f"the twist of '{model.name}' without a pose has no place in a recording", "twist")
         rows: list[JointRow] = []
+        self.stated[model.name].update(joint.name for joint in joints if joint.positions is not None)
         for joint in joints:
             given = [values for values in (joint.positions, joint.velocities, joint.torques) if values is not None]
-            if given and joint.positions is None and len(given[0]) == 6:
-                self.tell(f"the motion of '{joint.name}' without a pose has no place in a recording", "twist")
+            if given and joint.positions is None:
+                self.tell(f"the motion of '{joint.name}' without a position has no place in a recording", "motion")
             elif given and len(given[0]) in (6, 7):
-                by_frame.setdefault(root, []).append(PoseRow(joint.name, _floating(joint), joint.velocities))
+                by_frame.setdefault(root, []).append(PoseRow(joint.name, floating_pose(joint), joint.velocities))
                 if joint.torques is not None:
                     self.tell(f"torques of the floating joint '{joint.name}' have no place in a recording", "torques")
             elif given:
-                rows += _scalar_rows(joint, len(given[0]))
+                rows += scalar_rows(joint, len(given[0]))
         for message in self.maker.joint_states(time_ns, rows):
             self.send(self.topic(model.name, "joint_states"), JOINT_STATE, time_ns, message)
         for frame, some in by_frame.items():
@@ -281,7 +289,7 @@ class _Bag:
         # Where the root link is stands on tf as it is stated, so here it is nobody's concern; and a recording is of
         # what was, within the limits or not, as a state is that says which robot it was taken of.
         digest = model.urdf_sha256 or self.digests[model.name]
-        alone = replace(model, parent=WORLD, pose=None, twist=None, urdf_sha256=digest)
+        alone = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None, urdf_sha256=digest)
         found = apply_model_state(alone, resolve(WorldState(models=(alone,))), kinematics)
         for item in found.refused:
             if f"refused {item.subject}" not in self.told:
@@ -316,7 +324,11 @@ class _Bag:
     def _of_joints(self, model: str, joints: Iterable[JointModel], poses: FloatArray) -> list[Transform]:
         rows = poses.tolist()
         return [
-            Transform(self.frame(model, joint.parent_link), self.frame(model, joint.child_link), rows[joint.index])
+            Transform(
+                self.frames.of_link(model, joint.parent_link),
+                self.frames.of_link(model, joint.child_link),
+                rows[joint.index],
+            )
             for joint in joints
             if joint.index
         ]
@@ -325,26 +337,3 @@ class _Bag:
         if f"{key} {text}" not in self.told:
             self.told.add(f"{key} {text}")
             self.problems.warning(f"not-recorded-{key}", text, Place(str(self.writer.path.name)))
-
-
-def _fixed_frames(states: Sequence[WorldState]) -> set[str]:
-    """Return the frames that are in every state with one parent and one pose."""
-    first = {frame.name: (frame.parent, frame.pose) for frame in states[0].frames}
-    for state in states[1:]:
-        here = {frame.name: (frame.parent, frame.pose) for frame in state.frames}
-        first = {name: place for name, place in first.items() if here.get(name) == place}
-    return set(first)
-
-
-def _scalar_rows(joint: JointState, size: int) -> Iterator[JointRow]:
-    """Yield the rows of a joint's variables; a position that is not stated is NaN."""
-    names = (joint.name,) if size == 1 else variable_names(joint.name, JointType.PLANAR)
-    for i, name in enumerate(names[:size]):
-        position = joint.positions[i] if joint.positions is not None else float("nan")
-        velocity = joint.velocities[i] if joint.velocities is not None else None
-        yield JointRow(name, position, velocity, joint.torques[i] if joint.torques is not None else None)
-
-
-def _floating(joint: JointState) -> tuple[float, ...]:
-    positions = joint.positions or ()
-    return positions if len(positions) == 7 else (*positions[:3], *quat_from_rpy(positions[3:]).tolist())

@@ -13,16 +13,22 @@ scanned record by record by `salvage`, and the problems say so.
 
 from __future__ import annotations
 
+import io
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import IO, Any
 
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.base.files import open_bounded, read_bounded
+from robot_semantics.base.unpack_limit import longest_part
+from robot_semantics.recording.bag_metadata import RecordedModel, frames_of_metadata, models_of_metadata
 from robot_semantics.recording.columns import NONSENSE
 from robot_semantics.recording.message_types import ROS1_NAMES
+from robot_semantics.xml.decoding import MAX_BYTES
 
 try:
     import apsw
@@ -79,13 +85,26 @@ class BagError(RobotSemanticsError):
         super().__init__(f"{path}: {reason}")
 
 
+class _BoundedPath(type(Path())):  # type: ignore[misc]  # the class of this system's paths
+    """A path whose file is read within bounds: rosbags reads as much as a record states, before it knows the file."""
+
+    def open(self, mode: str = "r", *_: object, **__: object) -> IO[Any]:
+        """Open the file to be read."""
+        file = open_bounded(self, longest_part())
+        return file if "b" in mode else io.TextIOWrapper(file, encoding="utf-8")
+
+    def read_text(self, *_: object, **__: object) -> str:
+        """Return the text of the file, of a bag's metadata."""
+        return read_bounded(self, MAX_BYTES).decode()
+
+
 class RosbagsSource:
     """A bag that `rosbags` reads; use it in a `with`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._ros1 = path.is_file() and path.name.endswith((".bag", ".bag.active"))
-        self._reader: Reader1 | Reader2 = Reader1(path) if self._ros1 else Reader2(path)
+        self._reader: Reader1 | Reader2 = Reader1(_BoundedPath(path)) if self._ros1 else Reader2(_BoundedPath(path))
 
     def __enter__(self) -> RosbagsSource:
         for file in sorted(self.path.glob("*.db3")) if self.path.is_dir() else (self.path,):
@@ -111,6 +130,20 @@ class RosbagsSource:
     def channels(self) -> tuple[Channel, ...]:
         """What the bag holds."""
         return tuple(channel for channel, _ in self._by_channel)
+
+    @property
+    def models(self) -> tuple[RecordedModel, ...]:
+        """The models that the metadata name, where we wrote the bag."""
+        return models_of_metadata(self._custom_data)
+
+    @property
+    def frames(self) -> dict[str, str]:
+        """The names of frames by their TF names, where these differ and we wrote the bag."""
+        return frames_of_metadata(self._custom_data)
+
+    @property
+    def _custom_data(self) -> Mapping[str, Any] | None:
+        return self._reader.storage.metadata.custom if isinstance(self._reader, Reader2) else None
 
     @property
     def span_ns(self) -> tuple[int, int]:
@@ -161,6 +194,8 @@ class BagInfo:
         end_ns: log time of the last message; before `start_ns` if there is none.
         damaged: what is wrong with it, "" if nothing is.
         scanned: it has to be read record by record, because it is damaged or `rosbags` refuses it.
+        models: the models that its metadata name, where we wrote it.
+        frames: the names of frames by their TF names, where these differ and we wrote it.
     """
 
     path: Path
@@ -169,6 +204,8 @@ class BagInfo:
     end_ns: int
     damaged: str = ""
     scanned: bool = False
+    models: tuple[RecordedModel, ...] = ()
+    frames: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def topics(self) -> dict[str, str]:

@@ -18,25 +18,17 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.recording.columns import GroupKey, Part, Pieces, by_part, in_order, kept_rows
+from robot_semantics.state.message_order import MOST_AHEAD, RESET_NS, TOGETHER_NS, stamp_resets
 from robot_semantics.transforms.arrays import IntArray
-
-RESET_NS = 1_000_000_000
-"""A stamp this much before the newest one, with its successors after it, means that the clock was set back."""
 
 JUMP_NS = 10_000_000_000
 """Stamps that run ahead by this much more than the time of recording are told."""
-
-MOST_AHEAD = 3
-"""So many messages in a row may be stamped ahead of their clock; more are taken for what the clock really said."""
 
 WALL_CLOCK_FROM_NS = 10**9 * 1_000_000_000
 """Stamps from here on, the year 2001, are of the wall clock."""
 
 OTHER_CLOCK_TO_NS = 10**8 * 1_000_000_000
 """Stamps up to here, three years, are of a clock that was started, as a simulator's."""
-
-TOGETHER_NS = 2_000_000_000
-"""Resets seen on several topics within this much log time are one."""
 
 
 class ClockStep(NamedTuple):
@@ -143,46 +135,64 @@ def clocks(pieces: Pieces) -> tuple[list[str], list[str]]:
 
 
 def find_resets(pieces: Pieces) -> tuple[list[ClockStep], list[ClockStep]]:
-    """Return the resets of a recording, those of all topics gathered, and the jumps ahead, in order of log time."""
-    resets: list[tuple[ClockStep, int]] = []
+    """Return the resets of a recording, those of all topics together, and the jumps ahead, in order of log time."""
+    streams: list[_Stream] = []
     jumps: list[ClockStep] = []
-    for number, (key, parts) in enumerate(pieces.items()):
-        if key.kind == "tf_static":
-            continue
+    for key, parts in _streams(pieces).items():
         logs, stamps, order = in_order(parts)
         logs, stamps = logs[order], stamps[order]
-        resets += [(ClockStep(int(logs[i]), by, key.topic), number) for i, by in _resets(stamps)]
+        streams.append(_Stream(key.topic, logs, stamps))
         ahead = np.diff(stamps) - np.diff(logs)
         far = np.flatnonzero(ahead > JUMP_NS).tolist()
         jumps += [ClockStep(int(logs[i + 1]), int(ahead[i]), key.topic) for i in far]
-    return _gathered(resets), sorted(jumps)
+    return _all_resets(streams), sorted(jumps)
 
 
-def _resets(stamps: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield (index, how far back) of every reset; a single late message is none."""
-    highest: int | None = None
-    last = 0
-    for i in (np.flatnonzero(np.diff(stamps) < -RESET_NS) + 1).tolist():
-        before = int(stamps[last:i].max())
-        highest = before if highest is None else max(highest, before)
-        stays = i + 1 >= len(stamps) or stamps[i + 1] < highest - RESET_NS
-        if stays:
-            yield i, highest - int(stamps[i])
-            highest, last = None, i
-        else:
-            last = i
+class _Stream:
+    """Messages with one list of names, in order of arrival, and their next reset."""
+
+    def __init__(self, topic: str, logs: IntArray, stamps: IntArray) -> None:
+        self.topic, self.logs, self.stamps = topic, logs, stamps
+        self.begin = 0
+        self.next = self._next()
+
+    def start(self, begin: int) -> None:
+        """Forget the messages before `begin`."""
+        if begin > self.begin:
+            self.begin = begin
+            self.next = self._next()
+
+    def _next(self) -> ClockStep | None:
+        found = stamp_resets(self.stamps[self.begin :])[:1]
+        return ClockStep(int(self.logs[self.begin + found[0][0]]), found[0][1], self.topic) if found else None
 
 
-def _gathered(resets: Sequence[tuple[ClockStep, int]]) -> list[ClockStep]:
-    """Return resets that several groups of messages saw as one; what one group sees twice is two."""
+def _all_resets(streams: Sequence[_Stream]) -> list[ClockStep]:
+    """Return the resets of all streams; those that several streams see within `TOGETHER_NS` are one.
+
+    After a reset all streams start anew, as in the running node: a slow one does not see it later.
+    """
     result: list[ClockStep] = []
     seen: set[int] = set()
-    for reset, group in sorted(resets):
-        if not result or group in seen or reset.log_ns - result[-1].log_ns > TOGETHER_NS:
+    while coming := [(stream.next, number) for number, stream in enumerate(streams) if stream.next is not None]:
+        reset, number = min(coming)
+        if not result or number in seen or reset.log_ns - result[-1].log_ns > TOGETHER_NS:
             result.append(reset)
             seen = set()
-        seen.add(group)
+            for other in streams:
+                other.start(int(np.searchsorted(other.logs, reset.log_ns)))
+        seen.add(number)
+        streams[number].start(int(np.searchsorted(streams[number].logs, reset.log_ns)))
     return result
+
+
+def _streams(pieces: Pieces) -> dict[GroupKey, list[Part]]:
+    """Return the messages that move, those with one list of names together: with and without velocities."""
+    streams: dict[GroupKey, list[Part]] = {}
+    for key, parts in pieces.items():
+        if key.kind != "tf_static":
+            streams.setdefault(key._replace(has=()), []).extend(parts)
+    return streams
 
 
 def take_run(pieces: Pieces, resets: Sequence[ClockStep], run: int) -> Pieces:
@@ -204,7 +214,7 @@ def _runs(parts: Sequence[Part], borders: IntArray) -> IntArray:
     logs, stamps, order = in_order(parts)
     number = np.searchsorted(borders, logs, side="right")
     # A topic learns of a reset a little later than another; its own step back tells when.
-    for i, _ in _resets(stamps[order]):
+    for i, _ in stamp_resets(stamps[order]):
         at = logs[order[i]]
         nearest = int(np.argmin(np.abs(borders - at)))
         between = (logs >= borders[nearest]) & (logs <= at) & (np.arange(len(logs)) != order[i])

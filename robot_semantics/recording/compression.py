@@ -18,7 +18,7 @@ from typing import Any
 
 import lz4.frame
 
-from robot_semantics.recording.unpack_limit import UnpackedTooLargeError, limit_for
+from robot_semantics.base.unpack_limit import UnpackedTooLargeError, limit_for
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -16,24 +16,24 @@ from pathlib import Path
 
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.recording.series import Series
-from robot_semantics.state.snapshot_store import digest_name
+from robot_semantics.usdf.saved_descriptions import hash_name
 
 Named = tuple[str | None, str | None]
 """What a state calls a model's URDF and its SRDF."""
 
 
 def description_files(
-    robots: Sequence[RecordedRobot], out: Path, *, inside: bool, single: bool
+    robots: Sequence[RecordedRobot], out: Path, *, inside: bool, beside: bool
 ) -> tuple[dict[str, Named], dict[str, str]]:
     """Return how each model names its description files, and the texts that are written with the states.
 
-    A single state names the files that were given; what the bag brought stands beside it, named by its digest.
+    Beside the output the states name the files that were given; the texts of the bag are named by their digests.
 
     Args:
         robots: whose descriptions they are.
         out: the file or folder that is written.
         inside: whether the texts are written into it.
-        single: whether it is one document.
+        beside: whether the texts are written beside it.
     """
     names: dict[str, Named] = {}
     texts: dict[str, str] = {}
@@ -42,8 +42,8 @@ def description_files(
         given = ((robot.description, robot.urdf_text, ".urdf"), (robot.semantic, robot.srdf_text, ".srdf"))
         for path, text, suffix in given:
             name = None if inside else _relative(path, out)
-            if name is None and text is not None and (inside or single):
-                name = f"{_file_name(robot)}{suffix}" if inside else digest_name(text, suffix)
+            if name is None and text is not None and (inside or beside):
+                name = f"{_file_name(robot)}{suffix}" if inside else hash_name(text, suffix)
                 texts[name] = text
             both.append(name)
         names[robot.name] = (both[0], both[1])

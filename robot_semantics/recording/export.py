@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
-from robot_semantics.base.files import declared_utf8, save_bytes
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.base.files import declared_utf8, save_bytes, scratch_folder
 from robot_semantics.recording.around import read_around
 from robot_semantics.recording.columns import IN_MEMORY_BYTES
 from robot_semantics.recording.description_files import description_files, with_descriptions
-from robot_semantics.recording.outputs import Csv, Job, JsonLines, Npz, Output, UsdfFile, UsdfFolder
+from robot_semantics.recording.outputs import Job, Output, UsdfFile
 from robot_semantics.recording.parallel import Workers, choose_workers
 from robot_semantics.recording.recording import Recording, read_recording, whole_tasks
 from robot_semantics.recording.recording_plan import RecordingPlan, plan_recording
@@ -33,49 +32,16 @@ from robot_semantics.recording.robots import RecordedRobot, RequestError, RobotR
 from robot_semantics.recording.sampling import Sampling, WorldSampler
 from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.series_arrays import series_arrays
+from robot_semantics.recording.series_formats import FORMATS, SUFFIXES
 from robot_semantics.recording.state_texts import Block, render
 from robot_semantics.recording.stretches import Stretch, read_stretch
 from robot_semantics.recording.target import check_target, whole_or_nothing
 from robot_semantics.recording.times import TimeRequest, blocks, check_words, choose_times
+from robot_semantics.state.settings import Invalid
 from robot_semantics.transforms.arrays import IntArray
 
 BLOCK_BYTES = 8 * 2**20
 """About how much the numbers of a block may take."""
-
-
-def _parquet(job: Job) -> Output:
-    from robot_semantics.recording.parquet import Parquet
-
-    return Parquet(job)
-
-
-class Format(NamedTuple):
-    """A format that an export may have.
-
-    Attributes:
-        output: what writes it.
-        suffixes: the endings of its files.
-        block_states: how many states are sampled, and if they become text rendered, at once.
-        with_texts: whether the robots' descriptions are in it or beside it.
-    """
-
-    output: Callable[[Job], Output]
-    suffixes: tuple[str, ...]
-    block_states: int
-    with_texts: bool = False
-
-
-FORMATS: Mapping[str, Format] = {
-    "usdf": Format(UsdfFolder, (".usdf", ".xml"), 64, with_texts=True),
-    "jsonl": Format(JsonLines, (".jsonl",), 256),
-    "npz": Format(Npz, (".npz",), 4096, with_texts=True),
-    "csv": Format(Csv, (".csv",), 256),
-    "parquet": Format(_parquet, (".parquet",), 4096, with_texts=True),
-}
-"""What `export` writes; a new format is a line here."""
-
-
-SUFFIXES = {ending: name for name, entry in FORMATS.items() for ending in entry.suffixes}
 
 
 class Progress(Protocol):
@@ -110,6 +76,7 @@ class ExportRequest:
         jobs: how many processes.
         dask: address of a Dask scheduler that does the work instead.
         force: replace a folder that is not empty, or a file that no export made.
+        invalid: what happens to a joint state with a position that is not finite.
     """
 
     bags: tuple[Path, ...]
@@ -123,6 +90,7 @@ class ExportRequest:
     dask: str | None = None
     dry_run: bool = False
     force: bool = False
+    invalid: Invalid = Invalid.SKIP
 
 
 @dataclass
@@ -146,9 +114,19 @@ class Report:
     single: bool
     gaps: dict[tuple[str, str], GapSummary] = field(default_factory=dict)
 
+    @property
+    def description_problems(self) -> Diagnostics:
+        """The problems inside the robots' descriptions, which were read leniently."""
+        found = Diagnostics()
+        for robot in self.recording.robots:
+            found.extend(robot.problems)
+        return found
+
 
 def export(request: ExportRequest, problems: Diagnostics, progress: Progress | None = None) -> Report:
-    """Export world states from bags; what was wrong or is missing goes to `problems`.
+    """Export world states from bags; what was wrong with the bags or is missing goes to `problems`.
+
+    `Report.description_problems` has the problems inside the descriptions.
 
     Raises:
         RobotSemanticsError: the request does not fit the recording, or nothing can be read; nothing is written then.
@@ -157,12 +135,14 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
     watch: Progress = progress or Silent()
     _check(request)
     with ExitStack() as stack:
-        plan = plan_recording(request.bags, request.robots, problems, at_topic=request.times.at_topic)
+        plan = plan_recording(
+            request.bags, request.robots, problems, at_topic=request.times.at_topic, invalid=request.invalid
+        )
         # A dry run leaves no trace, not even a folder.
         dry = request.out is None or request.dry_run
         beside = Path(tempfile.gettempdir()) if request.out is None or dry else request.out.absolute().parent
         beside.mkdir(parents=True, exist_ok=True)
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".robot_semantics_", dir=beside)))
+        scratch = stack.enter_context(scratch_folder(beside))
         # Within the folder: they are stopped before it is taken away.
         workers: Workers = stack.enter_context(choose_workers(request.jobs, request.dask))
         recording = _read(plan, request, workers, scratch, problems, watch)
@@ -173,7 +153,8 @@ def export(request: ExportRequest, problems: Diagnostics, progress: Progress | N
         report = Report(recording, times, sampler.frames, sampler.world_frame, name, single)
         _write(request, sampler, workers, scratch, report, watch)
         start_ns, place = recording.start_ns, plan.place
-        report_gaps(report.gaps, request.sampling.max_gap_ns, start_ns, len(times), problems, place)
+        unstated = recording.unstated_joints
+        report_gaps(report.gaps, request.sampling.max_gap_ns, start_ns, len(times), problems, place, unstated=unstated)
         return report
 
 
@@ -240,8 +221,10 @@ def _write(
     is_folder = report.format == "usdf" and not report.single
     out = request.out or scratch / "states"
     dry = request.dry_run or request.out is None
-    inside = is_folder or (FORMATS[report.format].with_texts and not report.single)
-    names, descriptions = description_files(report.recording.robots, out, inside=inside, single=report.single)
+    kept = "beside" if report.single else FORMATS[report.format].descriptions
+    names, descriptions = description_files(
+        report.recording.robots, out, inside=kept == "inside", beside=kept == "beside"
+    )
     watch.phase("looking" if dry else "writing", len(report.times_ns))
     target = scratch / f"dry{out.suffix}" if dry else out
     with whole_or_nothing(target, folder=is_folder, force=request.force) as path:
@@ -250,14 +233,14 @@ def _write(
         cut = blocks(report.times_ns, _block_size(report, sampler))
         sampled = (with_descriptions(sampler.sample(times), names) for times in cut)
         if output.rendered:
-            kept: deque[Series] = deque()
+            waiting: deque[Series] = deque()
 
             def work() -> Iterator[Block]:
                 for series in sampled:
-                    kept.append(series)
+                    waiting.append(series)
                     yield Block(report.format, series, max_gap_ns)
 
-            written = ((kept.popleft(), texts) for texts in workers.map(render, work()))
+            written = ((waiting.popleft(), texts) for texts in workers.map(render, work()))
         else:
             written = ((series, []) for series in sampled)
         for series, texts in written:
@@ -266,7 +249,7 @@ def _write(
             count_gaps(report.gaps, series, max_gap_ns)
             watch.advance(len(series))
         output.finish()
-        if report.single and not dry:
+        if kept == "beside" and not dry:
             for name, text in descriptions.items():
                 save_bytes(declared_utf8(text).encode(), out.parent / name)
 
@@ -294,9 +277,8 @@ def _open(path: Path, report: Report, descriptions: Mapping[str, str], scratch: 
 
 def _units(robots: Sequence[RecordedRobot]) -> dict[tuple[str, str], str]:
     """Return the units of the joints' positions."""
-    units = {JointType.PRISMATIC: "m", JointType.PLANAR: "m or rad", JointType.FLOATING: "m or 1"}
     return {
-        (robot.name, joint.name): units.get(joint.type, "rad")
+        (robot.name, joint.name): joint.motion.units or "rad"
         for robot in robots
         if robot.model is not None
         for joint in robot.model.joints

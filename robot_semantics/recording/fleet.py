@@ -23,7 +23,7 @@ from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import save_bytes, temporary_beside
 from robot_semantics.recording.bags import BagError, write_ahead_log
 from robot_semantics.recording.export import ExportRequest, export
 from robot_semantics.recording.parallel import Workers
@@ -160,9 +160,9 @@ def export_each(
         rows.append(row)
         yield row
     table = pa.Table.from_pylist([asdict(row) for row in rows], schema=_schema(pa))
-    temporary = folder / f".{INDEX}.tmp"
-    pq.write_table(table, temporary)
-    temporary.replace(folder / INDEX)
+    with temporary_beside(folder / INDEX) as temporary:
+        pq.write_table(table, temporary)
+        temporary.replace(folder / INDEX)
 
 
 def export_bag(task: FleetTask) -> FleetRow:
@@ -198,7 +198,8 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
     # One bag must never be the end of the others, whatever is in it.
     except Exception as error:  # noqa: BLE001
         return replace(row, error=f"{type(error).__name__}: {error}")
-    severities = [problem.severity.value for problem in problems]
+    found = (*problems, *report.description_problems)
+    severities = [problem.severity.value for problem in found]
     return replace(
         row,
         result=task.name,
@@ -211,7 +212,7 @@ def _exported(task: FleetTask, bag: Path, out: Path, content: str, *, force: boo
         gaps=tuple(f"{kind} {name}" for kind, name in report.gaps),
         errors=severities.count("error"),
         warnings=severities.count("warning"),
-        problems=tuple(map(str, problems)),
+        problems=tuple(map(str, found)),
     )
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.recording.alternation import alternates
 from robot_semantics.recording.columns import Array, GroupKey, Part, Pieces
 from robot_semantics.recording.history import Edge, TransformHistory
 from robot_semantics.recording.namespaces import FrameNames
-from robot_semantics.recording.senders import pose_features, second_sender
 from robot_semantics.recording.timeline import Timeline
 from robot_semantics.transforms.arrays import IntArray
 
@@ -78,7 +78,7 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
         )
     if not moving and static:
         return _static_edge(child, names, static, problems, place)
-    moving = _of_one_sender(moving, names[child], problems, place)
+    _report_alternation(moving, names[child], problems, place)
     timeline = Timeline.merge(
         [some.stamps for some in moving],
         [some.logs for some in moving],
@@ -94,23 +94,12 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
     return Edge(child, False, timeline, np.array([some.parent for some in moving], dtype=np.int64)[timeline.place])
 
 
-def _of_one_sender(samples: list[_Samples], name: str, problems: Diagnostics, place: Place) -> list[_Samples]:
-    """Return the samples without those of a second sender that alternates with the first."""
-
-    def take(index: int, rows: IntArray) -> Array:
-        some = samples[index]
-        # Who names another parent says something else, wherever that is.
-        return np.column_stack([pose_features(some.poses[rows]), np.full(len(rows), float(some.parent))])
-
-    found = second_sender([some.logs for some in samples], take)
-    if found is None:
-        return samples
-    problems.warning("two-senders", f"tf, frame '{name}': {found}", place)
-    kept = (
-        some._replace(logs=some.logs[~second], stamps=some.stamps[~second], poses=some.poses[~second])
-        for some, second in zip(samples, found.second, strict=True)
-    )
-    return [some for some in kept if len(some.logs)]
+def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostics, place: Place) -> None:
+    """Warn if the transforms of a frame alternate between two paths or parents."""
+    poses = [(some.logs, np.column_stack([some.poses, np.full(len(some.logs), some.parent)])) for some in samples]
+    if poses and alternates(poses):
+        text = f"TF: the transforms of frame '{name}' alternate between two paths; two publishers?"
+        problems.warning("two-senders", text, place)
 
 
 def _static_edge(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,11 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.recording.robots import RequestError
-from robot_semantics.recording.series_input import ARRAYS, load_npz, load_states
+from robot_semantics.recording.series_formats import readable_format
+from robot_semantics.recording.series_input import load_arrays, load_states
 from robot_semantics.recording.times import time_of
-from robot_semantics.state.snapshot_store import Texts, described_beside
 from robot_semantics.transforms.arrays import IntArray
+from robot_semantics.usdf.saved_descriptions import Texts, described_beside
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
@@ -41,12 +41,14 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
         SeriesError: the file is no series.
         OSError: it cannot be read.
     """
-    if path.suffix in ARRAYS:
-        state, named = _from_arrays(path, at)
+    if readable_format(path).arrays is not None:
+        file = load_arrays(path)
+        # Of a Parquet file only the row group with that time is read.
+        state = next(file.row(_index(file.times_ns, at)).states())
         texts = {
-            model.name: Texts(named[model.description], named.get(model.semantic or "", ""))
+            model.name: Texts(file.texts[model.description], file.texts.get(model.semantic or "", ""))
             for model in state.models
-            if model.description is not None and model.description in named
+            if model.description in file.texts
         }
     else:
         loaded = load_states([path], problems)
@@ -55,17 +57,6 @@ def state_at(path: Path, at: str, problems: Diagnostics) -> tuple[WorldState, di
     # Descriptions that are in the series are named anew where the state is saved.
     bare = (replace(m, description=None, semantic=None) if m.name in texts else m for m in state.models)
     return replace(state, models=tuple(bare)), {m.name: texts[m.name] for m in state.models if m.name in texts}
-
-
-def _from_arrays(path: Path, at: str) -> tuple[WorldState, Mapping[str, str]]:
-    """Return the state of a series of arrays at a time, and the descriptions in it by the names that models have."""
-    if path.suffix == ".npz":
-        series, texts, _ = load_npz(path)
-        return next(islice(series.states(), _index(series.times_ns, at), None)), texts
-    from robot_semantics.recording.parquet import ParquetSeries
-
-    file = ParquetSeries(path)
-    return next(file.row(_index(file.times_ns, at)).states()), file.texts
 
 
 def save_state(state: WorldState, texts: Mapping[str, Texts], path: Path) -> None:

@@ -34,14 +34,20 @@ class Edge:
     Attributes:
         child: index of the frame.
         static: holds at every time; then the timeline has the one sample that counts.
-        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7).
+        timeline: samples x y z qx qy qz qw of T_parent_child (m, 7), or of what `offset` is fixed to.
         parents: index of the parent at each sample (m,), or one for all of them.
+        offset: (7,) pose of the child in the frame that was measured; it is applied after the interpolation.
     """
 
     child: int
     static: bool
     timeline: Timeline
     parents: IntArray | int
+    offset: FloatArray | None = None
+
+    def with_offset(self, poses: FloatArray) -> FloatArray:
+        """Return the poses (n, 7) of the child for those of the frame that was measured."""
+        return poses if self.offset is None else compose_poses(poses, np.broadcast_to(self.offset, poses.shape))
 
     def parent_at(self, samples: IntArray) -> IntArray:
         """Return the parent (n,) at each of the samples (n,)."""
@@ -132,12 +138,13 @@ class TransformHistory:
         edge, count = self.edges[frame], len(times_ns)
         if edge.static:
             zeros = np.zeros(count, np.int64)
-            return LocalPose(edge.parent_at(zeros), np.asarray(edge.timeline.take(zeros), np.float64), zeros)
+            poses = edge.with_offset(np.asarray(edge.timeline.take(zeros), np.float64))
+            return LocalPose(edge.parent_at(zeros), poses, zeros)
         where = bracket(edge.timeline.stamps_ns, times_ns, mode, hold=hold)
         parents = edge.parent_at(where.before)
         # Where the parent changes between two samples there is nothing between them: the earlier one holds.
         apart = None if isinstance(edge.parents, int) else parents != edge.parent_at(where.after)
-        poses = interpolate(where, edge.timeline.take, blend_poses, apart)
+        poses = edge.with_offset(interpolate(where, edge.timeline.take, blend_poses, apart))
         ages = where.spread(count, where.age_ns, -1)
         return LocalPose(where.spread(count, parents, -1), where.spread(count, poses, np.nan), ages)
 

@@ -107,11 +107,12 @@ class JointHistory:
 
     def _grouped(self, quantity: str) -> Iterator[_Family]:
         where: dict[str, list[int]] = {}
+        having = {name for place in self._places if quantity in place.arrays for name in place.names}
         for number, place in enumerate(self._places):
-            if quantity in place.arrays:
-                for name in place.names:
-                    if self._topic[name] == place.topic:
-                        where.setdefault(name, []).append(number)
+            for name in place.names:
+                # A message without the quantity makes it unknown.
+                if name in having and self._topic[name] == place.topic:
+                    where.setdefault(name, []).append(number)
         families: dict[tuple[int, ...], list[str]] = {}
         for name, places in where.items():
             families.setdefault(tuple(places), []).append(name)
@@ -179,9 +180,12 @@ class JointHistory:
             result = np.empty((len(samples), len(mine)))
             for place, here, rows in family.timeline.locate(samples):
                 arrays = self._places[family.places[place]].arrays
-                values = np.asarray(take_rows(arrays[quantity], rows), dtype=np.float64)
-                columns = family.columns[place][mine]
-                some = values if _whole(columns, values.shape[1]) else values[:, columns]
+                if quantity in arrays:
+                    values = np.asarray(take_rows(arrays[quantity], rows), dtype=np.float64)
+                    columns = family.columns[place][mine]
+                    some = values if _whole(columns, values.shape[1]) else values[:, columns]
+                else:
+                    some = np.full((len(rows), len(mine)), np.nan)
                 if isinstance(here, slice):
                     return some
                 result[here] = some

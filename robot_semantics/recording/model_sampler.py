@@ -17,15 +17,18 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.mimics import MimicMap
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.recording.columns import Array
+from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
 from robot_semantics.recording.namespaces import owner_of
 from robot_semantics.recording.pose_track import PoseTrack
 from robot_semantics.recording.recording import Recording
+from robot_semantics.recording.robot_joints import robot_joint_states
 from robot_semantics.recording.robots import RecordedRobot
 from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.joint_state import Fault
 from robot_semantics.state.model_states import ModelSeries, with_links
 from robot_semantics.state.root_motion import joint_motion
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -64,7 +67,7 @@ class ModelSampler:
         links: bool = False,
     ) -> None:
         self.robot, self._problems, self._place = robot, problems, recording.plan.place
-        self.joints = JointHistory(recording.pieces, robot.joint_topics)
+        self.joints = JointHistory(self._joint_states(recording), robot.joint_topics)
         self._names: list[str] = []
         self._joints = list(self._chosen(robot.model))
         self._turns = np.array([self._turn(name) for name in self._names], dtype=bool)
@@ -77,11 +80,24 @@ class ModelSampler:
             for joint in self._joints
             if joint.width > 1
         }
+        self._mimics = None if robot.model is None else self._mimic_maps(robot.model)
         self._lost: set[str] = set()
         self._fk = ForwardKinematics(robot.model) if links and robot.model is not None else None
         self._digest = model_digest(robot.model) if robot.model is not None else None
         self.lower, self.upper = self._limits()
         self._report(problems)
+
+    def _joint_states(self, recording: Recording) -> Pieces:
+        """Return the recording's joint states as this robot takes them."""
+        robot = self.robot
+        if robot.model is None:
+            return recording.pieces
+
+        def report(topic: str, fault: Fault) -> None:
+            text = f"topic '{topic}': {len(fault.messages)} messages: {fault.refusal.message}"
+            self._problems.warning("value-refused", text, recording.plan.place_of(topic))
+
+        return robot_joint_states(recording.pieces, robot.joint_topics, robot.model, recording.plan.invalid, report)
 
     @property
     def stamps_ns(self) -> IntArray:
@@ -99,13 +115,25 @@ class ModelSampler:
                 inputs = tuple(self._input(name) for name in joint.variable_names)
                 yield _Joint(joint.name, joint.position_count, joint.velocity_count, inputs, joint)
 
+    def _mimic_maps(self, model: RobotModel) -> tuple[MimicMap, MimicMap]:
+        """Return how the columns of the positions, and of the velocities, follow one another."""
+        positions: dict[int, slice] = {}
+        velocities: dict[int, slice] = {}
+        at = rate_at = 0
+        for joint in self._joints:
+            assert joint.model is not None
+            index = joint.model.index
+            positions[index], velocities[index] = slice(at, at + joint.width), slice(rate_at, rate_at + joint.speed)
+            at, rate_at = at + joint.width, rate_at + joint.speed
+        return MimicMap.of_positions(model, positions), MimicMap.of_velocities(model, velocities)
+
     def _input(self, name: str) -> int:
         self._names.append(name)
         return len(self._names) - 1
 
     def _turn(self, name: str) -> bool:
         model = self.robot.model
-        return model is not None and name in model.joint_index and model.joint(name).type is JointType.CONTINUOUS
+        return model is not None and name in model.joint_index and model.joint(name).motion.wraps
 
     def _limits(self) -> tuple[FloatArray, FloatArray]:
         lower, upper = [], []
@@ -209,17 +237,18 @@ class ModelSampler:
 
     def _fill_mimics(self, series: ModelSeries) -> None:
         """Fill in the values of mimic joints that no message named, as their leaders give them."""
-        place = {name: (i, where.start, rates.start) for i, (name, where, rates) in enumerate(series.spans)}
-        positions, velocities, ages = series.positions, series.velocities, series.joint_age_ns
-        for joint in self._joints:
-            mimic = None if joint.model is None else joint.model.mimic
-            if mimic is None or mimic.joint not in place or joint.width != 1:
-                continue
-            (i, at, rate_at), (leader, leader_at, leader_rate_at) = place[joint.name], place[mimic.joint]
-            missing = np.isnan(positions[:, at])
-            positions[missing, at] = positions[missing, leader_at] * mimic.multiplier + mimic.offset
-            velocities[missing, rate_at] = velocities[missing, leader_rate_at] * mimic.multiplier
-            ages[missing, i] = ages[missing, leader]
+        if self._mimics is None:
+            return
+        mimics, velocity_mimics = self._mimics
+        followed, rates = mimics.followed(series.positions), velocity_mimics.followed(series.velocities)
+        numbers = np.repeat(np.arange(len(series.widths)), series.widths)
+        leader_of = {numbers[at]: numbers[mimics.source[at]] for at in mimics.followers}
+        for number, (_, where, speeds) in enumerate(series.spans):
+            if number in leader_of:
+                missing = np.isnan(series.positions[:, where]).any(axis=1)
+                series.positions[missing, where] = followed[missing, where]
+                series.velocities[missing, speeds] = rates[missing, speeds]
+                series.joint_age_ns[missing, number] = series.joint_age_ns[missing, leader_of[number]]
 
 
 def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: Place) -> PoseTrack | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,10 @@ from robot_semantics.recording.recording import read_recording as read_plan
 from robot_semantics.recording.recording_plan import plan_recording
 from robot_semantics.recording.robots import RequestError, RobotRequest
 from robot_semantics.recording.sampling import Sampling, WorldSampler
-from robot_semantics.recording.series import GapSummary, Series, count_gaps
+from robot_semantics.recording.series import GapSummary, Series, count_gaps, report_gaps
 from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
+from robot_semantics.state.settings import Invalid
 from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 
@@ -105,6 +106,14 @@ class RecordedWorld:
 
         return series_table(self.series(every=every, at_topic=at_topic))
 
+    def report_gaps(self, series: Series) -> None:
+        """Add what is old or unknown in a series to `problems`."""
+        gaps: dict[tuple[str, str], GapSummary] = {}
+        count_gaps(gaps, series, self._max_gap_ns)
+        recording, place = self.recording, self.recording.plan.place
+        unstated = recording.unstated_joints
+        report_gaps(gaps, self._max_gap_ns, recording.start_ns, len(series), self.problems, place, unstated=unstated)
+
     @property
     def gaps(self) -> Mapping[tuple[str, str], GapSummary]:
         """What is old or unknown, looked at every tenth of a second, by kind (joint, base, frame) and name."""
@@ -149,6 +158,7 @@ def read_recording(
     odometry: str | None = None,
     sampling: Sampling | None = None,
     run: int | None = None,
+    invalid_positions: Literal["skip", "refuse"] = "skip",
 ) -> RecordedWorld:
     """Read bags together as one recording.
 
@@ -161,12 +171,12 @@ def read_recording(
         odometry: the topic that says where it is.
         sampling: how states are made; links, interpolation, what counts as old.
         run: number of the run, from 1, if the clock was set back; None: the last.
+        invalid_positions: whether a joint whose position is not finite is skipped, or its whole message refused.
 
     Raises:
         RobotSemanticsError: the request does not fit the recording, or nothing can be read.
         OSError: a file cannot be read.
     """
-    problems = Diagnostics()
     everyone: Mapping[str | None, str] = {None: ""}
     requests = [
         RobotRequest(
@@ -179,6 +189,21 @@ def read_recording(
         )
         for name, namespace in (everyone if models is None else models).items()
     ]
-    plan = plan_recording([Path(path) for path in paths], requests, problems)
+    invalid = Invalid(invalid_positions)
+    return read_requested([Path(path) for path in paths], requests, sampling or Sampling(), run, invalid)
+
+
+def read_requested(
+    paths: Sequence[Path],
+    requests: Sequence[RobotRequest],
+    sampling: Sampling,
+    run: int | None = None,
+    invalid: Invalid = Invalid.SKIP,
+) -> RecordedWorld:
+    """Read bags together as one recording of the robots that `requests` describe; raises as `read_recording`."""
+    problems = Diagnostics()
+    plan = plan_recording(paths, requests, problems, invalid=invalid)
     recording = read_plan(plan, map(read_stretch, whole_tasks(plan)), problems, run=run)
-    return RecordedWorld(recording, sampling or Sampling(), problems)
+    for robot in recording.robots:
+        problems.extend(robot.problems)
+    return RecordedWorld(recording, sampling, problems)

@@ -23,7 +23,8 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series import Series
-from robot_semantics.recording.series_input import ARRAYS, limits_of, load_arrays, load_states, series_of
+from robot_semantics.recording.series_formats import readable_format
+from robot_semantics.recording.series_input import limits_of, load_arrays, load_states, series_of
 from robot_semantics.state.model_states import ModelSeries
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -66,9 +67,9 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         RequestError: there is no state in it.
         OSError: a file cannot be read.
     """
-    if len(paths) == 1 and paths[0].suffix in ARRAYS:
-        series, _, max_gap_ns = load_arrays(paths[0])
-        return PlotData(_some(series), _old(series, max_gap_ns), {m.name: limits_of(m) for m in series.models})
+    if len(paths) == 1 and readable_format(paths[0]).arrays is not None:
+        file = load_arrays(paths[0])
+        return plot_data(file.series(), file.max_gap_ns)
     loaded = load_states(paths, problems)
     series = _some(series_of(loaded.states))
     old = _old(series)
@@ -80,6 +81,15 @@ def load_plot_data(paths: Sequence[Path], problems: Diagnostics) -> PlotData:
         if name not in limits and text:
             limits[name] = _urdf_limits(text)
     return PlotData(series, old, limits)
+
+
+def plot_data(series: Series, max_gap_ns: int = 2**63 - 1) -> PlotData:
+    """Return what is drawn of a series; values older than `max_gap_ns` are shaded.
+
+    Raises:
+        RequestError: there is no state in it.
+    """
+    return PlotData(_some(series), _old(series, max_gap_ns), {model.name: limits_of(model) for model in series.models})
 
 
 def draw(data: PlotData, out: Path, *, joints: Sequence[str] = (), model: str | None = None, title: str = "") -> int:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,10 +30,11 @@ class PoseTrack:
         topic: who says it.
         name: of the thing: a child frame or a joint.
         parent: the frame in which, as the messages call it.
-        poses: (m, 7) T_parent_thing [m].
+        poses: (m, 7) T_parent_thing [m], or of what `offset` is fixed to.
         twists: (m, 6) [m/s, rad/s] in the axes of the parent, or of the thing; None where none are given.
         in_own_axes: in which of the two.
         kind: ``odometry``, ``multi_dof`` or ``joints``.
+        offset: (7,) pose of the thing in the one that `poses` are of; None: they are its own.
     """
 
     topic: str
@@ -43,12 +44,13 @@ class PoseTrack:
     twists: Timeline | None
     in_own_axes: bool = False
     kind: str = "joints"
+    offset: FloatArray | None = None
 
     def moved(self, T_thing_other: FloatArray) -> PoseTrack:
-        """Return the track of another thing that is fixed to this one; `T_thing_other` (7,) [m]."""
-        everything = np.arange(len(self.poses))
-        samples = np.asarray(self.poses.take(everything), dtype=np.float64)
-        poses = compose_poses(samples, np.broadcast_to(T_thing_other, samples.shape))
+        """Return the track of another thing that is fixed to this one; `T_thing_other` (7,) [m].
+
+        Between two messages the measured thing is interpolated, and then the other one follows from it.
+        """
         twists = None
         if self.twists is not None:
             given = np.asarray(self.twists.take(np.arange(len(self.twists))), dtype=np.float64)
@@ -60,12 +62,12 @@ class PoseTrack:
             if self.in_own_axes:
                 given = _turned(np.broadcast_to(quat_conjugate(T_thing_other[3:]), (len(given), 4)), given)
             twists = Timeline(self.twists.stamps_ns, (given,))
-        timeline = Timeline(self.poses.stamps_ns, (poses,))
-        return PoseTrack(self.topic, self.name, self.parent, timeline, twists, self.in_own_axes, self.kind)
+        return replace(self, twists=twists, offset=T_thing_other)
 
     def sample_poses(self, times_ns: IntArray, mode: str) -> tuple[FloatArray, IntArray]:
         """Return the poses (n, 7), held after the last one, and their ages (n,); NaN and -1 where there is none."""
-        return self.poses.sample(times_ns, mode, blend_poses)
+        poses, ages = self.poses.sample(times_ns, mode, blend_poses)
+        return (poses if self.offset is None else compose_poses(poses, np.broadcast_to(self.offset, poses.shape))), ages
 
     def sample_twists(self, times_ns: IntArray, mode: str, poses: FloatArray) -> FloatArray:
         """Return the twists (n, 6) in the parent's axes; NaN before the first and after the last.
@@ -133,8 +135,7 @@ def difference_twists(edge: Edge, times_ns: IntArray, max_gap_ns: int) -> FloatA
     apart = stamps[after] - stamps[before]
     good = (apart > 0) & (apart <= 2 * max_gap_ns) & (edge.parent_at(before) == edge.parent_at(after))
     usable, before, after, seconds = usable[good], before[good], after[good], apart[good, np.newaxis] / 1e9
-    first = np.asarray(edge.timeline.take(before), dtype=np.float64)
-    second = np.asarray(edge.timeline.take(after), dtype=np.float64)
+    first, second = (edge.with_offset(np.asarray(edge.timeline.take(at), np.float64)) for at in (before, after))
     result[usable, :3] = (second[:, :3] - first[:, :3]) / seconds
     result[usable, 3:] = rotvec_from_quat(quat_multiply(second[:, 3:], quat_conjugate(first[:, 3:]))) / seconds
     return result

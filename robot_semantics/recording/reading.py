@@ -21,7 +21,12 @@ from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.layout import CDR_HEADERS, LayoutError, LayoutTable, Match
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY
 from robot_semantics.recording.transform_rows import transform_rows
+from robot_semantics.state.joint_state import take_joint_state
+from robot_semantics.state.settings import Invalid
 from robot_semantics.transforms.arrays import BoolArray, IntArray
+
+REFUSED = "malformed, "
+"""Start of a reason why whole messages are refused."""
 
 QUATERNION_TOLERANCE = 0.01
 """How far from 1 the length of a quaternion may be, as in tf2."""
@@ -34,20 +39,25 @@ class Refusals:
     Attributes:
         counts: by (topic, reason).
         first_ns: log time of the first, by (topic, reason).
+        partly: the (topic, reason) of messages of which the rest is used.
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     first_ns: dict[tuple[str, str], int] = field(default_factory=dict)
+    partly: set[tuple[str, str]] = field(default_factory=set)
 
-    def add(self, topic: str, reason: str, log_ns: int, count: int = 1) -> None:
-        """Count messages that are refused for one reason."""
+    def add(self, topic: str, reason: str, log_ns: int, count: int = 1, *, partly: bool = False) -> None:
+        """Count messages that are refused, or used only `partly`, for one reason."""
+        if partly:
+            self.partly.add((topic, reason))
         self.counts[topic, reason] += count
         self.first_ns[topic, reason] = min(log_ns, self.first_ns.get((topic, reason), log_ns))
 
     def extend(self, other: Refusals) -> None:
         """Add another's counts."""
         for (topic, reason), count in other.counts.items():
-            self.add(topic, reason, other.first_ns[topic, reason], count)
+            partly = (topic, reason) in other.partly
+            self.add(topic, reason, other.first_ns[topic, reason], count, partly=partly)
 
 
 @dataclass(frozen=True)
@@ -63,9 +73,18 @@ class TopicReader:
     """Parses one topic's messages, a block at a time."""
 
     def __init__(
-        self, topic: str, msgtype: str, columns: Columns, refusals: Refusals, texts: list[Text], *, ros1: bool
+        self,
+        topic: str,
+        msgtype: str,
+        columns: Columns,
+        refusals: Refusals,
+        texts: list[Text],
+        *,
+        ros1: bool,
+        invalid: Invalid = Invalid.SKIP,
     ) -> None:
-        self.topic = topic
+        """`invalid` says what happens to a joint state with a position that is not finite."""
+        self.topic, self._invalid = topic, invalid
         self._parse = _PARSERS[msgtype]
         self._table = LayoutTable(FIELDS[msgtype], ros1=ros1)
         self._columns, self._refusals, self._texts = columns, refusals, texts
@@ -81,48 +100,22 @@ class TopicReader:
         for match in self._table.sort(messages, refused):
             self._parse(self, match, when[match.indices])
         for index, error in refused:
-            self._refusals.add(self.topic, f"malformed, {error}", int(when[index]))
+            self._refusals.add(self.topic, f"{REFUSED}{error}", int(when[index]))
 
     def joint_states(self, match: Match, logs: IntArray) -> None:
-        """Add joint states; a message whose arrays do not fit its names is refused, as robot_state_publisher does."""
-        names = tuple(match.layout.texts["name"])
-        twice = next((name for name, count in Counter(names).items() if count > 1), None)
-        if twice is not None:
-            # As in the running node: nobody knows which of its values counts.
-            self._refusals.add(self.topic, f"malformed, joint '{twice}' is named more than once", *_these(logs))
-            return
-        arrays: dict[str, Array] = {}
-        for wanted in ("position", "velocity", "effort"):
-            values = match.layout.doubles(match.rows, wanted)[:, 0]
-            if values.shape[1] == len(names):
-                arrays[wanted] = values
-            elif values.shape[1]:
-                reason = f"malformed, {len(names)} names but {values.shape[1]} {wanted} values"
-                self._refusals.add(self.topic, reason, *_these(logs))
-                return
-        if names and arrays:
-            self._joint_rows(names, match.layout.stamps_ns(match.rows)[:, 0], logs, arrays)
-
-    def _joint_rows(
-        self, names: tuple[str, ...], stamps: IntArray, logs: IntArray, arrays: Mapping[str, Array]
-    ) -> None:
-        """Add rows of joint values; where a position is not a number the message counts as one without that joint."""
-        bad = np.zeros((len(logs), 0), dtype=bool)
-        if "position" in arrays and not _all_finite(arrays["position"]):
-            bad = ~np.isfinite(arrays["position"])
-        if not bad.any():
-            self._append("joints", names, (), tuple(arrays), stamps, logs, arrays)
-            return
-        patterns, which = np.unique(bad, axis=0, return_inverse=True)
-        for number, pattern in enumerate(patterns):
-            rows, good = np.flatnonzero(which.ravel() == number), np.flatnonzero(~pattern)
-            for index in np.flatnonzero(pattern).tolist():
-                reason = f"joint '{names[index]}': a position that is not a finite number"
-                self._refusals.add(self.topic, reason, int(logs[rows].min()), len(rows))
-            if len(good):
-                left = {name: values[np.ix_(rows, good)] for name, values in arrays.items()}
-                some = tuple(names[index] for index in good.tolist())
-                self._append("joints", some, (), tuple(left), stamps[rows], logs[rows], left)
+        """Add joint states, by the rule of `take_joint_state`."""
+        arrays = (match.layout.doubles(match.rows, name)[:, 0] for name in ("position", "velocity", "effort"))
+        taken = take_joint_state(match.layout.texts["name"], *arrays, invalid=self._invalid)
+        for fault in taken.refused:
+            self._refusals.add(self.topic, f"{REFUSED}{fault.refusal.message}", *_these(logs[fault.messages]))
+        for fault in taken.notices:
+            self._refusals.add(self.topic, fault.refusal.message, *_these(logs[fault.messages]), partly=True)
+        stamps = match.layout.stamps_ns(match.rows)[:, 0]
+        for values in taken.values:
+            some = {name: getattr(values, name) for name in ("position", "velocity", "effort")}
+            some = {name: array for name, array in some.items() if array.shape[1]}
+            rows = values.messages
+            self._append("joints", values.names, (), tuple(some), stamps[rows], logs[rows], some)
 
     def transforms(self, match: Match, logs: IntArray) -> None:
         """Add the transforms of TF messages."""
@@ -170,7 +163,7 @@ class TopicReader:
         names = tuple(texts["joint_names"])
         poses, twists = layout.doubles(match.rows, "pose"), layout.doubles(match.rows, "twist")
         if poses.shape[1] != len(names) or twists.shape[1] not in (0, len(names)):
-            reason = f"malformed, {len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
+            reason = f"{REFUSED}{len(names)} names, {poses.shape[1]} transforms and {twists.shape[1]} twists"
             self._refusals.add(self.topic, reason, *_these(logs))
             return
         arrays: dict[str, Array] = {"pose": poses} | ({"twist": twists} if twists.shape[1] else {})

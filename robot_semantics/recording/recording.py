@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.convert.messages import STRING
+from robot_semantics.recording.alternation import report_alternation
 from robot_semantics.recording.clock_resets import (
     ClockStep,
     clocks,
@@ -30,14 +31,14 @@ from robot_semantics.recording.columns import IN_MEMORY_BYTES, Part, Pieces, in_
 from robot_semantics.recording.frames import transform_history
 from robot_semantics.recording.history import TransformHistory
 from robot_semantics.recording.namespaces import FrameNames, frame_names
-from robot_semantics.recording.reading import Refusals, Text
+from robot_semantics.recording.parent_frames import with_parent_frames
+from robot_semantics.recording.reading import REFUSED, Refusals, Text
 from robot_semantics.recording.recording_plan import RecordingPlan
 from robot_semantics.recording.robots import (
     RecordedRobot,
     RequestError,
     describe_robot,
 )
-from robot_semantics.recording.senders import one_sender_each
 from robot_semantics.recording.stretches import Stretch, Task
 from robot_semantics.transforms.arrays import IntArray
 
@@ -58,6 +59,7 @@ class Recording:
         run: index of the run, of `runs`.
         start_ns: stamp of the first message of the run, static transforms aside.
         end_ns: stamp of the last one.
+        called: the names of those frames in world states that are not their TF names.
     """
 
     plan: RecordingPlan
@@ -69,6 +71,18 @@ class Recording:
     runs: int
     start_ns: int
     end_ns: int
+    called: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def unstated_joints(self) -> frozenset[str]:
+        """The joints (``model/joint``) of which no state of our own recording has a position."""
+        return frozenset(
+            f"{robot.name}/{joint.name}"
+            for robot in self.robots
+            if robot.model is not None and robot.stated_joints is not None
+            for joint in robot.model.joints
+            if joint.name not in robot.stated_joints
+        )
 
     def topic_stamps(self, topic: str) -> IntArray:
         """Return the stamps (n,) of a topic's messages of this run, in the order of their coming [ns]."""
@@ -120,7 +134,8 @@ def read_recording(
     _report_clocks(pieces, problems, place)
     resets, jumps = find_resets(pieces)
     chosen = _chosen_run(run, resets, jumps, problems, plan)
-    pieces = one_sender_each(take_run(pieces, resets, chosen), problems, place)
+    pieces = take_run(pieces, resets, chosen)
+    report_alternation(pieces, problems, place)
     robots = tuple(describe_robot(planned, texts, problems) for planned in plan.robots)
     _check_names(robots)
     links: dict[str, set[str]] = {}
@@ -130,8 +145,10 @@ def read_recording(
     history = transform_history(pieces, names, problems, place)
     robots = tuple(robot.in_frames(names, history.frames) for robot in robots)
     _check_frames(robots)
+    called = {tf_name: name for bag in plan.bags for tf_name, name in bag.frames.items()}
+    robots, called = with_parent_frames(robots, names, set(history.frames), called)
     start, end = _span(pieces, plan)
-    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end)
+    return Recording(plan, pieces, names, history, robots, chosen, len(resets) + 1, start, end, called)
 
 
 def _check_frames(robots: Sequence[RecordedRobot]) -> None:
@@ -165,7 +182,7 @@ def whole_tasks(
             start = bag.start_ns + piece * step if piece else None
             stop = bag.start_ns + (piece + 1) * step if piece + 1 < count else None
             own = None if folder is None else folder / str(number)
-            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes)
+            yield Task(bag.path, plan.topics, bag.scanned, start, stop, own, in_memory_bytes, plan.invalid)
             number += 1
 
 
@@ -176,7 +193,7 @@ def tasks_of_spans(plan: RecordingPlan, spans: Sequence[Span]) -> Iterator[Task]
         yield Task(bag.path, {topic: part for topic, part in plan.topics.items() if topic in lasting})
         moving = {topic: part for topic, part in plan.topics.items() if topic not in lasting}
         for start, stop in spans:
-            yield Task(bag.path, moving, False, start, stop)
+            yield Task(bag.path, moving, False, start, stop, invalid=plan.invalid)
 
 
 def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: RecordingPlan) -> None:
@@ -223,11 +240,11 @@ def _chosen_run(
 def _report_refusals(refusals: Refusals, problems: Diagnostics, plan: RecordingPlan) -> None:
     for (topic, reason), count in refusals.counts.items():
         first = _clock(refusals.first_ns[topic, reason])
-        code = "message-refused" if reason.startswith("malformed") else "value-refused"
+        refused = reason.startswith(REFUSED)
+        what = "used in part" if (topic, reason) in refusals.partly else "refused"
         noun = "message" if count == 1 else "messages"
-        problems.warning(
-            code, f"topic '{topic}': {count} {noun} refused, the first at {first}: {reason}", plan.place_of(topic)
-        )
+        text = f"topic '{topic}': {count} {noun} {what}, the first at {first}: {reason}"
+        problems.warning("message-refused" if refused else "value-refused", text, plan.place_of(topic))
 
 
 def _report_counts(plan: RecordingPlan, counts: Mapping[str, int], problems: Diagnostics) -> None:

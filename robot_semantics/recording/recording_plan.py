@@ -16,6 +16,7 @@ from pathlib import Path
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
+from robot_semantics.recording.bag_metadata import RecordedModel
 from robot_semantics.recording.bags import BagInfo
 from robot_semantics.recording.message_types import FIELDS, ODOMETRY, USUAL_TYPES
 from robot_semantics.recording.namespaces import TF_KINDS, namespace_of
@@ -27,6 +28,7 @@ from robot_semantics.recording.robots import (
     found_robots,
 )
 from robot_semantics.recording.stretches import definition_problems, inspect_bag
+from robot_semantics.state.settings import Invalid
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class RecordingPlan:
         bags: what each bag holds.
         topics: each topic's part: ``parse`` or ``stamps``.
         robots: what is known of them before.
+        invalid: what happens to a joint state with a position that is not finite.
     """
 
     bags: tuple[BagInfo, ...]
     topics: Mapping[str, str]
     robots: tuple[PlannedRobot, ...]
+    invalid: Invalid = Invalid.SKIP
 
     @property
     def place(self) -> Place:
@@ -49,7 +53,7 @@ class RecordingPlan:
         return Place(", ".join(str(bag.path) for bag in self.bags))
 
     def place_of(self, topic: str) -> Place:
-        """What problems of a topic are reported under: the bags that have it."""
+        """Return the place of problems of a topic: the bags that have it."""
         having = [str(bag.path) for bag in self.bags if topic in bag.topics]
         return Place(", ".join(having)) if having else self.place
 
@@ -65,6 +69,7 @@ def plan_recording(
     problems: Diagnostics,
     *,
     at_topic: str | None = None,
+    invalid: Invalid = Invalid.SKIP,
 ) -> RecordingPlan:
     """Look at the bags and decide what to read of them.
 
@@ -73,6 +78,7 @@ def plan_recording(
         requests: the robots; one without a name stands for all that the bags tell of.
         problems: takes what was found and what was not.
         at_topic: a topic of whose messages the times are wanted.
+        invalid: what happens to a joint state with a position that is not finite.
 
     Raises:
         BagError: nothing can be read of a bag.
@@ -81,20 +87,22 @@ def plan_recording(
         RequestError: it is not clear which topic is meant.
     """
     # First of all: what is wrong with these files shows before minutes of reading.
-    robots = [request.load(problems) for request in requests]
+    robots = [request.load() for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
     types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
     place = Place(", ".join(str(path) for path in paths))
     wanted: dict[str, str] = {}
+    recorded = _recorded_models(bags)
     everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
     if everyone:
-        found = found_robots(types, requests[0], problems, place)
+        found = found_robots(types, requests[0], recorded, problems, place)
         robots = [robots[0]._replace(request=request) for request in found]
     spaces = [robot.request.namespace for robot in robots]
     for number, robot in enumerate(robots):
-        request, joint_topics = robot.request, robot.request.joint_topics(types, spaces, problems, place)
+        request, own = robot.request, recorded.get(robot.request.namespace)
+        joint_topics = request.joint_topics(types, spaces, problems, place, required=own is None or bool(own.joints))
         request.check_odometry(types)
-        robots[number] = robot._replace(joint_topics=joint_topics)
+        robots[number] = robot._replace(joint_topics=joint_topics, stated_joints=own and own.joints)
         for topic in (*joint_topics, request.topic(DESCRIPTION), request.topic(SEMANTIC)):
             wanted[topic] = "parse"
     for topic, msgtype in types.items():
@@ -116,4 +124,14 @@ def plan_recording(
         for topic, problem in definition_problems(bag, topics):
             problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
             topics.pop(topic, None)
-    return RecordingPlan(bags, topics, tuple(robots))
+    return RecordingPlan(bags, topics, tuple(robots), invalid)
+
+
+def _recorded_models(bags: Sequence[BagInfo]) -> dict[str, RecordedModel]:
+    """Return the models that the metadata of the bags name, by their namespaces."""
+    found: dict[str, RecordedModel] = {}
+    for model in (model for bag in bags for model in bag.models):
+        before = found.setdefault(model.namespace, model)
+        if before.name == model.name:
+            found[model.namespace] = model._replace(joints=before.joints | model.joints)
+    return found

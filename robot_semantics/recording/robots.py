@@ -15,14 +15,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.convert.messages import JOINT_STATE, STRING
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.bag_metadata import RecordedModel
 from robot_semantics.recording.message_types import ODOMETRY
-from robot_semantics.recording.namespaces import EACH_ROBOTS_OWN, FrameNames, namespace_of, owner_of
+from robot_semantics.recording.namespaces import FrameNames, namespace_of, owner_of
 from robot_semantics.recording.reading import Text
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
 from robot_semantics.xml.xacro_options import Xacro
@@ -66,22 +67,30 @@ class RobotRequest:
         """Return a topic's full name in the robot's namespace."""
         return f"{self.namespace}/{name}"
 
-    def load(self, problems: Diagnostics) -> PlannedRobot:
-        """Return the robot with what the files that were named say.
+    def load(self) -> PlannedRobot:
+        """Return the robot with the descriptions of the files that the request names, read leniently.
 
         Raises:
             DescriptionError: a file cannot be read, or gives no robot.
         """
         if self.urdf is not None:
+            found = Diagnostics()
             how: dict[str, Any] = {"implicit_links": self.implicit_links, "xacro": self.xacro}
-            return PlannedRobot(self, load_robot(self.urdf, self.srdf, strict=False, diagnostics=problems, **how))
+            model = load_robot(self.urdf, self.srdf, strict=False, diagnostics=found, **how)
+            return PlannedRobot(self, model, problems=tuple(found))
         if self.srdf is not None:
             semantics = srdf_from_file(self.srdf, Diagnostics(), xacro=self.xacro)
             return PlannedRobot(self, None, semantics.places.text.decode())
         return PlannedRobot(self)
 
     def joint_topics(
-        self, topics: Mapping[str, str], spaces: Sequence[str], problems: Diagnostics, place: Place
+        self,
+        topics: Mapping[str, str],
+        spaces: Sequence[str],
+        problems: Diagnostics,
+        place: Place,
+        *,
+        required: bool = True,
     ) -> tuple[str, ...]:
         """Return the topics of the joint states among a recording's (topic → type).
 
@@ -90,6 +99,7 @@ class RobotRequest:
             spaces: the namespaces of all robots.
             problems: takes what was not found.
             place: what that is reported under.
+            required: report that there are no joint states.
 
         Raises:
             UnknownNameError: a topic that was named is not there.
@@ -113,7 +123,7 @@ class RobotRequest:
             )
         if candidates:
             problems.note("joint-states-topic", f"joint states are taken from '{candidates[0]}'", place)
-        elif self.namespace:
+        elif self.namespace and required:
             problems.warning("no-joint-states", f"there is no topic '{usual}'", place, name=usual, valid=list(topics))
         return tuple(candidates)
 
@@ -136,12 +146,16 @@ class PlannedRobot(NamedTuple):
         model: the robot, None where no URDF was named.
         srdf_text: the SRDF where only that was named.
         joint_topics: where its joint states are.
+        problems: the problems inside these files.
+        stated_joints: the joints that our own recording has positions of; None: another's recording.
     """
 
     request: RobotRequest
     model: RobotModel | None = None
     srdf_text: str | None = None
     joint_topics: tuple[str, ...] = ()
+    problems: tuple[Diagnostic, ...] = ()
+    stated_joints: frozenset[str] | None = None
 
 
 def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str]) -> None:
@@ -152,16 +166,20 @@ def _check_topic(topic: str, msgtype: str, what: str, topics: Mapping[str, str])
 
 
 def found_robots(
-    topics: Mapping[str, str], only: RobotRequest, problems: Diagnostics, place: Place
+    topics: Mapping[str, str],
+    only: RobotRequest,
+    recorded: Mapping[str, RecordedModel],
+    problems: Diagnostics,
+    place: Place,
 ) -> Iterator[RobotRequest]:
     """Yield every robot that a recording's topics (topic → type) tell of: one a description, else one a namespace.
 
     Args:
         topics: all topics and their types.
         only: what was said of the one robot that is there, if it is one: files and topics.
+        recorded: the models that our own recordings name, by their namespaces.
         problems: takes which robots were found.
         place: what that is reported under.
-
     """
     named = bool(only.urdf or only.joint_states or only.odometry or only.srdf)
 
@@ -169,11 +187,14 @@ def found_robots(
         ends = (topic for topic, other in topics.items() if other == msgtype and topic.rpartition("/")[2] == name)
         return sorted({namespace_of(topic) for topic in ends})
 
-    found = spaces(DESCRIPTION, STRING)
+    def name_of(namespace: str) -> str | None:
+        return recorded[namespace].name if namespace in recorded else namespace.strip("/") or None
+
+    found = sorted({*spaces(DESCRIPTION, STRING), *recorded})
     if not found:
         found = spaces(JOINT_STATES, JOINT_STATE) if not named else [""]
     if named and len(found) == 1:
-        yield replace(only, namespace=found[0], name=found[0].strip("/") or None)
+        yield replace(only, namespace=found[0], name=name_of(found[0]))
         return
     if named:
         yield only
@@ -181,11 +202,11 @@ def found_robots(
     if not found and any(msgtype == JOINT_STATE for msgtype in topics.values()):
         found = [""]
     for namespace in found:
-        if namespace:
+        if namespace and namespace not in recorded:
             what = DESCRIPTION if f"{namespace}/{DESCRIPTION}" in topics else JOINT_STATES
             text = f"robot '{namespace.strip('/')}' is found by its topic '{namespace}/{what}'"
             problems.note("robot-found", text, place)
-        yield replace(only, name=namespace.strip("/") or None, namespace=namespace)
+        yield replace(only, name=name_of(namespace), namespace=namespace)
 
 
 @dataclass(frozen=True)
@@ -205,6 +226,8 @@ class RecordedRobot:
         semantic: the file of its SRDF, None if there is none or it came from the bag.
         urdf_text: its URDF.
         srdf_text: its SRDF, None if there is none.
+        problems: the problems inside its descriptions, which were read leniently.
+        stated_joints: as of `PlannedRobot`.
     """
 
     name: str
@@ -219,6 +242,8 @@ class RecordedRobot:
     semantic: Path | None = None
     urdf_text: str | None = None
     srdf_text: str | None = None
+    problems: tuple[Diagnostic, ...] = ()
+    stated_joints: frozenset[str] | None = None
 
     @property
     def root_link(self) -> str:
@@ -249,16 +274,8 @@ class RecordedRobot:
                 break
         else:
             prefix = ""
-        below = self.model.root_joint.parent_link if self.model is not None and self.model.has_virtual_joint else ""
-        called = [names.of(topic, f"{start}{below}") for start in ((f"{own}/", f"{own}_", "") if own else ("",))]
-        several = sum(map(bool, names.spaces)) > 1
-        nobodys = called[0] if several and own and below in EACH_ROBOTS_OWN else called[-1]
-        return replace(
-            self,
-            prefix=prefix,
-            standing=next((name for name in called if name in known), nobodys) if below else "",
-            frame_of_link={link: names.of(topic, f"{prefix}{link}") for link in self.links},
-        )
+        frame_of_link = {link: names.of(topic, f"{prefix}{link}") for link in self.links}
+        return replace(self, prefix=prefix, frame_of_link=frame_of_link)
 
 
 def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagnostics) -> RecordedRobot:
@@ -267,13 +284,15 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
     Args:
         planned: what was asked for, and what its files say.
         texts: what description topics said.
-        problems: takes what is wrong with the descriptions.
+        problems: takes what keeps the robot from having a description; `RecordedRobot.problems` has the others.
     """
     request, model = planned.request, planned.model
+    inside = Diagnostics()
+    inside.extend(planned.problems)
     urdf = _last_text(texts, request.topic(DESCRIPTION), problems)
     srdf = None if request.srdf is not None else _last_text(texts, request.topic(SEMANTIC), problems)
     if model is not None and srdf is not None:
-        model = apply_semantics(model, parse_srdf(srdf.text, f"<{srdf.topic}>", problems), problems)
+        model = apply_semantics(model, parse_srdf(srdf.text, f"<{srdf.topic}>", inside), inside)
     elif model is None and urdf is not None:
         try:
             model = robot_from_text(
@@ -283,14 +302,17 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
                 implicit_links=request.implicit_links,
                 urdf_source=f"<{urdf.topic}>",
                 srdf_source=str(request.srdf) if srdf is None else f"<{srdf.topic}>",
-                diagnostics=problems,
+                diagnostics=inside,
             )
         except DescriptionError as error:
-            problems.extend(tuple(item for item in error.diagnostics if item not in tuple(problems)))
+            problems.extend(error.diagnostics)
+            inside = Diagnostics()
     if model is None:
         place = Place(f"<{request.topic(DESCRIPTION)}>")
         text = "no robot description; joints and frames are taken as the messages name them"
-        problems.warning("no-description", text, place)
+        # Nothing of our own recording is missing: its states name no description.
+        report = problems.warning if planned.stated_joints is None else problems.note
+        report("no-description", text, place)
     return RecordedRobot(
         request.name or (model.name if model is not None and model.name else DEFAULT_NAME),
         model,
@@ -301,6 +323,8 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
         semantic=request.srdf,
         urdf_text=None if model is None else model.urdf_text,
         srdf_text=None if model is None or model.semantics.srdf is None else model.semantics.srdf.places.text.decode(),
+        problems=tuple(inside),
+        stated_joints=planned.stated_joints,
     )
 
 

@@ -69,7 +69,7 @@ class RootTrack:
 def find_root(
     robot: RecordedRobot, recording: Recording, joints: JointHistory, tracks: Sequence[PoseTrack], problems: Diagnostics
 ) -> RootTrack:
-    """Return who moves a robot's root link; who is passed over, and that nobody does, goes to `problems`.
+    """Return the source that moves a robot's root link. Unused sources, or that there is none, go to `problems`.
 
     Args:
         robot: the robot.
@@ -195,13 +195,13 @@ def with_roots(
     index = dict(history.index)
     edges = dict(history.edges)
 
-    def put(parent: str, child: str, poses: Timeline) -> None:
+    def put(parent: str, child: str, track: PoseTrack) -> None:
         above, below = index.setdefault(parent, len(index)), index.setdefault(child, len(index))
-        edges[below] = Edge(below, False, poses, above)
+        edges[below] = Edge(below, False, track.poses, above, track.offset)
 
     for robot, root in roots:
         if root.track is not None and root.parent and root.parent != robot.root_frame:
-            put(root.parent, robot.root_frame, root.track.poses)
+            put(root.parent, robot.root_frame, root.track)
     for parent, child, track in others:
-        put(parent, child, track.poses)
+        put(parent, child, track)
     return TransformHistory(index, edges)

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from robot_semantics.base.files import scratch_folder
 from robot_semantics.recording.bags import READ_ERRORS, BagError, describe
 from robot_semantics.recording.channels import Batch, Channel, Message, Report, in_batches
 from robot_semantics.recording.salvage_mcap import scan_mcap
@@ -80,8 +80,8 @@ def scan(path: Path, report: Report) -> Iterator[Message]:
 def _scan_compressed(path: Path, report: Report) -> Iterator[Message]:
     """Unpack a compressed file into a temporary one, as far as it goes."""
     inner = "".join(path.suffixes[-2:-1])
-    with tempfile.TemporaryDirectory() as folder:
-        whole = Path(folder) / path.stem
+    with scratch_folder() as folder:
+        whole = folder / path.stem
         with path.open("rb") as packed, whole.open("wb") as out:
             try:
                 with zstd.open(packed, "rb") as stream:

@@ -18,6 +18,8 @@ from typing import BinaryIO, NamedTuple
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 from rosbags.typesys.msg import normalize_msgtype
 
+from robot_semantics.base.files import open_bounded
+from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import unpack, unpack_cut, unpack_message
@@ -36,7 +38,7 @@ _DEFINITION_FORMATS = {
 
 def scan_mcap(path: Path, report: Report) -> Iterator[Message]:
     """Yield every whole message; `report` is told what had to be left out."""
-    with path.open("rb") as file:
+    with open_bounded(path, longest_part()) as file:
         for channel, log_ns, data in _Mcap(report).scan(file):
             yield channel, log_ns, unpack_message(data)
 
@@ -78,7 +80,8 @@ class _Mcap:
                 following = self.next_chunk(file, at + 1, size)
                 if opcode == _CHUNK:
                     file.seek(at + 9)
-                    yield from self.cut_chunk(at, file.read((size if following is None else following) - at - 9))
+                    rest = (size if following is None else following) - at - 9
+                    yield from self.cut_chunk(at, file.read(min(rest, longest_part())))
                 if following is None:
                     break
                 self.report(f"byte {following}: reading goes on, {following - at} bytes were left out")

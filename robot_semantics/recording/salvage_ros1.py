@@ -18,6 +18,8 @@ from typing import BinaryIO
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 from rosbags.typesys.msg import normalize_msgtype
 
+from robot_semantics.base.files import open_bounded
+from robot_semantics.base.unpack_limit import longest_part
 from robot_semantics.recording.bags import READ_ERRORS, describe
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import unpack, unpack_cut
@@ -28,7 +30,7 @@ _MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7
 
 def scan_ros1(path: Path, report: Report) -> Iterator[Message]:
     """Yield every whole message; `report` is told what had to be left out."""
-    with path.open("rb") as file:
+    with open_bounded(path, longest_part()) as file:
         if not file.readline(64).startswith(b"#ROSBAG V2.0"):
             report("byte 0: this is not the start of a ROS 1 bag of version 2.0")
         yield from _Ros1(report).records(file, 0)
@@ -44,7 +46,12 @@ class _Ros1:
     def records(self, file: BinaryIO, base: int) -> Iterator[Message]:
         while True:
             at = file.tell()
-            header, data = self.part(file), self.part(file)
+            header = self.part(file)
+            if header == b"":
+                # Space that was given to the file and never written, after a crash: there may be gigabytes of it.
+                self.report(f"byte {base + at}: no record starts here, only empty space")
+                return
+            data = self.part(file)
             if header is None or data is None:
                 if file.tell() != at:
                     self.report(f"byte {base + at}: the file ends in the middle of a record")
@@ -63,7 +70,7 @@ class _Ros1:
             if fields[b"op"][0] != _CHUNK:
                 return
             file.seek(at + 4 + len(header) + 4)
-            data = unpack_cut(fields[b"compression"].decode(), file.read())
+            data = unpack_cut(fields[b"compression"].decode(), file.read(longest_part()))
         except READ_ERRORS:
             return
         self.report(f"byte {at}: of this chunk the first {len(data)} bytes can be read, as far as its records go")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import NamedTuple
 import apsw
 from rosbags.interfaces import MessageDefinition, MessageDefinitionFormat
 
+from robot_semantics.base.files import scratch_folder
 from robot_semantics.recording.bags import write_ahead_log
 from robot_semantics.recording.channels import Channel, Message, Report
 from robot_semantics.recording.compression import unpack_message
@@ -47,9 +47,9 @@ def scan_sqlite(path: Path, report: Report) -> Iterator[Message]:
     if log is None:
         yield from _scan(path, report)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch_folder() as folder:
         # The bag itself is left as it is: what its log holds goes into a copy.
-        whole = Path(folder) / path.name
+        whole = folder / path.name
         shutil.copyfile(path, whole)
         shutil.copyfile(log, whole.with_name(log.name))
         try:

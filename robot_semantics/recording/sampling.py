@@ -18,7 +18,7 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.recording.carriers import Carriers
 from robot_semantics.recording.model_sampler import ModelSampler
 from robot_semantics.recording.pose_track import PoseTrack, recorded_tracks
 from robot_semantics.recording.poses import IDENTITY_POSE, compose_poses, invert_poses
@@ -26,10 +26,10 @@ from robot_semantics.recording.recording import Recording
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.root_track import find_root, with_roots
 from robot_semantics.recording.series import Series
-from robot_semantics.state.model_states import ABSENT, ModelSeries, with_links
+from robot_semantics.state.model_states import ABSENT, ModelSeries
 from robot_semantics.state.samples import RootSource
-from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
-from robot_semantics.usdf.world_state import WORLD
+from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD
 
 
 class Sampling(NamedTuple):
@@ -70,20 +70,26 @@ class WorldSampler:
         self._roots = {robot.root_frame: i for i, robot in enumerate(robots)}
         free = list(self._free_odometry(tracks, problems))
         self.history = with_roots(recording.history, list(zip(robots, self.roots, strict=True)), free)
+        self._world = self._named_world()
         self.world_frame = self._choose_world(problems)
         self._turned_over = self._turn_over()
         # A root link that nobody moves is still in the frame that its virtual joint names.
         self._standing = {i: robot.standing for i, robot in enumerate(robots) if robot.standing}
         still = {frame for i, frame in self._standing.items() if self.roots[i].source in (None, RootSource.FIXED)}
-        every = {*self.history.frames, *still} - {WORLD, ""}
+        every = {*self.history.frames, *still} - {self._world, ""}
+        called = recording.called
         # In the order of their names: the order in which they came is chance.
-        self.frames = tuple(sorted(name for name in every if name not in self._links))
+        self._free = tuple(sorted((name for name in every if name not in self._links), key=lambda n: called.get(n, n)))
+        self.frames = tuple(called.get(name, name) for name in self._free)
         names = [robot.name for robot in robots]
         for name in names:
             if name in self.frames or name == WORLD:
                 raise RequestError(f"'{name}' is both a robot and a frame; give the robot another name with --model")
-        self.names = (WORLD, *self.frames, *names)
-        self._index = {name: i for i, name in enumerate(self.names)}
+        self._carriers = Carriers(robots, self.history, self.sampling.mode)
+        links = [f"{names[number]}{SEPARATOR}{link}" for number, link in self._carriers.links.values()]
+        self.names = (WORLD, *self.frames, *names, *links)
+        placed = (self._world, *self._free, *(robot.root_frame for robot in robots), *self._carriers.links)
+        self._index = {frame: i for i, frame in enumerate(placed) if frame}
         self._report(problems)
 
     def _free_odometry(
@@ -105,13 +111,17 @@ class WorldSampler:
 
     def sample(self, times_ns: IntArray) -> Series:
         """Return the world at `times_ns` (n,)."""
-        models = tuple(self._model(i, model, times_ns) for i, model in enumerate(self.models))
+        models = tuple(
+            self._carriers.with_links(i, self._model(i, model, times_ns), times_ns)
+            for i, model in enumerate(self.models)
+        )
         count, width = len(times_ns), len(self.frames)
         parent = np.full((count, width), ABSENT, dtype=np.int64)
         pose, age = np.full((count, width, 7), np.nan), np.full((count, width), -1, dtype=np.int64)
-        for column, name in enumerate(self.frames):
-            parent[:, column], pose[:, column], age[:, column] = self._frame(name, times_ns, models)
+        for column, name in enumerate(self._free):
+            parent[:, column], pose[:, column], age[:, column] = self._frame(name, times_ns)
         twist = np.full((count, width, 6), np.nan)
+        self._carriers.drop_unplaced(len(self.names), models, parent, pose)
         return Series(times_ns, self.names, models, self.frames, parent, pose, twist, age)
 
     def _model(self, number: int, sampler: ModelSampler, times_ns: IntArray) -> ModelSeries:
@@ -127,18 +137,31 @@ class WorldSampler:
         if root.source is RootSource.FIXED:
             return _based(model, np.full(count, at), identity, unknown, fresh)
         history = self.history
+        if robot.root_frame in self._turned_over:
+            parent, pose, age = self._above_world(number, model, times_ns)
+            return _based(model, np.where(parent == ABSENT, at, parent), pose, unknown, age)
         frame = history.index.get(robot.root_frame, -1)
         if frame not in history.edges:
             return _based(model, np.full(count, at), np.full((count, 7), np.nan), unknown, np.full(count, -1))
-        parent, pose, age, on_link = self._placed(frame, times_ns, None)
+        parent, pose, age = self._placed(frame, times_ns)
         twist = root.sample_twists(history.edges[frame], times_ns, mode, pose, max_gap_ns)
-        # A robot that stands on another one's link: a state knows that one only as a whole.
-        twist[on_link] = np.nan
         return _based(model, np.where(parent == ABSENT, at, parent), pose, twist, age)
 
-    def _frame(
-        self, name: str, times_ns: IntArray, models: tuple[ModelSeries, ...]
+    def _above_world(
+        self, number: int, model: ModelSeries, times_ns: IntArray
     ) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return parent (n,), pose (n, 7) and age (n,) of a robot that the world frame hangs on, by inversion."""
+        child = self._turned_over[self.recording.robots[number].root_frame]
+        local = self.history.local(self.history.index[child], times_ns, self.sampling.mode, hold=True)
+        link = self.history.frames[int(local.parent.max(initial=0))]
+        T_root_child = local.poses
+        if link not in self._roots:
+            T_root_child = compose_poses(
+                self._carriers.link_poses(number, [link], model, times_ns)[0][:, 0], local.poses
+            )
+        return np.where(local.parent >= 0, self._index[child], ABSENT), invert_poses(T_root_child), local.age_ns
+
+    def _frame(self, name: str, times_ns: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
         """Return a frame's parent (n,), pose (n, 7) and age (n,)."""
         history, count = self.history, len(times_ns)
         parent, age = np.full(count, ABSENT, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -147,59 +170,22 @@ class WorldSampler:
         if name in self._turned_over:
             child = self._turned_over[name]
             local = history.local(history.index[child], times_ns, self.sampling.mode, hold=True)
-            parent[local.parent >= 0] = self._named(child)
+            parent[local.parent >= 0] = self._index[child]
             return parent, invert_poses(local.poses), local.age_ns
         if history.index.get(name) not in history.edges:
             # The root of frames that are not connected to the world: that it has a place is known, but not which.
             return np.zeros(count, np.int64), np.full((count, 7), np.nan), age
-        return self._placed(history.index[name], times_ns, models)[:3]
+        return self._placed(history.index[name], times_ns)
 
-    def _placed(
-        self, frame: int, times_ns: IntArray, models: tuple[ModelSeries, ...] | None
-    ) -> tuple[IntArray, FloatArray, IntArray, BoolArray]:
-        """Return the parent (n,), pose (n, 7) and age (n,) of a frame that has an edge, and where it is on a link.
-
-        On a link that is no root it is placed in the robot's model, by tf or by the joints of `models`.
-        """
+    def _placed(self, frame: int, times_ns: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+        """Return the parent (n,), pose (n, 7) and age (n,) of a frame that has an edge."""
         history, edge = self.history, self.history.edges[frame]
         local = history.local(frame, times_ns, self.sampling.mode, hold=True)
-        parent, pose = np.full(len(times_ns), ABSENT, dtype=np.int64), local.poses
-        on_link = np.zeros(len(times_ns), dtype=bool)
+        parent = np.full(len(times_ns), ABSENT, dtype=np.int64)
         for above in [edge.parents] if isinstance(edge.parents, int) else np.unique(local.parent).tolist():
-            rows, name = local.parent == above, history.frames[above]
-            if above < 0 or not rows.any():
-                continue
-            parent[rows] = self._named(name)
-            if name in self._links and name not in self._roots:
-                model = None if models is None else _rows(models[self._links[name]], rows)
-                pose, on_link = pose.copy(), on_link | rows
-                pose[rows] = compose_poses(self._below_root(name, times_ns[rows], model), pose[rows])
-        return parent, pose, local.age_ns, on_link
-
-    def _named(self, frame: str) -> int:
-        """Return the index of what a frame is called in a state: a link's frame is its model."""
-        return self._index[self.recording.robots[self._links[frame]].name if frame in self._links else frame]
-
-    def _below_root(self, frame: str, times_ns: IntArray, model: ModelSeries | None) -> FloatArray:
-        """Return T_root_link (n, 7) of a link by tf, where that has it, else by the joints."""
-        history, robot = self.history, self.recording.robots[self._links[frame]]
-        pose = np.tile(np.array(IDENTITY_POSE), (len(times_ns), 1))
-        for _ in range(len(history.frames)):
-            if frame == robot.root_frame:
-                return pose
-            local = history.index.get(frame, -1)
-            if local not in history.edges:
-                break
-            step = history.local(local, times_ns, self.sampling.mode, hold=True)
-            above = np.unique(step.parent)
-            if len(above) != 1 or above[0] < 0:
-                break
-            pose, frame = compose_poses(step.poses, pose), history.frames[int(above[0])]
-        if robot.model is None or model is None:
-            return np.full_like(pose, np.nan)
-        linked = with_links(model, ForwardKinematics(robot.model))
-        assert linked.link_poses is not None  # they are what was asked for
-        return compose_poses(linked.link_poses[:, robot.model.link_index[robot.link_frames[frame]]], pose)
+            if above >= 0:
+                parent[local.parent == above] = self._index[history.frames[above]]
+        return parent, local.poses, local.age_ns
 
     def _tops(self) -> list[str]:
         history = self.history
@@ -210,20 +196,19 @@ class WorldSampler:
     def _choose_world(self, problems: Diagnostics) -> str:
         wanted, history = self.sampling.world_frame, self.history
         if wanted is not None:
+            wanted = next((tf for tf, name in self.recording.called.items() if name == wanted), wanted)
             if wanted not in history.index:
                 raise UnknownNameError("frame", wanted, history.frames)
             if wanted in self._links and wanted not in self._roots:
                 raise RequestError(
                     f"'{wanted}' is a link of a robot; the world frame must be a free frame or a root link"
                 )
-            if wanted != WORLD and WORLD in history.index:
+            if wanted != self._world and self._world in history.index:
                 raise RequestError(f"the recording has a frame '{WORLD}', which no other frame can stand for")
             return wanted
+        if self._world in history.index:
+            return self._world
         tops = self._tops()
-        if WORLD in tops:
-            return WORLD
-        if WORLD in history.index:
-            raise RequestError(f"the frame '{WORLD}' has a parent in the recording; choose a --world-frame above it")
         if len(tops) <= 1:
             return tops[0] if tops else ""
         # The frames that a robot hangs on matter most, then the larger tree.
@@ -237,6 +222,11 @@ class WorldSampler:
         text = f"the frames are not connected; '{best}' is taken as the world, not connected to it: {others}"
         problems.warning("frames-unconnected", text, self.recording.plan.place)
         return best
+
+    def _named_world(self) -> str:
+        """Return the TF name of the frame ``world``; ``""`` where only a link has this name."""
+        found = next((tf for tf, name in self.recording.called.items() if name == WORLD), WORLD)
+        return "" if found in self._links else found
 
     def _top_of(self, name: str) -> str:
         history, frame = self.history, self.history.index[name]
@@ -257,10 +247,14 @@ class WorldSampler:
                 raise RequestError(
                     f"the parent of '{history.frames[frame]}' changes, so nothing below it can be the world"
                 )
-            if history.frames[edge.parents] in result or history.frames[edge.parents] == self.world_frame:
+            above = history.frames[edge.parents]
+            if above in self._links:
+                # The joints place a link: TF need not have the frames between it and the root link.
+                above = self.recording.robots[self._links[above]].root_frame
+            if above in result or above == self.world_frame:
                 break
-            result[history.frames[edge.parents]] = history.frames[frame]
-            frame = edge.parents
+            result[above] = history.frames[frame]
+            frame = history.index.get(above, -1)
         return result
 
     def _report(self, problems: Diagnostics) -> None:
@@ -293,7 +287,3 @@ class WorldSampler:
 
 def _based(model: ModelSeries, parent: IntArray, pose: FloatArray, twist: FloatArray, age: IntArray) -> ModelSeries:
     return replace(model, parent=np.asarray(parent, dtype=np.int64), pose=pose, twist=twist, base_age_ns=age)
-
-
-def _rows(model: ModelSeries, rows: BoolArray) -> ModelSeries:
-    return replace(model, positions=model.positions[rows], velocities=model.velocities[rows])

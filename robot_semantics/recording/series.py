@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, 
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.usdf.poses import six_or_none
 from robot_semantics.usdf.table import format_time
-from robot_semantics.usdf.world_state import WORLD, Frame, WorldState
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
 
 class SeriesError(RobotSemanticsError):
@@ -63,7 +63,7 @@ class Series:
 
     Attributes:
         times_ns: (n,).
-        names: what parents are called: ``world`` first, then frames and models.
+        names: what parents are called: ``world`` first, then frames and models, then links that carry, ``model::link``.
         frames: names of the frames; frame i stands at `names` 1 + i.
         frame_parent: (n, frames) index into `names`, `ABSENT` where the frame is not known.
         frame_pose: (n, frames, 7) T_parent_frame [m]; NaN is not stated.
@@ -106,14 +106,16 @@ class Series:
         for j, name in enumerate(self.frames):
             if parents[j] != ABSENT:
                 pose, twist = pose_of(row[at : at + 10]), six_or_none(row[at + 10 : at + 16])
-                frames.append(Frame(name, self.names[parents[j]], pose, twist))
+                parent, link = self.parents[parents[j]]
+                frames.append(Frame(name, parent, pose, twist, parent_link=link))
             elif j + 1 in needed:
                 frames.append(Frame(name, WORLD))
             at += 16
         models = []
         for model, parent in zip(self.models, above, strict=True):
-            name = WORLD if parent == ABSENT else self.names[parent]
-            models.append(model_state(model, row[at : at + model.row_size], name))
+            name, link = (WORLD, None) if parent == ABSENT else self.parents[parent]
+            made = model_state(model, row[at : at + model.row_size], name)
+            models.append(made if link is None else replace(made, parent_link=link))
             at += model.row_size
         return WorldState(self.world_name, tuple(models), tuple(frames), time_ns)
 
@@ -123,6 +125,22 @@ class Series:
         for old, ages in zip(bad, self.ages_ns, strict=True):
             aged = ((*self.labels[at], int(ages[at])) for at in np.flatnonzero(old).tolist())
             yield tuple(Gap(kind, name, None if age_ns < 0 else age_ns / 1e9) for kind, name, age_ns in aged)
+
+    @cached_property
+    def parents(self) -> tuple[tuple[str, str | None], ...]:
+        """What `names` name: a parent, and the link of it that carries, if any."""
+        plain = 1 + len(self.frames) + len(self.models)
+        return tuple(
+            (name, None) if at < plain else self._carrier(name) or (name, None) for at, name in enumerate(self.names)
+        )
+
+    def _carrier(self, name: str) -> tuple[str, str] | None:
+        """Return the model and the link of ``model::link``; None where no model has such a name."""
+        for model in self.models:
+            link = name.removeprefix(f"{model.name}{SEPARATOR}")
+            if link not in ("", name):
+                return model.name, link
+        return None
 
     @cached_property
     def aged(self) -> tuple[tuple[str | None, str], ...]:
@@ -186,20 +204,26 @@ def report_gaps(
     total: int,
     problems: Diagnostics,
     place: Place,
+    *,
+    unstated: Collection[str] = (),
 ) -> None:
-    """Tell of the gaps of a series of `total` states, by the time since `start_ns`."""
+    """Report the gaps of a series of `total` states, by the time since `start_ns`.
+
+    The recorded states do not have the joints `unstated` (``model/joint``): these get a note instead of a warning.
+    """
     # The joints of one topic are old together: one sentence for what has the same gaps.
-    alike: dict[tuple[str, tuple[float, ...]], list[str]] = {}
+    alike: dict[tuple[str, tuple[float, ...], bool], list[str]] = {}
     for (kind, name), gap in gaps.items():
-        alike.setdefault((kind, astuple(gap)), []).append(name)
-    for (kind, _), names in alike.items():
+        alike.setdefault((kind, astuple(gap), kind == "joint" and name in unstated), []).append(name)
+    for (kind, _, not_stated), names in alike.items():
         gap = gaps[kind, names[0]]
         one = len(names) == 1
         who, verb = (f"{kind} {quoted(names)}", "is") if one else (f"{len(names)} {kind}s, {quoted(names, 8)},", "are")
         span = f"from {format_time(gap.first_ns - start_ns)[:-6]} s to {format_time(gap.last_ns - start_ns)[:-6]} s"
         if gap.never == gap.states:
             text = f"{who} {verb} not known in {gap.states} of {total} states, {span}"
-            problems.warning("never-seen", text, place)
+            report = problems.note if not_stated else problems.warning
+            report("never-seen", text, place)
         else:
             unknown = f" and not known in {gap.never} more" if gap.never else ""
             text = (

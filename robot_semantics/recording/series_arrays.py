@@ -159,6 +159,12 @@ def series_from(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> Series:
     return series
 
 
+def rows_of(series: Series, rows: slice) -> Series:
+    """Return the states of some rows of a series."""
+    arrays = {name: array[rows] for name, array in series_arrays(series, np.float64).items()}
+    return series_from(series_head(series), arrays)
+
+
 def columns(series: Series, units: Mapping[tuple[str, str], str]) -> Iterator[Column]:
     """Yield the columns of a series: the time, then each model's and each frame's.
 
@@ -264,8 +270,10 @@ def check_series(series: Series) -> None:
     if (np.diff(series.times_ns, prepend=0) < 0).any():
         raise ValueError("the times go back, or begin below zero")
     _names("names", series.names)
-    if series.names != (WORLD, *series.frames, *(model.name for model in series.models)):
-        raise ValueError(f"the names are not '{WORLD}', the frames and the models")
+    plain = (WORLD, *series.frames, *(model.name for model in series.models))
+    links = series.parents[len(plain) :]
+    if series.names[: len(plain)] != plain or any(link is None for _, link in links):
+        raise ValueError(f"the names are not '{WORLD}', the frames, the models and links of models")
     for model in series.models:
         _check_head(model)
     for at, owner, shapes in parts_of(series):

@@ -5,38 +5,24 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Series read back: from the folder, `.npz` or `.jsonl` that an export wrote, or from any USDF files."""
+"""Series read back: files and folders of every readable format, also several together, as states or as arrays."""
 
 from __future__ import annotations
 
-import json
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.convert.json_form import world_from_json
-from robot_semantics.recording.columns import NONSENSE
-from robot_semantics.recording.outputs import INDEX, INDEX_FORMAT
 from robot_semantics.recording.series import Series, SeriesError
-from robot_semantics.recording.series_arrays import head_of_arrays, series_errors, series_from
-from robot_semantics.recording.unpack_limit import check_unpacked
+from robot_semantics.recording.series_formats import readable_format
+from robot_semantics.recording.series_readers import ArraySeries
 from robot_semantics.state.model_states import ABSENT, ModelSeries, xyz_quat_of
-from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import WORLD, ModelState, WorldState, carrier_of
-from robot_semantics.xml.decoding import MAX_BYTES, read_text, utf8_of
-
-DEFAULT_GAP_NS = 1_000_000_000
-"""The age from which a value counts as old in a series that does not say [ns]."""
-
-ARRAYS = (".npz", ".parquet")
-"""Endings of files that hold a series as arrays."""
+from robot_semantics.xml.decoding import read_text
 
 
 @dataclass(frozen=True)
@@ -46,7 +32,7 @@ class Loaded:
     Attributes:
         states: in order of time.
         gaps: for each state the names (kind, name) of what is old or unknown in it, as far as the series says.
-        urdf: each model's URDF, where the series has it or names its file.
+        urdf: each model's URDF, where the series has it or names its file; states do not name one inside the series.
         srdf: each model's SRDF.
         limits: each model's joint limits (lower, upper) by variable, where the series has them.
     """
@@ -71,16 +57,19 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     srdf: dict[str, str] = {}
     limits: dict[str, dict[str, tuple[float, float]]] = {}
     for path in paths:
-        if path.suffix in ARRAYS:
-            series, texts, max_gap_ns = load_arrays(path)
-            for state, gaps in zip(series.states(), series.gaps(max_gap_ns), strict=True):
-                found.append((path, state, tuple((gap.kind, gap.name) for gap in gaps)))
-            for model in series.models:
-                urdf |= {model.name: texts[model.description]} if model.description in texts else {}
-                srdf |= {model.name: texts[model.semantic]} if model.semantic in texts else {}
-                limits[model.name] = limits_of(model)
-            continue
-        found += [(path, state, gaps) for state, gaps in _documents(path)]
+        entry = readable_format(path)
+        if entry.states is not None:
+            found += [(path, state, gaps) for state, gaps in entry.states(path)]
+        else:
+            file = load_arrays(path)
+            series = file.series()
+            urdf |= {
+                model.name: file.texts[model.description] for model in series.models if model.description in file.texts
+            }
+            srdf |= {model.name: file.texts[model.semantic] for model in series.models if model.semantic in file.texts}
+            limits |= {model.name: limits_of(model) for model in series.models}
+            for state, gaps in zip(series.states(), series.gaps(file.max_gap_ns), strict=True):
+                found.append((path, without_texts(state, file.texts), tuple((gap.kind, gap.name) for gap in gaps)))
     if len(found) > 1:
         for path, state, _ in found:
             if state.time_ns is None:
@@ -93,58 +82,6 @@ def load_states(paths: Sequence[Path], problems: Diagnostics) -> Loaded:
     return Loaded(tuple(state for _, state, _ in found), tuple(gaps for _, _, gaps in found), urdf, srdf, limits)
 
 
-def _documents(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...]]]:
-    if path.is_dir():
-        yield from _folder(path)
-    elif path.suffix == ".jsonl":
-        with path.open("rb") as file:
-            for number, line in enumerate(iter(partial(file.readline, MAX_BYTES + 1), b""), start=1):
-                if len(line) > MAX_BYTES:
-                    raise SeriesError(path, f"line {number} is longer than {MAX_BYTES // 2**20} MB")
-                if line.strip():
-                    yield _json_line(path, number, line)
-    elif path.suffix in (".usdf", ".xml"):
-        yield read_world(path), ()
-    else:
-        raise SeriesError(path, "a series is a folder, .npz, .parquet, .jsonl or .usdf files")
-
-
-def _folder(path: Path) -> Iterator[tuple[WorldState, tuple[tuple[str, str], ...]]]:
-    index = path / INDEX
-    if not index.exists():
-        files = sorted(path.glob("*.usdf"))
-        if not files:
-            raise SeriesError(path, f"the folder has neither {INDEX} nor .usdf files")
-        for file in files:
-            yield read_world(file), ()
-        return
-    try:
-        content = json.loads(utf8_of(read_text(index), str(index)))
-        if content.get("format") != INDEX_FORMAT:
-            raise SeriesError(index, f"the format is {content.get('format')!r}, not {INDEX_FORMAT!r}")
-        entries = [(str(entry["file"]), _gap_names(entry)) for entry in content["states"]]
-    except NONSENSE as error:
-        raise SeriesError(index, f"it is no index of a series ({error})") from None
-    for name, gaps in entries:
-        if Path(name).name != name:
-            raise SeriesError(index, f"'{name}' is not a file of this folder")
-        yield read_world(path / name), gaps
-
-
-def _json_line(path: Path, number: int, line: bytes) -> tuple[WorldState, tuple[tuple[str, str], ...]]:
-    try:
-        values = json.loads(line)
-        gaps = _gap_names(values)
-        values.pop("gaps", None)
-    except NONSENSE as error:
-        raise SeriesError(path, f"line {number} is no state ({error})") from None
-    return world_from_json(values, f"{path}:{number}"), gaps
-
-
-def _gap_names(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple((str(gap["kind"]), str(gap["name"])) for gap in values.get("gaps", ()))
-
-
 def _read_texts(
     model: ModelState, folder: Path, urdf: dict[str, str], srdf: dict[str, str], problems: Diagnostics
 ) -> None:
@@ -152,7 +89,7 @@ def _read_texts(
         if uri is None or model.name in texts or "://" in uri:
             continue
         try:
-            texts[model.name] = read_text(folder / uri).decode()
+            texts[model.name] = read_text(folder / uri, foreign=True).decode()
         except (DescriptionError, UnicodeDecodeError) as error:
             texts[model.name] = ""
             problems.warning(
@@ -160,35 +97,35 @@ def _read_texts(
             )
 
 
-def load_arrays(path: Path) -> tuple[Series, dict[str, str], int]:
-    """Return a series of arrays, its description texts by file name, and the age from which values count as old [ns].
+def load_arrays(path: Path) -> ArraySeries:
+    """Return a file that holds a series as arrays.
 
     Raises:
         SeriesError: the file is damaged or holds something else.
         MissingExtraError: it is Parquet, and pyarrow is not installed.
         OSError: it cannot be read.
     """
-    if path.suffix == ".npz":
-        return load_npz(path)
-    from robot_semantics.recording.parquet import ParquetSeries
-
+    entry = readable_format(path)
+    if entry.arrays is None:
+        raise SeriesError(path, "it holds states, not arrays")
     with path.open("rb"):
         pass
-    file = ParquetSeries(path)
-    return file.series(), file.texts, file.max_gap_ns
+    return entry.arrays(path)
 
 
-def load_npz(path: Path) -> tuple[Series, dict[str, str], int]:
-    """Return what `load_arrays` does of an `.npz` file; raises as it does."""
-    with series_errors(path, zipfile.BadZipFile):
-        with zipfile.ZipFile(path) as packed:
-            check_unpacked(path, sum(item.file_size for item in packed.infolist()))
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        series = series_from(head_of_arrays(arrays), arrays)
-        max_gap_ns = int(arrays.get("max_gap_ns", DEFAULT_GAP_NS))
-    texts = {name.removeprefix("text/"): str(array) for name, array in arrays.items() if name.startswith("text/")}
-    return series, texts, max_gap_ns
+def without_texts(state: WorldState, texts: Collection[str]) -> WorldState:
+    """Return a state whose models do not name the descriptions `texts`, which no file holds."""
+    return replace(
+        state,
+        models=tuple(
+            replace(
+                model,
+                description=None if model.description in texts else model.description,
+                semantic=None if model.semantic in texts else model.semantic,
+            )
+            for model in state.models
+        ),
+    )
 
 
 def limits_of(model: ModelSeries) -> dict[str, tuple[float, float]]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.files import read_bounded
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, describe
 from robot_semantics.recording.channels import Channel
 from robot_semantics.recording.columns import IN_MEMORY_BYTES, Array, Columns, GroupKey
@@ -25,6 +26,8 @@ from robot_semantics.recording.definitions import definition_problem, starts_wit
 from robot_semantics.recording.message_types import FIELDS
 from robot_semantics.recording.reading import Refusals, StampReader, Text, TopicReader
 from robot_semantics.recording.salvage import SalvagedSource, storage_files, storage_scanners
+from robot_semantics.state.settings import Invalid
+from robot_semantics.xml.decoding import MAX_BYTES
 
 Groups = dict[GroupKey, dict[str, Array]]
 Advance = Callable[[int], None]
@@ -48,6 +51,7 @@ class Task:
         stop_ns: log time before which to stop, None for the end.
         folder: where columns go that are too large for memory; it must exist.
         in_memory_bytes: how much is not too large; with 0 another process can map every column instead of copying it.
+        invalid: what happens to a joint state with a position that is not finite.
     """
 
     path: Path
@@ -57,6 +61,7 @@ class Task:
     stop_ns: int | None = None
     folder: Path | None = None
     in_memory_bytes: int = IN_MEMORY_BYTES
+    invalid: Invalid = Invalid.SKIP
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
             check_packed_file(file)
     try:
         with RosbagsSource(path) as source:
-            return BagInfo(path, source.channels, *source.span_ns)
+            return BagInfo(path, source.channels, *source.span_ns, models=source.models, frames=source.frames)
     except READ_ERRORS as error:
         reason = describe(error)
     losses: list[str] = []
@@ -153,7 +158,7 @@ def _lost_files(path: Path) -> Iterator[str]:
     from ruamel.yaml.error import YAMLError
 
     try:
-        stated = YAML(typ="safe").load((path / "metadata.yaml").read_text(encoding="utf-8"))
+        stated = YAML(typ="safe").load(read_bounded(path / "metadata.yaml", MAX_BYTES))
         names = [Path(name).name for name in stated["rosbag2_bagfile_information"]["relative_file_paths"]]
     except (YAMLError, LookupError, TypeError, AttributeError, ValueError, OSError):
         yield "metadata.yaml cannot be read"
@@ -232,7 +237,9 @@ def _reader(
     if task.topics[channel.topic] == "stamps":
         return StampReader(channel.topic, columns, ros1=channel.ros1, has_header=starts_with_header(channel))
     if channel.msgtype in FIELDS:
-        return TopicReader(channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1)
+        return TopicReader(
+            channel.topic, channel.msgtype, columns, refusals, texts, ros1=channel.ros1, invalid=task.invalid
+        )
     return None
 
 

@@ -10,18 +10,13 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_semantics.base.files import resolved, temporary_beside
+from robot_semantics.base.files import exchange, resolved, temporary_beside
 from robot_semantics.recording.robots import RequestError
-
-_MARKS = {".usdf": b"<world_state", ".parquet": b"PAR1", ".jsonl": b'{"format":"urn:robot-semantics:', ".csv": b"time,"}
-"""What stands near the start of a file of each format."""
+from robot_semantics.recording.series_formats import looks_written_here
 
 
 def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Iterable[Path] = ()) -> None:
@@ -42,20 +37,8 @@ def check_target(target: Path, *, folder: bool, force: bool = False, inputs: Ite
         raise RequestError(f"'{target}' cannot be written: '{above}' is no folder that may be written into")
     if folder and target.exists() and not target.is_dir():
         raise RequestError(f"'{target}' is a file, a folder is to be written")
-    if target.is_file() and not (force or _is_made_here(target)):
+    if target.is_file() and not (force or looks_written_here(target)):
         raise RequestError(f"'{target}' is there already, and no export made it; --force writes over it")
-
-
-def _is_made_here(path: Path) -> bool:
-    """Tell whether a file looks like an earlier export in the format of its ending, which a new one may replace."""
-    if path.suffix == ".npz":
-        if not zipfile.is_zipfile(path):
-            return False
-        with zipfile.ZipFile(path) as archive:
-            return "time_ns.npy" in archive.namelist()
-    with path.open("rb") as file:
-        head = file.read(4096)
-    return _MARKS.get(path.suffix, b"\0no such format") in head
 
 
 @contextmanager
@@ -71,10 +54,7 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
         with temporary_beside(target, folder=folder) as temporary:
             yield temporary
             if folder and target.exists():
-                old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-                target.rename(old)
-                temporary.rename(target)
-                shutil.rmtree(old)
+                exchange(temporary, target)
             else:
                 temporary.replace(target)
     except OSError as error:

@@ -166,7 +166,8 @@ class Timeline:
             order: for each place when each sample came (rows,), in any unit.
             values: for each place its values (rows, ...).
             keep_equal: for each place a number; then samples with one stamp all stay, as in tf2, but for those whose
-                value and number were there before. None: of samples with one stamp the one that came last stays.
+                value and number were there before. None: of samples with one stamp the one that came last stays,
+                those that were late aside.
 
         Raises:
             ArrayError: the three do not have one length.
@@ -181,8 +182,10 @@ class Timeline:
         place = np.repeat(np.arange(len(values)), [len(part) for part in stamps_ns])
         row = np.concatenate([np.arange(len(part)) for part in stamps_ns]) if values else np.zeros(0, np.int64)
         arrival = np.lexsort((row, place, came))
-        late = int((stamps[arrival] < np.maximum.accumulate(stamps[arrival])).sum()) if len(stamps) else 0
-        sorting = arrival[np.argsort(stamps[arrival], kind="stable")]
+        late = stamps[arrival] < np.maximum.accumulate(stamps[arrival]) if len(stamps) else np.zeros(0, np.bool_)
+        # A late sample does not replace one that came in order, except for tf2.
+        first = late if keep_equal is None else np.zeros(len(late), np.bool_)
+        sorting = arrival[np.lexsort((~first, stamps[arrival]))]
         stamps, place, row = stamps[sorting], place[sorting], row[sorting]
         replaced = np.zeros(len(stamps), dtype=bool)
         replaced[:-1] = stamps[1:] == stamps[:-1]
@@ -195,7 +198,7 @@ class Timeline:
             _frozen(place[kept]) if len(values) > 1 else None,
             _frozen(row[kept]),
             duplicates=int(replaced.sum()),
-            late=late,
+            late=int(late.sum()),
         )
 
     def take(self, indices: IntArray) -> npt.NDArray[np.generic]:

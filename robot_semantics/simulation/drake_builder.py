@@ -46,10 +46,10 @@ from pydrake.systems.framework import DiagramBuilder
 
 from robot_semantics.collision.shapes import Shape
 from robot_semantics.model.joint_types import JointType
-from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.drake_surfaces import passed_over, stated_surface
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
+from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import matrix_from_quat, matrix_from_rotation, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -181,17 +181,17 @@ class _Adder:
         model = DrakeModel(spec, self.plant.AddModelInstance(spec.name))
         for link, inertia in zip(robot.links, link_inertias(spec, self.notes), strict=True):
             model.bodies.append(self.plant.AddRigidBody(link.name, model.instance, _spatial(inertia)))
-        self._add_root(model)
-        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-            above = self._frame(f"{joint.name}//joint", model.bodies[link.parent], joint.T_parent_joint, model)
+        root, *joints = sim_joints(spec, self.notes, ties_several=False)
+        self._add_root(model, root)
+        for link, joint in zip(robot.links[1:], joints, strict=True):
+            above = self._frame(f"{joint.name}//joint", model.bodies[link.parent], joint.joint.T_parent_joint, model)
             made = self._add_joint(joint, above, model.bodies[link.index], model)
-            if joint.type is not JointType.FIXED:
+            if joint.motions:
                 model.joints[joint.name] = made
-        for joint in robot.joints:
-            mimic = joint.mimic
-            if mimic is not None and joint.velocity_count == 1:
-                follower, leader = model.joints[joint.name], model.joints[mimic.joint]
-                self.plant.AddCouplerConstraint(follower, leader, mimic.multiplier, mimic.offset)
+        for joint in joints:
+            for leader, _, multiplier, offset in joint.ties:
+                follower = model.joints[joint.name]
+                self.plant.AddCouplerConstraint(follower, model.joints[leader.name], multiplier, offset)
         if spec.carries_weight:
             self.plant.set_gravity_enabled(model.instance, False)
         self._add_geometry(model)
@@ -200,45 +200,43 @@ class _Adder:
     def _frame(self, name: str, body: Any, T: FloatArray, model: DrakeModel) -> Any:
         return self.plant.AddFrame(FixedOffsetFrame(name, body.body_frame(), rigid(T), model.instance))
 
-    def _add_root(self, model: DrakeModel) -> None:
-        spec, (root, *_) = model.spec, model.bodies
-        world = self.plant.world_body()
-        if spec.root_type is JointType.FLOATING:
+    def _add_root(self, model: DrakeModel, root_joint: SimJoint) -> None:
+        root, world = model.bodies[0], self.plant.world_body()
+        if root_joint.kind is JointType.FLOATING:
             joint = QuaternionFloatingJoint("//root", world.body_frame(), root.body_frame())
             model.root = self.plant.AddJoint(joint)
             return
         model.base = self._frame("//base", world, np.eye(4), model)
-        if spec.root_type is JointType.PLANAR:
-            model.root = self._add_planar("//root", spec.root_joint, model.base, root, model)
+        if root_joint.kind is JointType.PLANAR:
+            model.root = self._add_planar("//root", root_joint, model.base, root, model)
         else:
             weld = WeldJoint("//root", model.base, root.body_frame(), RigidTransform())
             model.root = self.plant.AddJoint(weld)
 
-    def _add_planar(self, name: str, joint: JointModel, above: Any, body: Any, model: DrakeModel) -> Any:
+    def _add_planar(self, name: str, joint: SimJoint, above: Any, body: Any, model: DrakeModel) -> Any:
         # Drake's plane is x-y of its frames, which stand with z along the axis.
         R = matrix_from_rotation(rotation_from_z(joint.axis))
         plane = self.plant.AddFrame(FixedOffsetFrame(f"{name}//plane", above, rigid(R), model.instance))
         moved = self._frame(f"{name}//moved", body, R, model)
         return self.plant.AddJoint(PlanarJoint(name, plane, moved, [joint.damping] * 3))
 
-    def _add_joint(self, joint: JointModel, above: Any, body: Any, model: DrakeModel) -> Any:
+    def _add_joint(self, joint: SimJoint, above: Any, body: Any, model: DrakeModel) -> Any:
         frame = body.body_frame()
-        if joint.type is JointType.FIXED:
+        if not joint.motions:
             return self.plant.AddJoint(WeldJoint(joint.name, above, frame, RigidTransform()))
-        if joint.type is JointType.PLANAR:
+        if joint.kind is JointType.PLANAR:
             return self._add_planar(joint.name, joint, above, body, model)
-        if joint.type is JointType.FLOATING:
+        if joint.kind is JointType.FLOATING:
             return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, joint.damping))
-        kind = PrismaticJoint if joint.type is JointType.PRISMATIC else RevoluteJoint
+        kind = PrismaticJoint if joint.kind is JointType.PRISMATIC else RevoluteJoint
         made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=joint.damping))
-        lower, upper = joint.limits.lower, joint.limits.upper
-        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper) and upper > lower:
+        if joint.limits is not None:
+            lower, upper = joint.limits
             made.set_position_limits([lower], [upper])
         if joint.friction:
             self._note(model, f"joint '{joint.name}'", f"has friction {joint.friction:g}, which Drake does not have")
-        if joint.mimic is None and not joint.passive:
-            effort = joint.limits.effort if joint.limits.effort > 0.0 else np.inf
-            actuator = self.plant.AddJointActuator(joint.name, made, effort)
+        if joint.driven:
+            actuator = self.plant.AddJointActuator(joint.name, made, joint.effort)
             actuator.set_controller_gains(PdControllerGains(p=1.0, d=1.0))
             model.driven.append(joint.name)
             model.actuators.append(actuator)

@@ -15,6 +15,7 @@ float stands in a mocap body, its parent frame, which can be moved at run time w
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,10 +23,10 @@ import mujoco
 import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
+from robot_semantics.collision.mujoco_joints import add_joints
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
-from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import link_inertias
 from robot_semantics.simulation.mujoco_layout import (
@@ -36,8 +37,9 @@ from robot_semantics.simulation.mujoco_layout import (
     layout_of,
 )
 from robot_semantics.simulation.mujoco_servos import Servos, held_bodies, share_weight
+from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
-from robot_semantics.transforms import rotation_from_z, xyz_quat_from_matrix
+from robot_semantics.transforms import xyz_quat_from_matrix
 
 SERVO_FREQUENCY = 25.0
 """Natural frequency [rad/s] of the position servos, critically damped, for every joint alike: URDF has no gains."""
@@ -146,17 +148,16 @@ class _Builder:
         self.notes.append(BuildNote(model, part, message))
 
     def add(self, spec: ModelSpec) -> None:
-        robot = spec.robot
+        robot, joints = spec.robot, sim_joints(spec, self.notes, ties_several=True)
         if spec.root_type is JointType.FLOATING:
             bodies = [self.mj.worldbody.add_body(name=body_name(spec.name, robot.root_link))]
             bodies[0].add_freejoint(name=f"{spec.name}/{spec.root_joint.name}", align=0)
         else:
             frame = self.mj.worldbody.add_body(name=frame_body_name(spec.name), mocap=True)
             bodies = [frame.add_body(name=body_name(spec.name, robot.root_link))]
-            if spec.root_type is JointType.PLANAR:
-                self._add_planar(spec.name, bodies[0], spec.root_joint)
-        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-            pose = xyz_quat_from_matrix(joint.T_parent_joint)
+            self._add_joint(spec, bodies[0], joints[0])
+        for link, joint in zip(robot.links[1:], joints[1:], strict=True):
+            pose = xyz_quat_from_matrix(joint.joint.T_parent_joint)
             body = bodies[link.parent].add_body(
                 name=body_name(spec.name, link.name), pos=pose[:3], quat=pose[[6, 3, 4, 5]]
             )
@@ -167,58 +168,26 @@ class _Builder:
             for body in bodies:
                 body.gravcomp = 1.0
         with_geometry = self._add_geometry(spec, bodies)
-        self._add_mimics(spec)
+        self._add_ties(spec, joints)
         self._add_excludes(spec, with_geometry)
 
-    def _add_planar(self, model: str, body: Any, joint: JointModel) -> None:
-        R_joint_plane = rotation_from_z(joint.axis)
-        slide, hinge = mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE
-        axes = (R_joint_plane[:, 0], R_joint_plane[:, 1], joint.axis)
-        for suffix, kind, axis in zip(("x", "y", "theta"), (slide, slide, hinge), axes, strict=True):
-            name = f"{model}/{joint.name}/{suffix}"
-            made = body.add_joint(name=name, type=kind, axis=axis, limited=0)
-            self._dynamics(made, joint)
-            self._add_motor(name, np.inf)
-            # A plane is driven, not held: until a command comes, nothing pushes.
-            self.drives.append(name)
-
-    def _add_joint(self, spec: ModelSpec, body: Any, joint: JointModel) -> None:
-        if joint.type is JointType.FIXED:
-            return
-        if joint.type is JointType.PLANAR:
-            self._add_planar(spec.name, body, joint)
-            return
-        if joint.type is JointType.FLOATING:
-            # MuJoCo's free joint exists at the top only; three slides and a ball move alike.
-            names = joint_names(spec.name, joint)
-            for name, axis in zip(names[:3], np.eye(3), strict=True):
-                self._dynamics(body.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis, limited=0), joint)
-            self._dynamics(body.add_joint(name=names[3], type=mujoco.mjtJoint.mjJNT_BALL, limited=0), joint)
-            return
-        (name,) = joint_names(spec.name, joint)
-        kind = mujoco.mjtJoint.mjJNT_SLIDE if joint.type is JointType.PRISMATIC else mujoco.mjtJoint.mjJNT_HINGE
-        made = body.add_joint(name=name, type=kind, axis=joint.axis, limited=0)
-        lower, upper = joint.limits.lower, joint.limits.upper
-        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper):
-            if upper > lower:
-                made.limited, made.range = 1, [lower, upper]
-            else:
-                self.note(spec.name, f"joint '{joint.name}'", f"has limits {lower:g} and {upper:g}: not limited")
-        self._dynamics(made, joint)
-        if joint.mimic is None and not joint.passive:
-            effort = joint.limits.effort
-            if effort <= 0.0:
-                self.note(spec.name, f"joint '{joint.name}'", f"has the effort limit {effort:g}: not limited")
-                effort = np.inf
-            self._add_motor(name, effort)
+    def _add_joint(self, spec: ModelSpec, body: Any, joint: SimJoint) -> None:
+        for made in add_joints(body, joint.joint, joint_names(spec.name, joint.joint)):
+            # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
+            made.damping, made.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
+            if joint.limits is not None:
+                made.limited, made.range = 1, joint.limits
+            if not joint.driven:
+                continue
+            self._add_motor(made.name, joint.effort)
+            if len(joint.motions) > 1:
+                # A plane is driven, not held: until a command comes, nothing pushes.
+                self.drives.append(made.name)
+                continue
             made.actgravcomp = 1
-            if np.isfinite(effort):
+            if np.isfinite(joint.effort):
                 # Of what the motor can do, holding the weight is a part.
-                made.actfrclimited, made.actfrcrange = 1, [-effort, effort]
-
-    def _dynamics(self, made: Any, joint: JointModel) -> None:
-        # MuJoCo's damping is a polynomial in the velocity; URDF's is its linear term.
-        made.damping, made.frictionloss = [joint.damping, 0.0, 0.0], joint.friction
+                made.actfrclimited, made.actfrcrange = 1, [-joint.effort, joint.effort]
 
     def _add_motor(self, name: str, effort: float) -> None:
         motor = self.mj.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
@@ -256,16 +225,13 @@ class _Builder:
         self._meshes[id(hull)] = (name, hull)  # holding the hull keeps its id its own
         return name
 
-    def _add_mimics(self, spec: ModelSpec) -> None:
-        for joint in spec.robot.joints:
-            if joint.mimic is None or joint.velocity_count != 1:
-                continue
-            equality = self.mj.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
-            equality.name = equality.name1 = f"{spec.name}/{joint.name}"
-            equality.name2 = f"{spec.name}/{joint.mimic.joint}"
-            data = np.zeros_like(equality.data)
-            data[:2] = joint.mimic.offset, joint.mimic.multiplier
-            equality.data = data
+    def _add_ties(self, spec: ModelSpec, joints: Sequence[SimJoint]) -> None:
+        for joint in joints:
+            for leader, part, multiplier, offset in joint.ties:
+                equality = self.mj.add_equality(type=mujoco.mjtEq.mjEQ_JOINT)
+                equality.name = equality.name1 = joint_names(spec.name, joint.joint)[part]
+                equality.name2 = joint_names(spec.name, leader)[part]
+                equality.data[:2] = offset, multiplier
 
     def _add_excludes(self, spec: ModelSpec, with_geometry: list[int]) -> None:
         names = spec.robot.link_names

@@ -9,20 +9,37 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import mujoco
 import numpy as np
 from lxml import etree
 
 from robot_semantics.convert.mujoco_key_text import Keyframe
 from robot_semantics.simulation.mujoco import MujocoSimulator
+from robot_semantics.simulation.world_spec import WorldSpecError
+from robot_semantics.xml.numbers import number_text, numbers_or_none
 from robot_semantics.xml.reader import parse_xml
+
+DIGITS = 17
+"""Significant digits with which each 64-bit float reads back as it was."""
+
+TOLERANCE = 1e-9
+"""Largest difference between the simulated model and the written one, relative to values above 1: MuJoCo places and
+turns each mesh again when it compiles the text."""
 
 
 def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
-    """Return the MJCF text of the world that is simulated now, and where it stands as the keyframe `name`.
+    """Return the MJCF text of the simulated world, with its present state as the keyframe `name`.
 
-    MuJoCo writes the model's numbers with six digits; the keyframe's have all of theirs.
+    Each number is the shortest text that reads back to the same 64-bit float. MuJoCo has compiled the text, and the
+    compiled model is the simulated one.
+
+    Raises:
+        WorldSpecError: MuJoCo refuses its own text, or reads another model from it.
     """
     model, data = simulator.model, simulator.data
     source: Any = simulator.built.source.copy()
@@ -36,7 +53,9 @@ def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
     for option in ("timestep", "gravity"):
         setattr(source.option, option, getattr(model.opt, option))
     source.compile()
-    document = parse_xml(source.to_xml(), "<mjcf>").root
+    with _all_digits():
+        document = parse_xml(source.to_xml(), "<mjcf>").root
+    _shorten_numbers(document)
     key = Keyframe(
         np.array(data.qpos),
         np.array(data.qvel),
@@ -50,4 +69,57 @@ def mjcf_of(simulator: MujocoSimulator, name: str = "state") -> str:
     document.append(parse_xml(key.as_mjcf(), "<key>").root[0])
     etree.indent(document)
     text: str = etree.tostring(document, encoding="unicode")
+    _check_readable(text, model)
     return text + "\n"
+
+
+@contextmanager
+def _all_digits() -> Iterator[None]:
+    """Let MuJoCo write all digits of numbers, where its library offers that; it writes six otherwise."""
+    library = ctypes.CDLL(mujoco._functions.__file__)
+    try:
+        digits, set_digits = library._mjPRIVATE__get_xml_precision, library._mjPRIVATE__set_xml_precision
+    except AttributeError:
+        yield
+        return
+    before = digits()
+    set_digits(DIGITS)
+    try:
+        yield
+    finally:
+        set_digits(before)
+
+
+def _shorten_numbers(document: etree._Element) -> None:
+    """Write each number of a document as the shortest text of the same 64-bit float."""
+    names = {element.get("name") for element in document.iter()}
+    for element in document.iter():
+        for word, value in element.items():
+            text = str(value)
+            row = None if text in names else numbers_or_none(text)
+            if row is not None:
+                element.set(word, " ".join(map(number_text, row)))
+
+
+def _check_readable(text: str, model: Any) -> None:
+    """Compile a text and compare the result with the model that the text was written from.
+
+    Raises:
+        WorldSpecError: MuJoCo refuses the text, or reads another model.
+    """
+    try:
+        written = mujoco.MjModel.from_xml_string(text)
+    except ValueError as error:
+        raise WorldSpecError(
+            f"MuJoCo {mujoco.__version__} refuses the MJCF that it wrote of this world: {error}"
+        ) from error
+    for word in dir(model):
+        values = getattr(model, word)
+        # The keyframe is new, and with it the table of names.
+        if not isinstance(values, np.ndarray) or word.startswith(("_", "key_", "name", "paths")):
+            continue
+        read = getattr(written, word)
+        if values.shape != read.shape or not np.allclose(values, read, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+            raise WorldSpecError(
+                f"MuJoCo {mujoco.__version__} reads another '{word}' from the MJCF that it wrote of this world"
+            )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.convert.mujoco_places import STANDING
+from robot_semantics.convert.mujoco_bases import FRAME
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import ModelSpec
@@ -82,7 +82,7 @@ def body_name(model: str, link: str) -> str:
 
 def frame_body_name(model: str) -> str:
     """Return the name of the mocap body in which a robot stands that does not float; no link can be called so."""
-    return f"{model}{STANDING}"
+    return f"{model}{FRAME}"
 
 
 def joint_names(model: str, joint: JointModel) -> tuple[str, ...]:

@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import mujoco
@@ -148,16 +149,34 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 
     """
     if applied.base_xyz_quat is not None:
-        _place_root(layout, applied, T_world_base, data)
+        with _turning_on(layout.root, data):
+            _place_root(layout, applied, T_world_base, data)
     if applied.base_twist is not None:
         _move_root(layout, applied, data)
     space = JointSpace.of(layout.spec.robot)
     for place in layout.joints:
         name = place.joint.name
         if name in applied.positions_of:
-            data.qpos[place.qpos] = _qpos(applied.positions[space.joint_positions[name]], place)
+            with _turning_on(place, data):
+                data.qpos[place.qpos] = _qpos(applied.positions[space.joint_positions[name]], place)
         if name in applied.velocities_of:
             data.qvel[place.qvel] = _qvel(applied.velocities[space.joint_velocities[name]], place, data)
+
+
+@contextmanager
+def _turning_on(place: JointPlace | None, data: Any) -> Iterator[None]:
+    """Keep the angular velocity of a floating joint in its parent's axes: MuJoCo has it in the child's, which turn."""
+    if place is None or place.joint.type is not JointType.FLOATING:
+        yield
+        return
+    angular = _rotation(place, data) @ data.qvel[place.qvel[3:]]
+    yield
+    data.qvel[place.qvel[3:]] = _rotation(place, data).T @ angular
+
+
+def _rotation(place: JointPlace, data: Any) -> FloatArray:
+    w, x, y, z = data.qpos[place.qpos[3:]]
+    return matrix_from_quat([x, y, z, w])
 
 
 def put_frame(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
@@ -204,8 +223,7 @@ def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
         return
     assert applied.base_twist is not None
     # A free joint's linear velocity is in the world's axes, its angular velocity in the body's.
-    w, x, y, z = data.qpos[layout.root.qpos[3:]]
-    R_world_root = matrix_from_quat([x, y, z, w])
+    R_world_root = _rotation(layout.root, data)
     data.qvel[layout.root.qvel] = [*applied.base_twist[:3], *(R_world_root.T @ applied.base_twist[3:])]
 
 
@@ -217,5 +235,4 @@ def _qvel(velocities: FloatArray, place: JointPlace, data: Any) -> FloatArray:
     if place.joint.type is not JointType.FLOATING:
         return velocities
     # MuJoCo's ball turns in its own axes, a floating joint's velocity is in the joint frame's.
-    w, x, y, z = data.qpos[place.qpos[3:]]
-    return np.concatenate((velocities[:3], matrix_from_quat([x, y, z, w]).T @ velocities[3:]))
+    return np.concatenate((velocities[:3], _rotation(place, data).T @ velocities[3:]))

@@ -21,11 +21,11 @@ from robot_semantics.collision.shapes import Shape
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
-from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import BodyInertia, body_inertia, link_inertias, lumped_at_root
+from robot_semantics.simulation.sim_joints import SimJoint, sim_joints
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec, WorldSpec, WorldSpecError
-from robot_semantics.transforms import matrix_from_xyz_quat, rotation_from_z, xyz_quat_from_matrix
+from robot_semantics.transforms import matrix_from_xyz_quat, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 
 UNLIMITED = 1e9
@@ -33,7 +33,8 @@ UNLIMITED = 1e9
 BASE = -1
 """Bullet's number of a body's base."""
 _NOTHING = body_inertia(None, moves=False)
-_X, _Y, _Z = np.eye(3)
+_Z = np.array([0.0, 0.0, 1.0])
+_KINDS = {"slide": pybullet.JOINT_PRISMATIC, "hinge": pybullet.JOINT_REVOLUTE, "ball": pybullet.JOINT_SPHERICAL}
 
 
 class Slot(NamedTuple):
@@ -124,7 +125,7 @@ class _Part:
     T_parent_part: FloatArray
     kind: int = pybullet.JOINT_FIXED
     axis: FloatArray = field(default_factory=lambda: _Z)
-    joint: JointModel | None = None
+    joint: SimJoint | None = None
     inertia: BodyInertia = _NOTHING
     shape: int = -1
 
@@ -134,9 +135,10 @@ class _Builder:
 
     def __init__(self, client: Any, spec: ModelSpec, notes: list[BuildNote]) -> None:
         self.client, self.notes, self.body = client, notes, BulletBody(spec)
+        self.joints = sim_joints(spec, notes, ties_several=True)
         self.parts = [_Part(BASE, np.eye(4))]
         self.pieces: dict[str, list[int]] = {}
-        self.places: dict[str, int] = {}
+        self.places: dict[str, list[int]] = {}
 
     def built(self, ground: int | None) -> BulletBody:
         """Return the robot, ready to be put somewhere."""
@@ -151,41 +153,33 @@ class _Builder:
             shapes[shape.link].append(shape)
         space, root, at = JointSpace.of(robot), 0, BASE
         if spec.root_type is JointType.PLANAR:
-            root, at = 3, self._chain(spec.root_joint, BASE, np.eye(4), (0, 0))
+            root, at = 3, self._chain(self.joints[0], BASE, np.eye(4), (0, 0))
         self.body.sizes = root + space.size, root + space.velocity_size
         self._add_link(at, inertias[0], shapes[0])
-        for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-            start = (0, 0)
-            if joint.position_count:
-                start = root + space.positions_of(joint).start, root + space.velocities_of(joint).start
-            at = self._chain(joint, self.body.links[link.parent], joint.T_parent_joint, start)
+        for link, joint in zip(robot.links[1:], self.joints[1:], strict=True):
+            model, start = joint.joint, (0, 0)
+            if joint.motions:
+                start = root + space.positions_of(model).start, root + space.velocities_of(model).start
+            at = self._chain(joint, self.body.links[link.parent], model.T_parent_joint, start)
             self._add_link(at, inertias[link.index], shapes[link.index])
         self._create()
+        self._tie()
         self._filter(ground)
         return self.body
 
-    def _chain(self, joint: JointModel, parent: int, T: FloatArray, start: tuple[int, int]) -> int:
+    def _chain(self, joint: SimJoint, parent: int, T: FloatArray, start: tuple[int, int]) -> int:
         """Add Bullet's joints that move as ours; return the last one's link."""
-        line, turn = pybullet.JOINT_PRISMATIC, pybullet.JOINT_REVOLUTE
-        moves: list[tuple[int, FloatArray]] = [(turn, joint.axis)]
-        if joint.type is JointType.FIXED:
-            moves = [(pybullet.JOINT_FIXED, _Z)]
-        elif joint.type is JointType.PRISMATIC:
-            moves = [(line, joint.axis)]
-        elif joint.type is JointType.PLANAR:
-            R_joint_plane = rotation_from_z(joint.axis)
-            moves = [(line, R_joint_plane[:, 0]), (line, R_joint_plane[:, 1]), (turn, joint.axis)]
-        elif joint.type is JointType.FLOATING:
-            moves = [(line, _X), (line, _Y), (line, _Z), (pybullet.JOINT_SPHERICAL, _Z)]
+        moves = [(_KINDS[motion.kind], motion.axis) for motion in joint.motions] or [(pybullet.JOINT_FIXED, _Z)]
+        places = self.places[joint.name] = []
         for place, (kind, axis) in enumerate(moves):
             self.parts.append(_Part(parent, T, kind, axis, joint))
             parent, T = len(self.parts) - 2, np.eye(4)
+            places.append(parent)
             slot = Slot(parent, start[0] + place, start[1] + place)
             if kind == pybullet.JOINT_SPHERICAL:
                 self.body.balls.append(slot)
             elif kind != pybullet.JOINT_FIXED:
                 self.body.lines.append(slot)
-        self.places[joint.name] = parent
         return parent
 
     def _add_link(self, at: int, inertia: BodyInertia, shapes: list[LinkShape]) -> None:
@@ -261,8 +255,8 @@ class _Builder:
             if part.joint is not None and part.kind != pybullet.JOINT_FIXED:
                 self._set_joint(at, part.kind, part.joint)
 
-    def _set_joint(self, at: int, kind: int, joint: JointModel) -> None:
-        """Give a joint of Bullet the damping, friction, limits, motor or mimicry of ours."""
+    def _set_joint(self, at: int, kind: int, joint: SimJoint) -> None:
+        """Give a joint of Bullet the damping, friction, limits and motor of ours."""
         number, friction = self.body.number, joint.friction
         self.client.changeDynamics(number, at, jointDamping=joint.damping)
         if kind == pybullet.JOINT_SPHERICAL:
@@ -271,26 +265,28 @@ class _Builder:
             return
         # Friction is a motor that keeps a joint where it is; without a command of ours Bullet has one of its own.
         self.client.setJointMotorControl2(number, at, pybullet.VELOCITY_CONTROL, force=friction)
-        if joint.velocity_count > 1:
-            return
-        lower, upper = joint.limits.lower, joint.limits.upper
-        if joint.type is not JointType.CONTINUOUS and np.isfinite(lower) and np.isfinite(upper) and upper > lower:
+        if joint.limits is not None:
+            lower, upper = joint.limits
             limits = {"jointLowerLimit": lower, "jointUpperLimit": upper, "jointLimitForce": UNLIMITED}
             self.client.changeDynamics(number, at, **limits)
-        if joint.mimic is not None:
-            leader, nowhere = self.places[joint.mimic.joint], [0.0, 0.0, 0.0]
-            gear = self.client.createConstraint(
-                number, at, number, leader, pybullet.JOINT_GEAR, [0.0, 0.0, 1.0], nowhere, nowhere
-            )
-            # follower + ratio * leader = target
-            ratio, target = -joint.mimic.multiplier, joint.mimic.offset
-            self.client.changeConstraint(gear, gearRatio=ratio, relativePositionTarget=target, maxForce=UNLIMITED)
-        elif not joint.passive:
-            effort = joint.limits.effort
-            self.body.motors[joint.name] = at, effort if 0.0 < effort < UNLIMITED else UNLIMITED
+        if joint.driven and len(joint.motions) == 1:
+            self.body.motors[joint.name] = at, min(joint.effort, UNLIMITED)
             if friction:
                 message = f"has friction {friction:g}, which PyBullet gives only to joints without motors"
                 self.notes.append(BuildNote(self.body.spec.name, f"joint '{joint.name}'", message))
+
+    def _tie(self) -> None:
+        """Make mimic joints follow their leaders."""
+        number, nowhere = self.body.number, [0.0, 0.0, 0.0]
+        for joint in self.joints:
+            for leader, part, multiplier, offset in joint.ties:
+                at, led_by = self.places[joint.name][part], self.places[leader.name][part]
+                gear = self.client.createConstraint(
+                    number, at, number, led_by, pybullet.JOINT_GEAR, [0.0, 0.0, 1.0], nowhere, nowhere
+                )
+                # follower + ratio * leader = target
+                changes = {"gearRatio": -multiplier, "relativePositionTarget": offset, "maxForce": UNLIMITED}
+                self.client.changeConstraint(gear, **changes)
 
     def _filter(self, ground: int | None) -> None:
         """Switch off contacts that cannot be, and those of a fixed base with the floor, which only waste time."""

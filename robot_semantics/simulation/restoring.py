@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,15 +24,15 @@ from robot_semantics.state.report import RestoreItem, RestoreLog
 from robot_semantics.state.root_placement import Base
 from robot_semantics.transforms import matrix_from_rotation
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.poses import pose_from_matrix, six
-from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
-from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, Pose, WorldState
+from robot_semantics.usdf.frames import root_frame, without_unplaced
+from robot_semantics.usdf.poses import STILL, pose_from_matrix, six
+from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
+from robot_semantics.usdf.robot import with_carriers
+from robot_semantics.usdf.world_state import WORLD, Frame, ModelState, WorldState
 
 OTHER_TIME = "the time it states is not that of the engine's state beside it"
 """Why a state is not continued exactly whose time was changed."""
 
-_IDENTITY = Pose((0.0,) * 6, (0.0, 0.0, 0.0, 1.0))
-_AT_REST = (0.0,) * 6
 _STANDING = -2
 """In place of an element's number: a frame that the simulator has, and no state has said."""
 
@@ -97,23 +97,34 @@ def plan_restore(
     plan = RestorePlan()
     chosen = _chosen(state, robots, names, plan.log)
     there = tuple(present)
+    stated = {model.name for model in state.models}
     try:
-        world = resolve_with(state, there, {name: robot.kinematics for name, robot in robots.items()})
+        kinematics = {name: robot.kinematics for name, robot in robots.items()}
+        placed_state, unplaced = without_unplaced(with_carriers(state, kinematics))
+        chosen = [placed_state.model(model.name) if model.name in unplaced else model for model in chosen]
+        world = resolve_with(placed_state, there)
         plan.frames = _restored_frames(world, robots, chosen, names, frames, plan.log)
         # What the simulator holds still stands where it is held, and that is what robots stand in from now on.
-        plan.now = resolve_with(WorldState(frames=tuple(all_frames(plan.frames, robots).values())), there)
+        held = not_on_links(all_frames(plan.frames, robots))
+        plan.now = resolve_with(WorldState(frames=tuple(held.values())), there)
     except DescriptionError as error:
         plan.log.failed("frames", "", "; ".join(problem.message for problem in error.diagnostics))
         return plan
-    except NotStatedError as error:
-        plan.log.failed("frames", "", str(error))
-        return plan
+    placed = {WORLD} | frames.keys() | {frame.name for frame in state.frames}
+    chosen_names = {model.name for model in chosen}
+    for name, reason in unplaced.items():
+        if name in chosen_names:
+            plan.log.extend([RestoreItem("pose", name, "", False, reason, code="not_stated")])
+        elif name not in stated and names is None:
+            plan.log.failed("frame", name, reason, "not_stated")
     for model in chosen:
         robot = robots[model.name]
+        if robot.frame not in placed:
+            plan.log.note(f"model '{model.name}': {taken_as_world(robot.frame)}")
         applied = apply_model_state(model, world, robot.kinematics, base=robot.base)
         plan.applied[model.name] = applied
         plan.log.extend(applied.items)
-        plan.notes += applied.notes
+        plan.notes += (*applied.notes, *applied.kept_motion)
     return plan
 
 
@@ -122,8 +133,27 @@ def all_frames(frames: Mapping[str, Frame], robots: Mapping[str, Standing]) -> d
     result = dict(frames)
     for robot in robots.values():
         if robot.frame != WORLD and robot.frame not in result:
-            result[robot.frame] = Frame(robot.frame, WORLD, _IDENTITY, _AT_REST)
+            result[robot.frame] = root_frame(robot.frame)
     return result
+
+
+def not_on_links(frames: Mapping[str, Frame]) -> dict[str, Frame]:
+    """Return the frames that no link carries: the others move with robots."""
+    free = {name: frame for name, frame in frames.items() if frame.parent_link is None}
+    while carried := [name for name, frame in free.items() if frame.parent in frames.keys() - free.keys()]:
+        for name in carried:
+            del free[name]
+    return free
+
+
+def placed_names(frames: Mapping[str, Frame], models: Collection[str]) -> list[str]:
+    """Return the names of the frames that stand in the world, or on one of the models, directly or not."""
+    found, left = {WORLD, *models}, dict(frames)
+    while placed := [name for name, frame in left.items() if frame.parent in found]:
+        found.update(placed)
+        for name in placed:
+            del left[name]
+    return [name for name in frames if name in found]
 
 
 def standing(
@@ -133,7 +163,7 @@ def standing(
 
     `roots` has their origins (3,), axes (3, 3), linear and angular velocities (3,) in the world.
     """
-    there = list(all_frames(frames, robots).values())
+    there = list(not_on_links(all_frames(frames, robots)).values())
     for name, (xyz, R, linear, angular) in roots.items():
         pose = pose_from_matrix(matrix_from_rotation(R, xyz))
         there.append(Frame(name, WORLD, pose, six(np.concatenate((linear, angular)))))
@@ -198,11 +228,12 @@ def _restored_frames(
             continue
         if frame.twist is not None and any(frame.twist):
             log.failed("frame", name, "it moves in the state; the simulator holds frames still")
-            frame = replace(frame, twist=_AT_REST)
         else:
             log.done("frame", name, "set")
-        if frame.parent_link is not None or (name in bases and models & set(world.path(name))):
+        # Held still, so that a captured state says so.
+        frame = replace(frame, twist=STILL)
+        if name in bases and models & set(world.path(name)):
             log.note(f"frame '{name}' stands on a model in the state; the simulator holds it still in the world")
-            frame = Frame(name, WORLD, pose_from_matrix(world.pose(name)), _AT_REST)
+            frame = Frame(name, WORLD, pose_from_matrix(world.pose(name)), STILL)
         frames[name] = frame
     return frames

@@ -20,6 +20,7 @@ from lxml import etree
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.sdformat_state import to_sdformat
+from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.robot_model import JointModel
@@ -122,6 +123,9 @@ class _Exporter:
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
             if joint.type is not JointType.FLOATING:
                 self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
+        for joint, leader, _ in followings(robot):
+            if joint.position_count > 1:
+                self.lost.append(f"model '{spec.name}': that joint '{joint.name}' follows '{leader.name}'")
         if robot.semantics.srdf is not None:
             self.lost.append(f"model '{spec.name}': what its SRDF says: its links do not collide with each other")
         return element
@@ -154,10 +158,10 @@ class _Exporter:
         axis = etree.SubElement(made, "axis")
         _child(axis, "xyz", _row(joint.axis.tolist()))
         limit = etree.SubElement(axis, "limit")
-        limits, bounded = joint.limits, joint.type is not JointType.CONTINUOUS
+        limits = joint.limits
         for tag, value, known in (
-            ("lower", limits.lower, bounded),
-            ("upper", limits.upper, bounded),
+            ("lower", limits.lower, True),
+            ("upper", limits.upper, True),
             ("effort", limits.effort, limits.effort > 0.0),
             ("velocity", limits.velocity, limits.velocity > 0.0),
         ):

@@ -23,7 +23,15 @@ import numpy as np
 from robot_semantics.base.errors import ArrayError, RobotSemanticsError, UnknownNameError
 from robot_semantics.convert.mujoco_actuators import KEYFRAME
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.simulation.restoring import RestorePlan, all_frames, plan_restore, standing, standing_of
+from robot_semantics.simulation.restoring import (
+    RestorePlan,
+    all_frames,
+    not_on_links,
+    placed_names,
+    plan_restore,
+    standing,
+    standing_of,
+)
 from robot_semantics.simulation.world_spec import BuildNote, WorldSpec
 from robot_semantics.state.apply import resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog, RestoreReport
@@ -210,9 +218,12 @@ class Simulator(ABC):
         names = self.model_names if models is None else tuple(models)
         for name in names:
             self._check_model(name)
-        frames = tuple(all_frames(self._frames, self._robots).values())
-        placed = resolve_with(WorldState(frames=frames), self._standing())
-        states = tuple(self._states(names, placed, links=not motion_only))
+        every = all_frames(self._frames, self._robots)
+        placed = resolve_with(WorldState(frames=tuple(not_on_links(every).values())), self._standing())
+        frames = tuple(every[name] for name in placed_names(every, names))
+        # A link that carries a frame is stated, so that the state says where the frame is.
+        links = not motion_only or any(frame.parent_link for frame in frames)
+        states = tuple(self._states(names, placed, links=links))
         engines = self._engine_states() if models is None and not motion_only else ()
         return WorldState(models=states, frames=frames, time_ns=self.time_ns, engines=engines)
 

@@ -15,15 +15,13 @@ it was, and is listed. Rules: doc/usdf.md, "A state on a robot".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.link_agreement import compare_links
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog
@@ -32,9 +30,9 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import describes_another_robot
 from robot_semantics.usdf.joint_values import position_counts, stated_positions, stated_velocities
-from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.recover import NOT_OBSERVED, recover_joints
 from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.robot import complete
+from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
 
 
@@ -55,6 +53,7 @@ class AppliedState:
         kept: joints that stay as they were.
         items: what became of each thing that is stated.
         notes: what a person should know besides.
+        kept_motion: notes for whoever moves the robot there: what of its motion is not stated and stays as it was.
 
     """
 
@@ -69,6 +68,7 @@ class AppliedState:
     kept: tuple[str, ...]
     items: tuple[RestoreItem, ...]
     notes: tuple[str, ...]
+    kept_motion: tuple[str, ...] = ()
 
     @property
     def refused(self) -> tuple[RestoreItem, ...]:
@@ -97,18 +97,6 @@ def resolve_with(
     others = tuple(frame for frame in standing if frame.name not in named)
     models = with_carriers(state, robots or {}).models
     return resolve(WorldState(models=models, frames=(*state.frames, *others)))
-
-
-def with_carriers(
-    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics], also: Collection[str] = ()
-) -> WorldState:
-    """Return `state` with the links of those models that carry others where their joints put them, unless stated.
-
-    `also` names models that carry something besides what the state says.
-    """
-    carriers = {*also, *(body.parent for body in state.bodies if body.parent_link is not None)} & robots.keys()
-    models = (complete(model, robots[model.name]) if model.name in carriers else model for model in state.models)
-    return replace(state, models=tuple(models))
 
 
 def apply_model_state(
@@ -184,8 +172,18 @@ class _Application:
             frozenset(self.velocities_of),
             kept,
             tuple(self.log.items),
-            tuple(self.log.notes),
+            self.log.notes,
+            tuple(self._kept_motion(coordinates is not None)),
         )
+
+    def _kept_motion(self, root_placed: bool) -> Iterator[str]:
+        """Yield notes on velocities that are not stated of what is placed: they are kept, in the axes of the parent."""
+        name = self.model.name
+        if root_placed and self.model.twist is None:
+            yield f"model '{name}': its twist is not stated; it is kept in the axes of '{self.base.frame}'"
+        kept = [joint for joint in self.robot.joint_names if joint in self.positions_of - self.velocities_of]
+        if kept:
+            yield f"model '{name}': velocities are not stated and are kept: {', '.join(kept)}"
 
     def _say_ages(self) -> None:
         """Note what was measured before the state's time: it is put together with the rest, as of one time."""
@@ -228,7 +226,7 @@ class _Application:
     def _why_not(self, stated: JointState) -> str | None:
         index = self.robot.joint_index
         if stated.name not in index:
-            return f"the robot has no such joint{suggestion(stated.name, self.space.joint_positions)}"
+            return f"the robot has no such joint{self.log.suggestion(stated.name, self.space.joint_positions)}"
         joint = self.robot.joint(stated.name)
         if joint.virtual:
             return "is the model's pose in its parent frame, not a joint state"
@@ -247,7 +245,7 @@ class _Application:
         return self._outside_limits(joint, stated.positions)
 
     def _outside_limits(self, joint: JointModel, positions: tuple[float, ...]) -> str | None:
-        if joint.position_count != 1 or joint.type is JointType.CONTINUOUS or self.model.urdf_sha256 is not None:
+        if joint.position_count != 1 or self.model.urdf_sha256 is not None:
             # A state that says which robot it was taken of was there, whatever the limits say.
             return None
         lower, upper = joint.limits.lower, joint.limits.upper
@@ -280,7 +278,7 @@ class _Application:
         for name, reason in beyond.items():
             self.log.failed("joint", name, f"cannot be derived: {reason}", "underivable-joint")
         for name, reason in reasons.items():
-            if name not in self.positions_of | refused and "no nearer" in reason:
+            if name not in self.positions_of | refused and reason != NOT_OBSERVED:
                 self.log.failed("joint", name, f"cannot be derived: it {reason}", "underivable-joint")
         self._say_measured_mimics(stated)
 
@@ -299,11 +297,10 @@ class _Application:
 
     def _say_measured_mimics(self, stated: frozenset[str]) -> None:
         """Note the mimic joints that are stated elsewhere than their leaders take them."""
-        there = self.space.with_mimics(self.q)
+        apart = self.space.apart_from_leaders(self.q)
         for joint in self.space.joints:
             if joint.mimic is None or not {joint.name, joint.mimic.joint} <= stated:
                 continue
-            own = self.space.joint_positions[joint.name]
-            off = float(np.abs(self.q[own] - there[own]).max())
+            off = float(np.abs(apart[self.space.joint_positions[joint.name]]).max())
             if off > TOLERANCE:
                 self.log.note(f"'{joint.name}' is {off:.3g} away from where '{joint.mimic.joint}' takes it")

@@ -17,21 +17,19 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.kinematics.mimics import followings
+from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.state.apply import apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.descriptions import FileFinder, beside, place_of, robots_of
 from robot_semantics.usdf.identity import describes_another_robot
-from robot_semantics.usdf.joint_values import position_counts, stated_positions
+from robot_semantics.usdf.joint_values import joint_values, position_counts
 from robot_semantics.usdf.reader import examine
-from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld
+from robot_semantics.usdf.resolved_world import NotStatedError, ResolvedWorld, taken_as_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.validity import SOURCE, path_of
+from robot_semantics.usdf.validity import SOURCE, name_clashes, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState, carrier_of
 from robot_semantics.xml.reader import SourceMap
-
-MIMIC_TOLERANCE = 1e-6
-"""How far a mimic joint may be from where its leader takes it [rad, m]."""
 
 LIMIT_TOLERANCE = 1e-9
 """How far a position may be outside its limits: the rounding of programs that stop at them [rad, m]."""
@@ -111,6 +109,14 @@ def check_world(
         state.model(name)
     if not robots:
         return
+    links = {name: robot.link_names for name, robot in robots.items()}
+    stated = {problem.message for problem in name_clashes(state)}
+    clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
+    for problem in clashes:
+        place = Place(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
+        diagnostics.error(problem.code, problem.message, place)
+    if clashes:
+        return
     try:
         world = resolve_with(state, robots=robots)
     except NotStatedError:
@@ -172,7 +178,12 @@ class _ModelCheck:
     def _parent(self, world: ResolvedWorld) -> None:
         """Point out a parent that is not the virtual joint's; a pose that cannot be taken there is refused later."""
         root, parent = self._robot.root_joint, carrier_of(self._state)
-        if self._robot.has_virtual_joint and parent != root.parent_link and root.parent_link in world.index:
+        if not self._robot.has_virtual_joint or parent == root.parent_link:
+            return
+        if root.parent_link not in world.index:
+            message = f"model '{self._state.name}': {taken_as_world(root.parent_link)}"
+            self._found.note("unplaced-frame", message, place_of(self._places, self._state, self._path))
+        elif root.parent_link:
             message = (
                 f"the parent of '{self._state.name}' is '{parent}', and its virtual joint '{root.name}' moves in "
                 f"'{root.parent_link}': the pose is taken through the frames between"
@@ -240,23 +251,19 @@ class _ModelCheck:
             self._found.warning(broken.code, message, self._at(state))
 
     def _mimics(self) -> None:
-        stated = {joint.name: joint for joint in self._state.joints}
-        for joint in self._robot.joints:
-            said = stated.get(joint.name)
-            if joint.mimic is None or said is None:
+        stated = {joint.name: joint for joint in self._state.joints if joint.positions is not None}
+        space = self._kinematics.space
+        values = joint_values(self._state, space)
+        apart = space.apart_from_leaders(values.q)
+        for joint, leader, _ in followings(self._robot):
+            if not {joint.name, leader.name} <= stated.keys() & values.positions_of:
                 continue
-            leader = stated.get(joint.mimic.joint)
-            own = stated_positions(joint, said)
-            leads = None if leader is None else stated_positions(self._robot.joint(joint.mimic.joint), leader)
-            if own is None or leads is None or own.shape != (1,) or leads.shape != (1,):
-                continue
-            expected = joint.mimic.multiplier * leads[0] + joint.mimic.offset
-            if not abs(own[0] - expected) <= MIMIC_TOLERANCE:
-                message = (
-                    f"joint '{joint.name}' mimics '{joint.mimic.joint}' and should be at {expected:.9g}; "
-                    f"it is at {own[0]:.9g}"
-                )
-                self._found.warning("mimic-disagrees", message, self._at(said))
+            where = space.positions_of(joint)
+            off, at = float(np.abs(apart[where]).max()), values.q[where]
+            if not off <= MIMIC_TOLERANCE:
+                expected, found = (" ".join(f"{x:.9g}" for x in row) for row in (at - apart[where], at))
+                message = f"joint '{joint.name}' mimics '{leader.name}' and should be at {expected}; it is at {found}"
+                self._found.warning("mimic-disagrees", message, self._at(stated[joint.name]))
 
     def _on_the_robot(self, world: ResolvedWorld) -> None:
         """Report what the robot cannot take of the state, and what of it is told by other things alone."""

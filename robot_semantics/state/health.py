@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How one robot is doing: what has come and gone, what was refused, silent joints, positions outside the limits."""
+"""Health of one robot: message counters, refusals, silent joints, positions outside the limits."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Health:
 
     def ages(self, robot: RunningRobot, now_ns: int) -> dict[str, float]:
         """Return for each moving joint how old its values are [s], NaN where there were none."""
-        received = robot.buffer.received_ns.tolist()
+        received = robot.values.received_ns.tolist()
         return {
             name: (now_ns - at) / 1e9 if at != NEVER_NS else float("nan")
             for name, at in zip(robot.moving.names, received, strict=True)
@@ -68,7 +68,7 @@ class Health:
         # Usually all is well, which takes one number to see.
         if (
             not self.stale
-            and now_ns - int(robot.buffer.received_ns.min(initial=now_ns)) <= robot.settings.stale_timeout_ns
+            and now_ns - int(robot.values.received_ns.min(initial=now_ns)) <= robot.settings.stale_timeout_ns
         ):
             return
         ages = {
@@ -80,7 +80,7 @@ class Health:
         stale = {name: age for name, age in ages.items() if age > timeout_s}
         newly = [name for name in stale if name not in self.stale]
         if newly:
-            never = [name for name in newly if robot.buffer.received_ns[robot.moving.number[name]] == NEVER_NS]
+            never = [name for name in newly if robot.values.received_ns[robot.moving.number[name]] == NEVER_NS]
             for names, what in (
                 (never, "no values have come yet"),
                 ([n for n in newly if n not in never], "no new values"),
@@ -93,18 +93,18 @@ class Health:
         self.stale = stale
 
     def _look_for_limits(self, robot: RunningRobot) -> None:
-        positions, space, moving = robot.buffer.positions, robot.space, robot.moving
+        positions, space, moving = robot.values.positions, robot.space, robot.moving
         outside = (positions < self._low) | (positions > self._high)
         if not self.beyond and not outside.any():
             return
-        outside &= robot.buffer.known[moving.of_variable]
+        outside &= robot.values.measured[moving.of_variable]
         self.beyond = {}
         for variable in np.flatnonzero(outside).tolist():
             name, position = space.names[variable], float(positions[variable])
             self.beyond[name] = position
             if name not in self._reported_beyond:
                 self._reported_beyond.add(name)
-                # Only a joint of one variable has bounds, and its variable is called like it.
+                # Only joints with one variable have bounds, and the variable has the name of the joint.
                 broken = robot.model.joint(name).limits.broken_by(position, _BEYOND)
                 if broken is not None:
                     allowed = f"{broken.what} {broken.lower:.6g} to {broken.upper:.6g}"
@@ -140,7 +140,7 @@ class Traffic:
 
 
 class RefusalLog:
-    """Counts refused messages and logs each kind seldom."""
+    """Counts refused messages and logs each kind at a limited rate."""
 
     def __init__(
         self,

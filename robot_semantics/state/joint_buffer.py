@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The newest known values of one robot's joints, with the time of each; before the first one the default positions."""
+"""The newest values of one robot's joints, with the time of each; before the first value the default position."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from collections.abc import Collection
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import JointStateData, JointStateRepeater
-from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal
+from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.state.joint_input import InputPlan, MovingJoints
+from robot_semantics.state.joint_state import JointValues
 from robot_semantics.state.schedule import NEVER_NS
-from robot_semantics.transforms.arrays import FloatArray, IntArray
+from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 
 def default_positions(model: RobotModel, space: JointSpace, choice: str) -> FloatArray | None:
@@ -42,130 +43,98 @@ def default_positions(model: RobotModel, space: JointSpace, choice: str) -> Floa
                 bounded[space.joint_positions[joint.name]] = False
         positions[bounded] = (space.lower[bounded] + space.upper[bounded]) / 2.0
     elif choice != "zero":
-        for name, values in model.semantics.state_called(choice).joints.items():
-            positions[space.joint_positions[name]] = values
+        state = model.semantics.state_called(choice)
+        return with_state(space, state.group, state.name)
     return np.asarray(space.with_mimics(positions), np.float64)
-
-
-_SMALLEST_QUATERNION = 1e-6
 
 
 class JointBuffer:
     """Positions, velocities and efforts in the order of `JointSpace`; unknown velocities and efforts are NaN.
 
-    A message whose transforms are made from its bytes is not read before somebody asks for what it says.
-
     Attributes:
-        unread: the last message, if nobody has read it, for want of a need: its plan, its reader, its bytes, its stamp,
-            and when it came. To replace one of another plan, `catch_up` first.
-        known: (m,) bool, moving joints all of whose position variables have a value, a measured or a default one.
+        positions: (n,) [rad, m, quaternion x y z w]; defaults where a joint is not `measured`.
+        velocities: (nv,) [rad/s, m/s].
+        efforts: (nv,) [N m, N].
+        received_ns: (m,) when each moving joint's newest values arrived, on the monotonic clock; `NEVER_NS` if never.
+        measured: (m,) bool, moving joints whose position variables all came from a message, a restore or a parameter.
+        known: (m,) bool, moving joints that can be published: the measured ones, those measured before a reset of the
+            clock, and all with default positions.
+        newest_ns: no message with this stamp or a later one is late for any joint.
     """
 
-    def __init__(self, model: RobotModel, space: JointSpace, moving: MovingJoints, defaults: FloatArray | None) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        space: JointSpace,
+        moving: MovingJoints,
+        defaults: FloatArray | None,
+        *,
+        ordered: bool = True,
+    ) -> None:
+        """Without `ordered` no value is late."""
         self.model, self.space, self.moving = model, space, moving
-        self._positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
-        self._velocities = np.full(space.velocity_size, np.nan)
-        self._efforts = np.full(space.velocity_size, np.nan)
-        self._variable_known = np.full(space.size, defaults is not None)
+        self.positions = np.array(space.neutral() if defaults is None else defaults, np.float64)
+        self.velocities = np.full(space.velocity_size, np.nan)
+        self.efforts = np.full(space.velocity_size, np.nan)
+        self.received_ns = np.full(len(moving), NEVER_NS, np.int64)
+        self.measured = np.zeros(len(moving), np.bool_)
         self.known = np.full(len(moving), defaults is not None)
-        self.all_known = bool(self.known.all())
-        self._stamps_ns = np.full(len(moving), NEVER_NS, np.int64)
-        self._received_ns = np.full(len(moving), NEVER_NS, np.int64)
-        self.unread: tuple[InputPlan, JointStateRepeater, bytes, int, int] | None = None
-
-    @property
-    def positions(self) -> FloatArray:
-        """(n,) [rad, m, quaternion x y z w]."""
-        self.catch_up()
-        return self._positions
-
-    @property
-    def velocities(self) -> FloatArray:
-        """(nv,) [rad/s, m/s]."""
-        self.catch_up()
-        return self._velocities
-
-    @property
-    def efforts(self) -> FloatArray:
-        """(nv,) [N m, N]."""
-        self.catch_up()
-        return self._efforts
+        self.newest_ns = NEVER_NS
+        self._ordered = ordered
+        self._stamps_ns = np.full(space.size, NEVER_NS, np.int64)
+        self._late_before_ns = np.full(space.size, NEVER_NS, np.int64)
 
     @property
     def stamps_ns(self) -> IntArray:
-        """(m,) time of each moving joint's newest values; `NEVER_NS` if there were none."""
-        self.catch_up()
-        return self._stamps_ns
+        """(m,) time of the oldest value of each moving joint; `NEVER_NS` if the joint is not `measured`."""
+        stamps = np.full(len(self.moving), np.iinfo(np.int64).max)
+        np.minimum.at(stamps, self.moving.of_variable, self._stamps_ns)
+        return stamps
 
     @property
-    def received_ns(self) -> IntArray:
-        """(m,) when each moving joint's newest values came, on the monotonic clock; `NEVER_NS` if none did."""
-        self.catch_up()
-        return self._received_ns
+    def newest_stamp_ns(self) -> int:
+        """Newest time of any value; `NEVER_NS` if there is none."""
+        return int(self._stamps_ns.max(initial=NEVER_NS))
 
-    def put_joint_state(self, plan: InputPlan, data: JointStateData, stamp_ns: int) -> Refusal | None:
-        """Take over a message's values; its lengths are already checked. Nothing changes when it is refused."""
-        values = data.position
-        if not np.isfinite(values).all():
-            bad = [name for name, value in zip(plan.names, values, strict=True) if not np.isfinite(value)]
-            return Refusal(Reason.NOT_FINITE, f"the position of '{bad[0]}' is {values[plan.names.index(bad[0])]}")
-        self.catch_up()
-        if plan.floating:
-            refusal = self._put_floating(plan, values)
-            if refusal is not None:
-                return refusal
-        self._take(plan, data, stamp_ns, time.monotonic_ns())
-        return None
+    def put_joint_state(self, plan: InputPlan, values: JointValues, stamp_ns: int) -> BoolArray | None:
+        """Store the values of one message.
 
-    def _put_positions(self, plan: InputPlan, values: FloatArray) -> None:
-        if plan.straight is not None and not plan.floating:
-            self._positions[plan.straight] = values
-        elif not plan.floating:
-            self._positions[plan.target] = values[plan.source]
-        if len(plan.mimic_target):
-            self._positions[plan.mimic_target] = plan.multiplier * self._positions[plan.mimic_source] + plan.offset
+        Returns:
+            The moving joints that got new values (m,), without those that have newer ones; None if all do.
 
-    def _put_floating(self, plan: InputPlan, values: FloatArray) -> Refusal | None:
-        trial = self._positions.copy()
-        trial[plan.target] = values[plan.source]
-        for part in plan.floating:
-            length = float(np.linalg.norm(trial[part]))
-            if length < _SMALLEST_QUATERNION:
-                joint = self.moving.names[self.moving.of_variable[part.start]]
-                return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint}' is zero")
-            trial[part] /= length
-        self._positions[:] = trial
-        return None
-
-    def catch_up(self) -> None:
-        """Take over the message that nobody has read, if there is one."""
-        unread, self.unread = self.unread, None
-        if unread is not None:
-            plan, reader, message, stamp_ns, received_ns = unread
-            self._take(plan, reader.read(message, stamp_ns), stamp_ns, received_ns)
-
-    def _take(self, plan: InputPlan, data: JointStateData, stamp_ns: int, received_ns: int) -> None:
-        self._put_positions(plan, data.position)
-        self._stamps_ns[plan.joints] = stamp_ns
-        self._received_ns[plan.joints] = received_ns
-        count = len(plan.names)
-        for values, kept in ((data.velocity, self._velocities), (data.effort, self._efforts)):
-            kept[plan.velocity_target] = values[plan.velocity_source] if len(values) == count else np.nan
-        if len(plan.mimic_target):
-            self._follow(plan)
-
-    def _follow(self, plan: InputPlan) -> None:
-        space, moving = self.space, self.moving
-        for target, source, multiplier in zip(plan.mimic_target, plan.mimic_source, plan.multiplier, strict=True):
-            follower = space.joint_velocities[moving.names[moving.of_variable[target]]].start
-            leader = space.joint_velocities[moving.names[moving.of_variable[source]]].start
-            self._velocities[follower] = multiplier * self._velocities[leader]
-
-    def mark_known(self, plan: InputPlan) -> None:
-        """Note that the variables of `plan` have values now."""
-        self._variable_known[plan.target] = True
-        self._variable_known[plan.mimic_target] = True
-        self._refresh_known()
+        """
+        target, followers, joints = plan.target, plan.followers, plan.joints
+        source, rates, rate_source = plan.source, plan.velocity_target, plan.velocity_source
+        following = plan.velocity_followers
+        if self._ordered and stamp_ns < self.newest_ns:
+            fresh = self._late_before_ns <= stamp_ns
+            if not (fresh[target].any() or fresh[followers.target].any()):
+                return None
+            entries = np.zeros(len(plan.names), np.bool_)
+            entries[source] = fresh[target]
+            rates, rate_source = rates[entries[rate_source]], rate_source[entries[rate_source]]
+            target, source = target[fresh[target]], source[fresh[target]]
+            followers = followers.chosen(fresh[followers.target])
+            joints = np.zeros(len(self.moving), np.bool_)
+            joints[self.moving.of_variable[np.concatenate([target, followers.target])]] = True
+            following = following.chosen(joints[self.moving.of_velocity[following.target]])
+            plan = plan._replace(straight=None)
+        row, q = values.position[0], self.positions
+        q[target if plan.straight is None else plan.straight] = row[source] if plan.straight is None else row
+        if len(followers.target):
+            # The leader's value of this message, which is the newest one unless the message is late for the leader.
+            q[followers.target] = followers.factor * q[followers.source] + followers.offset
+        for part, kept_values in ((values.velocity, self.velocities), (values.effort, self.efforts)):
+            kept_values[rates] = part[0][rate_source] if part.shape[1] else np.nan
+        if len(following.target):
+            self.velocities[following.target] = following.factor * self.velocities[following.source]
+            self.efforts[following.target] = np.nan
+        for variables in (target, followers.target):
+            self._stamps_ns[variables] = self._late_before_ns[variables] = stamp_ns
+        self.newest_ns = max(self.newest_ns, stamp_ns)
+        self.received_ns[joints] = time.monotonic_ns()
+        self._refresh_measured()
+        return joints
 
     def put_joint(
         self,
@@ -175,18 +144,38 @@ class JointBuffer:
         efforts: FloatArray | None,
         stamp_ns: int,
     ) -> None:
-        """Take over all variables of one joint; velocities and efforts that are None become unknown."""
-        self.catch_up()
+        """Store all variables of one joint; velocities and efforts that are None become unknown."""
         at = self.space.joint_positions[joint]
-        self._positions[at] = positions
-        self._variable_known[at] = True
+        self.positions[at] = positions
         at_velocity = self.space.joint_velocities[joint]
-        self._velocities[at_velocity] = np.nan if velocities is None else velocities
-        self._efforts[at_velocity] = np.nan if efforts is None else efforts
-        number = self.moving.number[joint]
-        self._stamps_ns[number] = stamp_ns
-        self._received_ns[number] = time.monotonic_ns()
-        self._refresh_known()
+        self.velocities[at_velocity] = np.nan if velocities is None else velocities
+        self.efforts[at_velocity] = np.nan if efforts is None else efforts
+        self._stamps_ns[at] = self._late_before_ns[at] = stamp_ns
+        self.newest_ns = max(self.newest_ns, stamp_ns)
+        self.received_ns[self.moving.number[joint]] = time.monotonic_ns()
+        self._refresh_measured()
+
+    def copy_measured(self, other: JointBuffer, without: Collection[str]) -> None:
+        """Copy measured values and their times from a buffer of the same robot; skip the joints in `without`."""
+        taken = np.array([name not in without for name in self.moving.names], np.bool_)
+        chosen = (other._stamps_ns != NEVER_NS) & taken[self.moving.of_variable]
+        self.positions[chosen] = other.positions[chosen]
+        self._stamps_ns[chosen] = other._stamps_ns[chosen]
+        self._late_before_ns[chosen] = other._late_before_ns[chosen]
+        self.newest_ns = max(self.newest_ns, other.newest_ns)
+        for name in np.array(self.moving.names, object)[taken]:
+            rates = self.space.joint_velocities[name]
+            self.velocities[rates], self.efforts[rates] = other.velocities[rates], other.efforts[rates]
+        # A change of settings is not a message.
+        self.received_ns[:] = other.received_ns
+        self._refresh_measured()
+
+    def put_follower(self, joint: JointModel, stamp_ns: int) -> None:
+        """Put a mimic joint where its leader takes it; its velocity is unknown where that of its leader is."""
+        positions, velocities = self.space.mimics.followed(self.positions), self.velocities
+        velocities = self.space.velocity_mimics.followed(velocities)
+        where, rates = self.space.positions_of(joint), self.space.velocities_of(joint)
+        self.put_joint(joint.name, positions[where], velocities[rates], None, stamp_ns)
 
     def restore(
         self,
@@ -196,26 +185,36 @@ class JointBuffer:
         velocities_of: Collection[str],
         stamp_ns: int,
     ) -> None:
-        """Take over (n,) positions and (nv,) velocities of those joints that are named; the others stay as they are.
+        """Store (n,) positions and (nv,) velocities of those joints that are named; the others stay as they are.
 
-        Velocities and efforts that go with a position that is replaced become unknown.
+        A velocity without a new one is kept. Efforts that go with a position that is replaced become unknown.
         """
-        self.catch_up()
         for number, name in enumerate(self.moving.names):
             if name not in positions_of and name not in velocities_of:
                 continue
             at, rates = self.space.joint_positions[name], self.space.joint_velocities[name]
             if name in positions_of:
-                self._positions[at] = positions[at]
-                self._variable_known[at] = True
-            self._velocities[rates] = velocities[rates] if name in velocities_of else np.nan
-            self._efforts[rates] = np.nan
-            self._stamps_ns[number] = stamp_ns
-            self._received_ns[number] = time.monotonic_ns()
-        self._refresh_known()
+                self.positions[at] = positions[at]
+                self._stamps_ns[at] = stamp_ns
+            if name in velocities_of:
+                self.velocities[rates] = velocities[rates]
+            self.efforts[rates] = np.nan
+            self.received_ns[number] = time.monotonic_ns()
+        self._refresh_measured()
 
-    def _refresh_known(self) -> None:
-        if not self.all_known:
-            self.known[:] = True
-            np.logical_and.at(self.known, self.moving.of_variable, self._variable_known)
-            self.all_known = bool(self.known.all())
+    def accept_any_stamp(self) -> None:
+        """Accept any next stamp of any joint; the values stay measured."""
+        self._late_before_ns[:] = NEVER_NS
+        self.newest_ns = NEVER_NS
+
+    def forget_measured(self) -> None:
+        """Make all values unknown, after a reset of the clock; on TF the joints stay where they are."""
+        self.accept_any_stamp()
+        self._stamps_ns[:] = NEVER_NS
+        self.velocities[:], self.efforts[:] = np.nan, np.nan
+        self.measured[:] = False
+
+    def _refresh_measured(self) -> None:
+        if not self.measured.all():
+            self.measured[:] = self.stamps_ns != NEVER_NS
+            self.known |= self.measured

@@ -5,23 +5,22 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a joint-state message means for one robot: worked out once per list of names, then only values are copied."""
+"""Plan from a list of joint names to the variables of one robot; it is made once, then only values are copied."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.foreign_text import quoted, shown
-from robot_semantics.base.names import repeated
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.mimics import MimicMap
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.state.cdr import JointStateData
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 IndexArray = npt.NDArray[np.intp]
@@ -44,7 +43,7 @@ class Reason(enum.Enum):
 
 
 class Refusal(NamedTuple):
-    """A refused message: the kind of fault and a sentence that names what is at fault."""
+    """A refused message: the kind of fault, and a sentence with the joint or field in question."""
 
     reason: Reason
     message: str
@@ -56,6 +55,7 @@ class MovingJoints:
     Attributes:
         indices: their places in `RobotModel.joints`.
         of_variable: (n,) number of the moving joint of each position variable.
+        of_velocity: (nv,) number of the moving joint of each velocity component.
         number: joint name → number.
 
     """
@@ -66,27 +66,58 @@ class MovingJoints:
         self.names = tuple(joint.name for joint in self.joints)
         self.number: Mapping[str, int] = {name: number for number, name in enumerate(self.names)}
         self.of_variable = np.zeros(space.size, np.intp)
+        self.of_velocity = np.zeros(space.velocity_size, np.intp)
         for number, joint in enumerate(self.joints):
             self.of_variable[space.joint_positions[joint.name]] = number
+            self.of_velocity[space.joint_velocities[joint.name]] = number
         self.followers = tuple(joint for joint in self.joints if joint.mimic is not None)
 
     def __len__(self) -> int:
         return len(self.joints)
 
 
+class FloatingEntries(NamedTuple):
+    """Entries of a message that belong to one floating joint; all of them, and its quaternion x y z w."""
+
+    joint: str
+    entries: tuple[int, ...]
+    quaternion: tuple[int, int, int, int]
+
+
+class Followers(NamedTuple):
+    """Variables that follow others: ``x[target] = factor * x[source] + offset``.
+
+    Attributes:
+        target, source: (m,) position or velocity variables.
+        factor, offset: (m,).
+
+    """
+
+    target: IndexArray
+    source: IndexArray
+    factor: FloatArray
+    offset: FloatArray
+
+    def chosen(self, which: BoolArray) -> Followers:
+        """Return those that `which`, (m,) bool, names."""
+        return Followers(self.target[which], self.source[which], self.factor[which], self.offset[which])
+
+
 class InputPlan(NamedTuple):
-    """How messages with one list of names are taken over.
+    """How the values of messages with one list of names get to a robot's variables.
 
     Attributes:
         source, target: entries of the message → position variables.
         velocity_source, velocity_target: entries of the message → velocity components.
         joints: (m,) bool, the moving joints that get new values, mimic joints of a named leader included.
-        complete: whether that is all of them.
-        mimic_target, mimic_source, multiplier, offset: position variables that follow others.
-        straight: the variables, where the message names them all in the model's order and nothing else.
-        floating: slices of quaternions x y z w in the positions that the message touches.
+        complete: whether `joints` is all of them.
+        followers: positions of mimic joints that the message does not name, and whose leader it names.
+        velocity_followers: their velocities.
+        straight: the variables, if the message names them all in the model's order and nothing else.
+        floating: floating joints whose quaternion the message states.
         unknown: names that the robot does not have.
         ignored: names of joints that are fed from elsewhere.
+        incomplete: names of quaternion components that are not used, because the message does not name all four.
 
     """
 
@@ -97,32 +128,29 @@ class InputPlan(NamedTuple):
     velocity_target: IndexArray
     joints: BoolArray
     complete: bool
-    mimic_target: IndexArray
-    mimic_source: IndexArray
-    multiplier: FloatArray
-    offset: FloatArray
-    floating: tuple[slice, ...]
+    followers: Followers
+    velocity_followers: Followers
     straight: slice | None
+    floating: tuple[FloatingEntries, ...]
     unknown: tuple[str, ...]
     ignored: tuple[str, ...]
+    incomplete: tuple[str, ...]
 
 
 def make_plan(
     names: Sequence[str], model: RobotModel, space: JointSpace, moving: MovingJoints, fed_elsewhere: frozenset[str]
 ) -> InputPlan | Refusal:
-    """Work out what a list of names means; joints in `fed_elsewhere` are not taken from joint states.
+    """Return how messages with these names are used; joints in `fed_elsewhere` are not taken from joint states.
 
     Returns:
         The plan, or why every message with these names is refused.
 
     """
-    if not names:
-        return Refusal(Reason.EMPTY, "it names no joint")
-    if len(set(names)) < len(names):
-        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(repeated(names), 5)} more than once")
+    incomplete = _incomplete_quaternions(names, space)
     source, target, velocity_source, velocity_target = [], [], [], []
     unknown, ignored = [], []
     joints = np.zeros(len(moving), np.bool_)
+    entries: dict[str, list[int]] = {}
     for entry, name in enumerate(names):
         variable = space.index.get(name)
         if variable is None:
@@ -134,7 +162,10 @@ def make_plan(
         if joint.name in fed_elsewhere:
             ignored.append(name)
             continue
+        if name in incomplete:
+            continue
         joints[moving.number[joint.name]] = True
+        entries.setdefault(joint.name, []).append(entry)
         source.append(entry)
         target.append(variable)
         component = variable - space.joint_positions[joint.name].start
@@ -143,24 +174,11 @@ def make_plan(
             velocity_target.append(space.joint_velocities[joint.name].start + component)
     if not source and unknown and not ignored:
         return Refusal(Reason.UNKNOWN_JOINTS, f"the robot has none of its joints ({quoted(unknown, 5)})")
-    given = set(target)
-    mimics = []
-    for joint in moving.followers:
-        assert joint.mimic is not None
-        own, leader = space.joint_positions[joint.name], space.joint_positions[joint.mimic.joint]
-        # A measured value of a mimic joint is kept, as robot_state_publisher does.
-        if leader.start in given and own.start not in given:
-            joints[moving.number[joint.name]] = True
-            for component in range(joint.position_count):
-                # The quaternion of a floating joint is taken over as it is: scaling it would mean nothing.
-                scaled = joint.type is not JointType.FLOATING or component < 3
-                factors = (joint.mimic.multiplier, joint.mimic.offset) if scaled else (1.0, 0.0)
-                mimics.append((own.start + component, leader.start + component, *factors))
-    floating = tuple(
-        slice(space.joint_positions[joint.name].start + 3, space.joint_positions[joint.name].stop)
-        for number, joint in enumerate(moving.joints)
-        if joint.type is JointType.FLOATING and joints[number]
-    )
+    following = _following(moving, space, set(target))
+    for name in following:
+        joints[moving.number[name]] = True
+    positions = [space.joint_positions[name] for name in following]
+    velocities = [space.joint_velocities[name] for name in following]
     return InputPlan(
         tuple(names),
         np.array(source, np.intp),
@@ -169,26 +187,53 @@ def make_plan(
         np.array(velocity_target, np.intp),
         joints,
         bool(joints.all()),
-        np.array([own for own, _, _, _ in mimics], np.intp),
-        np.array([leader for _, leader, _, _ in mimics], np.intp),
-        np.array([multiplier for _, _, multiplier, _ in mimics], np.float64),
-        np.array([offset for _, _, _, offset in mimics], np.float64),
-        floating,
+        _followers(positions, space.mimics, set(target)),
+        _followers(velocities, space.velocity_mimics, set(velocity_target)),
         _straight(source, target, len(names)),
+        tuple(_floating_entries(entries, target, source, moving, space)),
         tuple(unknown),
         tuple(ignored),
+        tuple(name for name in names if name in incomplete),
     )
 
 
-def wrong_length(data: JointStateData) -> Refusal:
-    """Return why a message is refused that has not as many positions as names."""
-    names, count = len(data.names), len(data.position)
-    if not count:
-        return Refusal(Reason.NO_POSITIONS, f"it has no position for '{shown(data.names[0])}' nor for any other joint")
-    odd = data.names[min(count, names - 1)]
-    return Refusal(
-        Reason.WRONG_LENGTH, f"it has {names} names but {count} positions, from '{shown(odd)}' on they do not match"
-    )
+def _incomplete_quaternions(names: Sequence[str], space: JointSpace) -> set[str]:
+    """Return those names of quaternion components whose other three are not all among the names."""
+    found = set(names)
+    parts = [set(space.names[part]) for part in space.quaternions]
+    return {name for part in parts if not part <= found for name in part & found}
+
+
+def _following(moving: MovingJoints, space: JointSpace, given: set[int]) -> list[str]:
+    """Return the mimic joints that follow a leader with a value in `given`, and have none themselves.
+
+    A measured value of a mimic joint is kept, as robot_state_publisher does.
+    """
+    result = []
+    for joint in moving.followers:
+        at = space.joint_positions[joint.name]
+        leaders = set(space.mimics.source[at].tolist())
+        if given & leaders and not given & set(range(at.start, at.stop)):
+            result.append(joint.name)
+    return result
+
+
+def _followers(spans: Sequence[slice], mimics: MimicMap, given: set[int]) -> Followers:
+    """Return the variables of `spans` whose leaders are given."""
+    at = np.array([i for span in spans for i in range(span.start, span.stop) if mimics.source[i] in given], np.intp)
+    return Followers(at, mimics.source[at], mimics.factor[at], mimics.offset[at])
+
+
+def _floating_entries(
+    entries: Mapping[str, list[int]], target: list[int], source: list[int], moving: MovingJoints, space: JointSpace
+) -> Iterator[FloatingEntries]:
+    entry_of = dict(zip(target, source, strict=True))
+    for joint in moving.joints:
+        if joint.type is JointType.FLOATING and joint.name in entries:
+            first = space.joint_positions[joint.name].start + 3
+            if first in entry_of:
+                x, y, z, w = (entry_of[first + i] for i in range(4))
+                yield FloatingEntries(joint.name, tuple(entries[joint.name]), (x, y, z, w))
 
 
 def _straight(source: list[int], target: list[int], count: int) -> slice | None:

@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import TOLERANCE, RestoreLog
@@ -50,7 +49,7 @@ def compare_links(
         if link.name in robot.link_index:
             known.append(link)
             continue
-        log.failed("link", link.name, f"the robot has no such link{suggestion(link.name, robot.link_index)}")
+        log.failed("link", link.name, f"the robot has no such link{log.suggestion(link.name, robot.link_index)}")
     placed = links_behind(robot, positions_of)
     moved = links_behind(robot, frozenset(positions_of) & frozenset(velocities_of))
     _poses([link for link in known if link.pose is not None and link.name in placed], measured, q, log)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.heard_frames import Heard, Root, newest_of, root_of
 from robot_semantics.state.model_states import (
     model_rows,
     model_state,
@@ -34,56 +34,18 @@ from robot_semantics.state.model_states import (
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.state.samples import (
     RobotSample,
-    RootCandidate,
-    RootChoice,
-    RootSource,
-    RootStatement,
     WorldSample,
-    choose_root,
 )
 from robot_semantics.state.schedule import NEVER_NS
-from robot_semantics.state.settings import Source
-from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.transforms import invert, matrix_from_pose
 from robot_semantics.usdf.ages import ValueAge
-from robot_semantics.usdf.frames import carried
-from robot_semantics.usdf.poses import IDENTITY
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
-
-AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+from robot_semantics.usdf.frames import root_frame
+from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, Pose, WorldState
 
 
 class StaleStateError(RobotSemanticsError):
     """The state is older than allowed; the message names the oldest value and its age."""
-
-
-class HeardTransform(NamedTuple):
-    """The newest transform that somebody else has published of a frame in one parent.
-
-    Attributes:
-        xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
-        stamp_ns: when it was true, None where it is static.
-    """
-
-    xyz_quat: FloatArray
-    stamp_ns: int | None
-
-
-Heard = Mapping[str, Mapping[str, HeardTransform]]
-"""TF name of a frame → TF name of a parent → what was heard of it; not what the node itself publishes."""
-
-
-class Root(NamedTuple):
-    """Where a robot's root link is.
-
-    Attributes:
-        choice: who is believed, and who else has something to say.
-        statement: what is said; None where nobody says anything.
-        parent: TF name of the frame that it stands in, or would stand in; ``world`` where none is named.
-    """
-
-    choice: RootChoice
-    statement: RootStatement | None
-    parent: str
 
 
 @dataclass(frozen=True)
@@ -95,7 +57,8 @@ class LiveWorld:
         missing: what it lacks.
         ages: how old its values are against the sample's stamp.
         roots: where each robot's root link is, by the robot's name.
-        place_of: TF frame → its name in the state: a frame, or of a robot's link ``model::link``.
+        parents: name in the state of the frame that each robot's root link moves in: a frame, ``world``, or a robot's
+            link as ``model::link``.
 
     """
 
@@ -103,7 +66,7 @@ class LiveWorld:
     missing: tuple[RestoreItem, ...]
     ages: tuple[ValueAge, ...]
     roots: Mapping[str, Root]
-    place_of: Mapping[str, str]
+    parents: Mapping[str, str]
 
 
 def live_world(
@@ -132,21 +95,6 @@ def live_world(
     return _Making(sample, heard, frozenset(elsewhere), given or {}, all_frames, max_age_ns).made()
 
 
-def root_of(robot: RobotSample, heard: Heard) -> Root:
-    """Return where a robot's root link is, by the one rule."""
-    said = list(robot.said)
-    on_tf = heard.get(robot.root_frame, {})
-    if robot.root_frame == WORLD:
-        said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
-    for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
-        source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
-        candidate = RootCandidate(source, f"TF in '{parent}'", parent)
-        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
-    choice = choose_root(statement.candidate for statement in said)
-    chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
-    return Root(choice, chosen, (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD)
-
-
 class _Making:
     def __init__(
         self,
@@ -165,16 +113,19 @@ class _Making:
         self.links = {
             robot.frame_prefix + link: (robot.name, link) for robot in sample.robots for link in robot.model.link_names
         }
+        self.model_of = {robot.name: robot.model for robot in sample.robots}
         self.bodies: dict[str, ModelState | Frame] = {}
+        self.on_links: dict[str, tuple[str, str]] = {}
+        """The models and frames that stand on a link, with its robot and its name."""
 
     def made(self) -> LiveWorld:
         for robot in self.sample.robots:
             if robot.name not in self.given:
                 self.bodies[robot.name] = self._model(robot)
         self._place_frames()
-        on_links = {name: self.links[body.parent] for name, body in self.bodies.items() if body.parent in self.links}
-        for name, (carrier, link) in on_links.items():
+        for name, (carrier, link) in self.on_links.items():
             self._put_on_link(name, carrier, link)
+        self._turn_over()
         self._break_cycles()
         self._root_frames()
         if not self.all_frames:
@@ -182,10 +133,11 @@ class _Making:
         models = tuple(body for body in self.bodies.values() if isinstance(body, ModelState))
         frames = sorted((body for body in self.bodies.values() if isinstance(body, Frame)), key=lambda one: one.name)
         state = WorldState(models=models, frames=tuple(frames), time_ns=self.sample.stamp_ns)
-        place_of = {frame.name: frame.name for frame in frames} | {
-            frame: f"{model}{SEPARATOR}{link}" for frame, (model, link) in self.links.items()
+        parents = {
+            name: SEPARATOR.join(self.on_links[name]) if name in self.on_links else root.parent
+            for name, root in self.roots.items()
         }
-        return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, place_of)
+        return LiveWorld(state, tuple(self.missing), tuple(self.ages), self.roots, parents)
 
     def lacks(self, kind: str, model: str, name: str, code: str, reason: str) -> None:
         """Note something that is not known."""
@@ -215,6 +167,9 @@ class _Making:
                 twist=np.full((1, 6), np.nan) if twist is None else twist[np.newaxis],
             )
             self._age(None, robot.name, root.statement.stamp_ns, f"the pose of '{robot.name}'")
+        # The node's own inputs mean the frame `world`, also where a link has this TF name.
+        if root.parent in self.links and (root.on_tf or root.parent != WORLD):
+            self.on_links[robot.name] = self.links[root.parent]
         state = model_state(series, model_rows(series)[0].tolist(), root.parent)
         self._say_what_is_unknown(robot, state, root)
         return state
@@ -223,8 +178,8 @@ class _Making:
         complaint = root.choice.complaint(robot.name)
         if complaint:
             self.lacks("pose", robot.name, "", "not_stated" if state.pose is None else "rivals", complaint)
-        for joint, known in zip(robot.space.joints, robot.known, strict=True):
-            if not known and not joint.virtual:
+        for joint, measured in zip(robot.space.joints, robot.measured, strict=True):
+            if not measured and not joint.virtual:
                 self.lacks("joint", robot.name, joint.name, "not_stated", "its position has never been reported")
         still = [link.name for link in state.links if link.pose is not None and link.twist is None]
         if still:
@@ -258,14 +213,14 @@ class _Making:
     def _place_frames(self) -> None:
         roots = {robot.root_frame for robot in self.sample.robots}
         for name, parents in self.heard.items():
-            if name == WORLD or name in roots or name in self.links:
+            if name in roots or name in self.links or name == WORLD:
                 continue
             if name in self.bodies:
                 self.lacks("frame", "", name, "ambiguous", "a model has the name of this TF frame; it is left out")
                 continue
-            # Of several publishers the newest is what TF listeners see.
-            parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
-            transform = parents[parent]
+            parent, transform = newest_of(parents)
+            if parent in self.links:
+                self.on_links[name] = self.links[parent]
             self.bodies[name] = Frame(name, parent, pose_of(pose_rows(transform.xyz_quat[np.newaxis])[0].tolist()))
             self._age(None, name, transform.stamp_ns, f"frame '{name}'")
             if len(parents) > 1:
@@ -273,21 +228,60 @@ class _Making:
                 reason = f"the newest transform has it in '{parent}'; others have it in {others}"
                 self.lacks("frame", "", name, "rivals", reason)
         for name, body in tuple(self.bodies.items()):
-            if isinstance(self.bodies.get(body.parent), ModelState) and body.parent not in self.links:
+            if isinstance(self.bodies.get(body.parent), ModelState) and name not in self.on_links:
                 self.take_out(name, "ambiguous", f"a model has the name of its parent frame '{body.parent}'")
 
     def _put_on_link(self, name: str, carrier: str, link: str) -> None:
-        """Hang something that stands on a robot's link on that robot's model, where the link is at this moment."""
+        """Hang something that stands on a robot's link on that link; on the model if the link's pose is not known."""
         if name == carrier:
             self.take_out(name, "cycle", f"TF has '{carrier}' standing on its own link '{link}'")
             return
-        body, model = self.bodies[name], self.given.get(carrier) or self.bodies[carrier]
+        body = self.bodies[name]
+        if link == self.model_of[carrier].root_link:
+            self.bodies[name] = replace(body, parent=carrier)
+        elif self._link_pose(carrier, link) is not None:
+            self.bodies[name] = replace(body, parent=carrier, parent_link=link)
+        else:
+            if body.pose is not None:
+                reason = f"it stands on link '{link}' of '{carrier}', and where that is is not known"
+                self.lacks_place(name, "not_stated", reason)
+            self.bodies[name] = replace(body, parent=carrier, pose=None, twist=None)
+
+    def _link_pose(self, carrier: str, link: str) -> Pose | None:
+        model = self.given.get(carrier) or self.bodies[carrier]
         assert isinstance(model, ModelState)
-        placed = carried(body, model, link)
-        if placed.pose is None and body.pose is not None:
-            reason = f"it stands on link '{link}' of '{carrier}', and where that is is not known"
-            self.lacks_place(name, "not_stated", reason)
-        self.bodies[name] = placed
+        return next((state.pose for state in model.links if state.name == link), None)
+
+    def _turn_over(self) -> None:
+        """Place the frames, and a robot, that TF has above the frame `world`: by inversion, one after the other."""
+        parents = {} if WORLD in self.links else self.heard.get(WORLD, {})
+        if not parents:
+            return
+        above, transform = newest_of(parents)
+        link: str | None = None
+        if above in self.links:
+            above, link = self.links[above]
+        child, T_above_child, seen = WORLD, matrix_from_pose(transform.xyz_quat), {WORLD}
+        age_ns = None if transform.stamp_ns is None else max(0, self.sample.stamp_ns - transform.stamp_ns)
+        while above not in seen and above not in self.elsewhere and above not in self.given:
+            seen.add(above)
+            body = self.bodies.get(above, Frame(above))
+            if link is not None and link != self.model_of[above].root_link:
+                pose = self._link_pose(above, link)
+                if pose is None:
+                    return
+                T_above_child = pose_matrix(pose) @ T_above_child
+            turned = pose_from_matrix(invert(T_above_child))
+            self.bodies[above] = replace(body, parent=child, parent_link=None, pose=turned, twist=None)
+            self.missing = [item for item in self.missing if (item.kind, item.model) != ("pose", above)]
+            older = [age for age in self.ages if age.model is None and age.name == above]
+            self.ages = [age for age in self.ages if age not in older]
+            if age_ns is not None:
+                self.ages.append(ValueAge(None, above, age_ns))
+            if body.pose is None:
+                return
+            T_above_child, age_ns = pose_matrix(body.pose), older[0].age_ns if older else None
+            child, above, link = above, body.parent, body.parent_link
 
     def _break_cycles(self) -> None:
         """Take out of their parents those bodies that stand on themselves, frames before models."""
@@ -306,7 +300,7 @@ class _Making:
         unplaced = stated - self.bodies.keys() - self.elsewhere
         alone = len(unplaced) == 1 and not self.elsewhere
         for name in sorted(unplaced - {WORLD}):
-            self.bodies[name] = Frame(name, WORLD, IDENTITY if alone else None)
+            self.bodies[name] = root_frame(name) if alone else Frame(name)
             if not alone:
                 self.lacks("frame", "", name, "not_stated", f"nothing says where '{name}' is in the world")
 

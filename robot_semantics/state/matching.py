@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,10 +44,10 @@ def match_models(models: Sequence[ModelState], robots: Mapping[str, RobotModel])
     found = {model.name: model.name for model in models if model.name in robots}
     left = [model for model in models if model.name not in found]
     free = {name: robot for name, robot in robots.items() if name not in found}
+    counts = Counter(model.urdf_sha256 for model in left)
     for model in left:
         same = [name for name, robot in free.items() if is_of(model.urdf_sha256, robot)]
-        rivals = [other for other in left if other.urdf_sha256 == model.urdf_sha256]
-        if len(same) == 1 and len(rivals) == 1:
+        if len(same) == 1 and counts[model.urdf_sha256] == 1:
             found[model.name] = same[0]
     taken = set(found.values())
     free = {name: robot for name, robot in free.items() if name not in taken}

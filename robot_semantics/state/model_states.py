@@ -175,7 +175,7 @@ def series_of(sample: RobotSample, now_ns: int) -> ModelSeries:
     own = [(joint, at) for at, joint in enumerate(space.joints) if not joint.virtual]
     positions = sample.positions.copy()
     for at, joint in enumerate(space.joints):
-        if not sample.known[at]:
+        if not sample.measured[at]:
             positions[space.joint_positions[joint.name]] = np.nan
     stamps = sample.stamps_ns.tolist()
     ages = [-1 if stamps[at] == NEVER_NS else max(0, now_ns - stamps[at]) for _, at in own]

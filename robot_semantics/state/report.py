@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+
+from robot_semantics.base.names import NameComparisons, suggestion
 
 TOLERANCE = 1e-6
 """How far two statements about one thing may lie apart and still be the same [m, rad, m/s, rad/s]."""
@@ -108,7 +110,8 @@ class RestoreLog:
     def __init__(self, model: str = "") -> None:
         self.model = model
         self.items: list[RestoreItem] = []
-        self.notes: list[str] = []
+        self._notes: dict[str, None] = {}
+        self._comparisons = NameComparisons()
 
     def done(self, kind: str, name: str, detail: str, *, derived: bool = False) -> None:
         """Add something restored."""
@@ -120,14 +123,21 @@ class RestoreLog:
 
     def note(self, text: str) -> None:
         """Add a note, once."""
-        said = f"model '{self.model}': {text}" if self.model else text
-        if said not in self.notes:
-            self.notes.append(said)
+        self._notes[f"model '{self.model}': {text}" if self.model else text] = None
 
     def extend(self, items: Iterable[RestoreItem], notes: Iterable[str] = ()) -> None:
         """Add items and notes that were made elsewhere."""
         self.items += items
-        self.notes += [note for note in notes if note not in self.notes]
+        self._notes.update(dict.fromkeys(notes))
+
+    def suggestion(self, name: str, valid: Collection[str]) -> str:
+        """Return `suggestion(name, valid)`; empty after many names, because each look-up takes long."""
+        return suggestion(name, valid) if self._comparisons.allow(valid) else ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes, each once."""
+        return tuple(self._notes)
 
     @property
     def complete(self) -> bool:
@@ -136,4 +146,4 @@ class RestoreLog:
 
     def report(self, *, exact: bool = False, applied: bool = False) -> RestoreReport:
         """Return the finished report."""
-        return RestoreReport(tuple(self.items), tuple(self.notes), exact, applied)
+        return RestoreReport(tuple(self.items), self.notes, exact, applied)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""One robot at run time: takes joint values in, keeps the newest, says which transforms are due."""
+"""One robot at run time: reads joint values, keeps the newest ones, and makes the transforms that are due."""
 
 from __future__ import annotations
 
@@ -19,36 +19,35 @@ from robot_semantics.base.recent import Recent
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData
-from robot_semantics.state.direct_path import DirectPath
+from robot_semantics.state.fast_path import FastPath
 from robot_semantics.state.joint_buffer import JointBuffer, default_positions
-from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal, wrong_length
+from robot_semantics.state.joint_input import MovingJoints, Reason, Refusal
+from robot_semantics.state.joint_state import TakenJointStates, take_joint_state, take_quaternions
+from robot_semantics.state.message_order import TOGETHER_NS, Arrival, MessageOrder
+from robot_semantics.state.message_streams import MessageStream, MessageStreams
 from robot_semantics.state.robot_frames import RobotFrames, TransformBlock, TransformRows
 from robot_semantics.state.root_motion import joint_motion
-from robot_semantics.state.schedule import NEVER_NS, Schedule, TimeOrder
-from robot_semantics.state.senders import Sender, Senders
-from robot_semantics.state.settings import Invalid, RobotSettings, Source
+from robot_semantics.state.schedule import NEVER_NS, PublishSchedule
+from robot_semantics.state.settings import RobotSettings, Source
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-_MAX_PATHS, _MAX_BLOCKS = 8, 64
-_MAX_DIRECT_BYTES = 250_000
-"""Longer messages go the general way: the direct one keeps two copies of each kind."""
+_MAX_BLOCKS = 64
 _LOST_M, _LOST_RAD = 1e-3, 1e-3
 _NOT_FROM_JOINT_STATES = (Source.MULTI_DOF, Source.ODOMETRY, Source.TF, Source.FIXED)
-_NOT_ON_TF = (Source.TF, Source.FIXED)
 
 
 Messages = tuple[bytes | TransformRows, ...]
-"""What is to be sent on /tf, in this order: messages as bytes, or as rows where the settings say so."""
+"""Messages for /tf in their order: as bytes, or as rows without the setting `raw`."""
 
 
 class RunningRobot(RobotFrames):
-    """A robot model with its newest joint values and what of them has been published.
+    """A robot model with its newest joint values and its publish schedule.
 
     Attributes:
         notices: sentences for the log, each said once; whoever logs them clears the list.
         made_ns: when this robot came to be, on the monotonic clock.
         heard: whether any message has moved a joint.
-        direct: take messages like the last ones, where there is nothing unusual about them; the newest first.
+        fast_path: takes messages like the last ones; whoever reads the buffer itself parses them first (`values`).
         sent: number of transforms in the messages last given out.
         lost: for each planar joint fed with poses in space, the most that was dropped of one [m, rad].
 
@@ -59,26 +58,37 @@ class RunningRobot(RobotFrames):
         self.name = name
         self.space = JointSpace.of(model)
         self.moving = MovingJoints(model, self.space)
-        self.buffer = JointBuffer(
-            model, self.space, self.moving, default_positions(model, self.space, settings.default_positions)
+        self._buffer = JointBuffer(
+            model,
+            self.space,
+            self.moving,
+            default_positions(model, self.space, settings.default_positions),
+            ordered=not settings.ignore_timestamp,
         )
         self.notices: list[str] = []
         self.sent = 0
         self.made_ns = time.monotonic_ns()
         self.heard = False
         self.lost: dict[str, tuple[float, float]] = {}
-        self._motion_orders: dict[str, TimeOrder] = {}
-        self.direct: tuple[DirectPath, ...] = ()
+        self._motion_orders: dict[str, MessageOrder] = {}
+        self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
         self._said: Recent[str, bool] = Recent(1000)
-        # Where stamps are ignored everything is due always: no difference of two is as far below zero as this.
-        self._interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
-        self._schedule = Schedule(len(self.moving), self._interval_ns, settings.complete_after_ns)
+        # If stamps are ignored, every joint is always due: no difference of two stamps is below this.
+        interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
+        self._schedule = PublishSchedule(len(self.moving), interval_ns, settings.complete_after_ns)
+        self.fast_path = FastPath(model, self._buffer, self._schedule)
         root = model.root_joint
         fed_elsewhere = frozenset({root.name}) if self.root_source in _NOT_FROM_JOINT_STATES else frozenset[str]()
-        self._senders = Senders(model, self.space, self.moving, fed_elsewhere, self._schedule, self.say_once)
+        self._streams = MessageStreams(model, self.space, self.moving, fed_elsewhere, self.say_once)
         self.publishable = np.array(
-            [not (joint.index == 0 and self.root_source in _NOT_ON_TF) for joint in self.moving.joints], np.bool_
+            [joint.index != 0 or (self.publishes_root and not self.root_is_fixed) for joint in self.moving.joints],
+            np.bool_,
         )
+        if root.position_count and self.root_source is not Source.TF and not self.publishes_root:
+            self.notices.append(
+                f"virtual joint '{root.name}': its parent frame and its child link have one TF name "
+                f"'{self.parent_frame}', so nothing is published of it; set its parameter parent_frame"
+            )
         self._all = np.ones(len(self.moving), np.bool_)
         self._blocks: Recent[bytes, TransformBlock] = Recent(_MAX_BLOCKS)
         self._whole = self._make_block(self._all)
@@ -86,10 +96,16 @@ class RunningRobot(RobotFrames):
             self._fix_root()
 
     @property
+    def values(self) -> JointBuffer:
+        """The newest values of the joints."""
+        self.fast_path.parse()
+        return self._buffer
+
+    @property
     def root_is_awaited(self) -> bool:
         """Whether this robot would publish its root link's transform, but does not know it yet."""
         moving = self.model.root_joint.position_count and self.publishable[0]
-        return bool(moving) and not self.buffer.known[0]
+        return bool(moving) and not self.values.known[0]
 
     def _fix_root(self) -> None:
         root = self.model.root_joint
@@ -97,7 +113,7 @@ class RunningRobot(RobotFrames):
         if root.position_count == 3:
             yaw = self.settings.virtual_joint(root.name).pose[5]
             pose = np.array([pose[0], pose[1], yaw])
-        self.buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
+        self._buffer.put_joint(root.name, pose, np.zeros(root.velocity_count), None, 0)
 
     def _block(self, chosen: BoolArray) -> TransformBlock:
         """Return the transforms of the moving joints that `chosen`, (m,) bool, names; kept for the next time."""
@@ -111,11 +127,7 @@ class RunningRobot(RobotFrames):
         return block
 
     def _make_block(self, chosen: BoolArray) -> TransformBlock:
-        joints = self._indices(chosen)
-        frames = [self.frames_of(index) for index in joints]
-        return TransformBlock(self.model, joints, frames, raw=self.settings.raw)
-
-    # -- joint states in, transforms out --------------------------------------------------------------------------
+        return TransformBlock(self.model, *self._frames_of(chosen), raw=self.settings.raw)
 
     def joint_state(self, data: JointStateData, now: Callable[[], int]) -> Messages | Refusal:
         """Take over a joint state; `now` gives the node's time [ns], asked only for messages without a stamp.
@@ -124,60 +136,50 @@ class RunningRobot(RobotFrames):
             The transforms to publish, if any are due; or why the message is refused.
 
         """
-        sender = self._senders.find(data.names)
-        if isinstance(sender, Refusal):
-            return sender
-        plan = sender.plan
-        if len(data.position) != len(plan.names):
-            return wrong_length(data)
+        self.fast_path.parse()
+        invalid = self.settings.invalid
+        taken = self._report(take_joint_state(data.names, data.position, data.velocity, data.effort, invalid=invalid))
+        if not taken.values:
+            return taken.refused[0].refusal
+        (values,) = taken.values
+        stream = self._streams.find(values.names)
+        if isinstance(stream, MessageStream) and stream.plan.floating:
+            taken = self._report(take_quaternions(stream.plan, values, invalid=invalid))
+            if not taken.values:
+                return taken.refused[0].refusal
+            (values,) = taken.values
+            stream = self._streams.find(values.names)
+        if isinstance(stream, Refusal):
+            return stream
+        plan = stream.plan
         stamp_ns = data.stamp_ns or now()
-        order = sender.order
-        if stamp_ns < order.last_ns:
-            late = self._time_backwards(order, stamp_ns, plan.names[0])
-            if late is not None:
-                return late
-        refusal = self.buffer.put_joint_state(plan, data, stamp_ns)
-        if refusal is not None:
-            if refusal.reason is Reason.NOT_FINITE and self.settings.invalid is Invalid.SKIP:
-                return self._without_invalid(data, now, refusal)
-            return refusal
-        order.accept(stamp_ns)
-        if not sender.known:
-            self.buffer.mark_known(plan)
-            sender.known = self.heard = True
-            self._schedule.separate()
-        messages = self._publish(plan.joints, plan.complete, stamp_ns)
-        self._go_direct(sender, data)
+        late = self._late(stream.order, stamp_ns, plan.names[0])
+        if late is not None:
+            return late
+        known = self._buffer.known.copy()
+        joints = self._buffer.put_joint_state(plan, values, stamp_ns)
+        if joints is None:
+            return Refusal(Reason.TIME_BACKWARDS, f"newer values have come of '{shown(plan.names[0])}' and all others")
+        self.heard = True
+        if (known != self._buffer.known).any():
+            self._streams.leave_fast_path()
+        messages = self._publish(joints, bool(joints.all()), stamp_ns)
+        if values.names is data.names and self.settings.raw:
+            # A joint must not be in two streams that publish by their own count.
+            self._streams.leave_fast_path(plan.joints)
+            self.fast_path.enter(stream, data, self._buffer.known & self.publishable, self._frames_of)
         return messages
 
-    def _go_direct(self, sender: Sender, data: JointStateData) -> None:
-        """Have messages like this one go the direct way from now on, if they can."""
-        message, at = data.data, data.position_at
-        if not 0 < len(message) <= _MAX_DIRECT_BYTES or sender.plan.floating or not self.settings.raw:
-            return
-        self._schedule.unite(sender.group, self.buffer.known & self.publishable, self.buffer.stamps_ns)
-        if sender.group.stamp_ns == NEVER_NS:
-            return
-        path = sender.paths.get((at, len(message)))
-        if path is None:
-            if len(sender.paths) == _MAX_PATHS:
-                sender.paths.clear()
-            joints = self._indices(sender.plan.joints)
-            frames = [self.frames_of(index) for index in joints]
-            path = DirectPath(
-                self.model,
-                sender.plan,
-                data,
-                self.buffer,
-                sender.order,
-                sender.group,
-                joints,
-                frames,
-                self._interval_ns,
-            )
-            sender.paths[at, len(message)] = path
-        others = [other for other in self.direct if other is not path]
-        self.direct = (path, *others[: _MAX_PATHS - 1])
+    def _report(self, taken: TakenJointStates) -> TakenJointStates:
+        """Report the unused parts of a message."""
+        for fault in taken.notices:
+            self.say_once(f"joint_states: {fault.refusal.message}")
+        return taken
+
+    def _frames_of(self, chosen: BoolArray) -> tuple[list[int], list[tuple[str, str]]]:
+        """Return the indices and frames of the moving joints that `chosen`, (m,) bool, names."""
+        joints = self._indices(chosen)
+        return joints, [self.frames_of(index) for index in joints]
 
     def _indices(self, chosen: BoolArray) -> list[int]:
         return [index for index, wanted in zip(self.moving.indices, chosen, strict=True) if wanted]
@@ -190,25 +192,28 @@ class RunningRobot(RobotFrames):
 
         """
         joint = self.model.joint(name)
-        order = self._motion_orders.setdefault(name, TimeOrder())
-        if stamp_ns < order.last_ns:
-            late = self._time_backwards(order, stamp_ns, name)
-            if late is not None:
-                return late
         motion = joint_motion(joint, xyz_quat, twist)
         if isinstance(motion, Refusal):
             return motion
-        order.accept(stamp_ns)
+        self.fast_path.parse()
+        late = self._late(self._motion_orders.setdefault(name, MessageOrder()), stamp_ns, name)
+        if late is not None:
+            return late
         self.heard = True
         if motion.lost_m > _LOST_M or motion.lost_rad > _LOST_RAD:
             self._say_lost(name, motion.lost_m, motion.lost_rad)
         number = self.moving.number[name]
-        known = self.buffer.known[number]
-        self.buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
-        if not known:
-            self._schedule.separate()
+        known = self._buffer.known[number]
+        self._buffer.put_joint(name, motion.positions, motion.velocities, None, stamp_ns)
         chosen = np.zeros(len(self.moving), np.bool_)
         chosen[number] = True
+        for follower in self.moving.followers:
+            # One that has a source of its own is where that has it.
+            if follower.mimic is not None and follower.mimic.joint == name and follower.name not in self._motion_orders:
+                self._buffer.put_follower(follower, stamp_ns)
+                chosen[self.moving.number[follower.name]] = True
+        if not known:
+            self._streams.leave_fast_path()
         return self._publish(chosen, bool(chosen.all()), stamp_ns)
 
     def _say_lost(self, name: str, lost_m: float, lost_rad: float) -> None:
@@ -230,33 +235,21 @@ class RunningRobot(RobotFrames):
         stamp_ns: int,
     ) -> Messages:
         """Take over a snapshot's values of some joints and return all transforms, whatever was published before."""
-        self.buffer.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
+        self.values.restore(positions, velocities, positions_of, velocities_of, stamp_ns)
         messages = self.everything(stamp_ns)
         # The restored world's clock may be set back too.
-        self.forget_times()
+        self.accept_any_stamp()
         return messages
 
     def adopt(self, other: RunningRobot) -> None:
         """Take over the values of another robot of the same model, after a change of settings."""
         self.heard, self.made_ns, self.lost, self._said = other.heard, other.made_ns, other.lost, other._said
-        for number, stamp_ns in enumerate(other.buffer.stamps_ns.tolist()):
-            joint = self.moving.joints[number]
-            if stamp_ns == NEVER_NS or (joint.index == 0 and self.root_source is Source.FIXED):
-                continue
-            velocity = self.space.joint_velocities[joint.name]
-            self.buffer.put_joint(
-                joint.name,
-                other.buffer.positions[self.space.joint_positions[joint.name]],
-                other.buffer.velocities[velocity],
-                other.buffer.efforts[velocity],
-                stamp_ns,
-            )
-        # A change of settings is no news of any joint.
-        self.buffer.received_ns[:] = other.buffer.received_ns
+        fixed = {self.model.root_joint.name} if self.root_source is Source.FIXED else set[str]()
+        self._buffer.copy_measured(other.values, fixed)
 
     def everything(self, stamp_ns: int) -> Messages:
         """Return the transforms of all joints that have values, as of a time, whatever was published before."""
-        self.forget_times()
+        self.accept_any_stamp()
         return self._publish(self._all, True, stamp_ns)
 
     def renewed(self) -> Messages:
@@ -265,7 +258,7 @@ class RunningRobot(RobotFrames):
         Not as of the node's time: where the joint states' stamps are far behind it, as in a recording, all that follow
         would come too late for the listeners.
         """
-        newest_ns = int(self.buffer.stamps_ns.max(initial=NEVER_NS))
+        newest_ns = int(self.values.stamps_ns.max(initial=NEVER_NS))
         return self.everything(newest_ns) if self.heard and newest_ns != NEVER_NS else ()
 
     def unmoved(self, now_ns: int) -> Messages:
@@ -273,30 +266,32 @@ class RunningRobot(RobotFrames):
 
         They are stamped a little before `now_ns`, as silent joints are, and hold up nothing that comes later.
         """
-        able = self.buffer.known & self.publishable
+        able = self.values.known & self.publishable
         then_ns = now_ns - self.settings.complete_after_ns
         if self.heard or then_ns <= 0 or not able.any():
             return ()
         block = self._block(able)
         self.sent = len(block)
-        return (block.message(then_ns, self.buffer.positions),)
+        return (block.message(then_ns, self._buffer.positions),)
 
-    def forget_times(self) -> None:
-        """Start anew after the clock has jumped: no stamp counts as older than what was there before."""
+    def accept_any_stamp(self) -> None:
+        """Accept any next stamp, after the clock has jumped."""
+        self.values.accept_any_stamp()
         self._schedule.forget()
-        self._senders.forget_times()
+        self._streams.leave_fast_path()
+        self._streams.accept_any_stamp()
         for order in self._motion_orders.values():
             order.forget()
 
     def _publish(self, joints: BoolArray, complete: bool, stamp_ns: int) -> Messages:
         self.sent = 0
-        able = self.buffer.known & self.publishable
+        able = self._buffer.known & self.publishable
         messages = self._send(joints & able, stamp_ns)
         if not complete:
             # A silent joint is repeated as of the time since when it has been silent long enough. Had it the message's
             # own stamp, its real value of that time, coming a moment later, would come too late for the listeners.
             then_ns = max(0, stamp_ns - self.settings.complete_after_ns)
-            messages += self._send(~joints & able & (self.buffer.stamps_ns <= then_ns), then_ns)
+            messages += self._send(~joints & able & (self._buffer.stamps_ns <= then_ns), then_ns)
         return messages
 
     def _send(self, joints: BoolArray, stamp_ns: int) -> Messages:
@@ -306,35 +301,48 @@ class RunningRobot(RobotFrames):
             return ()
         block = self._block(due)
         self.sent += len(block)
-        return (block.message(stamp_ns, self.buffer.positions),)
-
-    # -- the unusual ------------------------------------------------------------------------------------------------
+        # The fast path must not publish these joints by its own count.
+        self._streams.leave_fast_path(due)
+        return (block.message(stamp_ns, self._buffer.positions),)
 
     def say_once(self, sentence: str) -> None:
         """Put a sentence into `notices`, but not again while it is remembered that it was said."""
         if self._said.is_new(sentence, True):
             self.notices.append(sentence)
 
-    def _time_backwards(self, order: TimeOrder, stamp_ns: int, joint: str) -> Refusal | None:
+    def forget_values(self) -> None:
+        """Make all values unknown, after a reset of the clock."""
+        self.accept_any_stamp()
+        self._buffer.forget_measured()
+
+    def _late(self, order: MessageOrder, stamp_ns: int, joint: str) -> Refusal | None:
+        """Return why a message is late, None if it is not; after a reset of the clock all values are unknown."""
         if self.settings.ignore_timestamp:
+            order.last_ns = stamp_ns
             return None
-        back = (order.last_ns - stamp_ns) / 1e9
-        if order.is_late(stamp_ns):
+        back_s = (order.last_ns - stamp_ns) / 1e9
+        arrival = order.take(stamp_ns)
+        if arrival is Arrival.LATE:
             return Refusal(
-                Reason.TIME_BACKWARDS, f"its stamp is {back:.6f} s before the last one's of '{shown(joint)}'"
+                Reason.TIME_BACKWARDS, f"its stamp is {back_s:.6f} s before the last one's of '{shown(joint)}'"
             )
-        self.notices.append(
-            f"the stamps of '{shown(joint)}' went back by {back:.3f} s and go on from there; so do all others"
-        )
-        self.forget_times()
+        if arrival in (Arrival.RESET, Arrival.RETURN):
+            self._go_back(order, arrival, f"the stamps of '{shown(joint)}' went back by {back_s:.3f} s")
+            order.last_ns = stamp_ns
         return None
 
-    def _without_invalid(self, data: JointStateData, now: Callable[[], int], refusal: Refusal) -> Messages | Refusal:
-        finite = np.isfinite(data.position)
-        if not finite.any():
-            return refusal
-        self.say_once(f"joint_states: {refusal.message}; the message's other joints are used")
-        count = len(data.names)
-        velocity, effort = (part[finite] if len(part) == count else part[:0] for part in (data.velocity, data.effort))
-        names = tuple(name for name, good in zip(data.names, finite, strict=True) if good)
-        return self.joint_state(JointStateData(data.stamp_ns, names, data.position[finite], velocity, effort), now)
+    def _go_back(self, order: MessageOrder, arrival: Arrival, what: str) -> None:
+        """Continue from an earlier time; if the clock was reset, the values from before are unknown."""
+        now_ns = time.monotonic_ns()
+        # Other publishers show the same reset a little later.
+        known = now_ns - self._reset_ns <= TOGETHER_NS and order not in self._reset_by
+        if arrival is Arrival.RETURN:
+            self.notices.append(f"{what}, to the time before a stamp that was ahead")
+        elif not known:
+            self.notices.append(f"{what}: the clock was reset, and earlier values are not used any more")
+            self._reset_ns, self._reset_by = now_ns, {order}
+            self.forget_values()
+            return
+        if arrival is Arrival.RESET:
+            self._reset_by.add(order)
+        self.accept_any_stamp()

@@ -93,10 +93,15 @@ class RobotFrames:
         return parent, self.frame(found.child_link)
 
     @property
+    def publishes_root(self) -> bool:
+        """Whether the root link has a transform: not where its parent frame has the same TF name, as ``world`` may."""
+        return self.parent_frame not in ("", self.frame(self.model.root_link)) and self.root_source is not Source.TF
+
+    @property
     def child_frames(self) -> frozenset[str]:
         """Every frame whose transform this robot publishes."""
         own = frozenset(self.frames_of(joint.index)[1] for joint in self.model.joints[1:])
-        if self.parent_frame and self.root_source is not Source.TF:
+        if self.publishes_root:
             own |= {self.frame(self.model.root_link)}
         return own
 
@@ -111,7 +116,7 @@ class RobotFrames:
         fixed = [joint.index for joint in self.model.joints[1:] if not joint.position_count]
         values = InPlaceTransforms(self.model, fixed).values.reshape(-1, 7)
         result = [StaticTransform(*self.frames_of(index), row) for index, row in zip(fixed, values, strict=True)]
-        if self.root_is_fixed:
+        if self.root_is_fixed and self.publishes_root:
             result.insert(0, StaticTransform(*self.frames_of(0), self.fixed_root_pose()))
         return result
 

@@ -24,8 +24,8 @@ from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
 from robot_semantics.transforms import apart, matrix_from_pose, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.usdf.resolved_world import ResolvedWorld
-from robot_semantics.usdf.world_state import WORLD, ModelState
+from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, ModelState, carrier_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +63,24 @@ class RootPlacement:
     base: Base
     log: RestoreLog
 
+    def frame(self) -> str | None:
+        """Return the frame that the root joint moves in: the world if nothing places it; None for an unplaced link."""
+        frame = self.world.frame_or_world(self.base.frame)
+        return None if frame != self.base.frame and SEPARATOR in self.base.frame else frame
+
     def pose(self) -> tuple[FloatArray | None, FloatArray | None]:
         """Return (7,) the root link's pose in the base's frame and the root joint's coordinates, where taken."""
         model, base = self.model, self.base
         if model.pose is None:
             self.log.note("its pose is not stated, so the root link stays where it is")
             return None, None
-        if base.frame not in self.world.index:
+        frame = self.frame()
+        if frame is None:
             return self._refused("pose", f"the state does not say where '{base.frame}' is, in which the robot stands")
-        xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, base.frame))
-        if (model.parent, model.parent_link) == (base.frame, None):
+        if frame != base.frame:
+            self.log.note(taken_as_world(base.frame))
+        xyz_quat = xyz_quat_from_matrix(self.world.pose(model.name, frame))
+        if carrier_of(model) == frame:
             # As it is stated, to the last bit and with its quaternion's sign.
             xyz_quat = np.array(xyz_quat_of(model.pose))
         self._say_unstated_frames()
@@ -113,7 +121,7 @@ class RootPlacement:
     def _say_unstated_frames(self) -> None:
         """Note the frames between the model and the base's frame that have no pose and are taken to be identities."""
         bodies = {body.name: body for body in self.world.state.bodies}
-        ours, others = self.world.path(self.model.name), self.world.path(self.base.frame)
+        ours, others = self.world.path(self.model.name), self.world.path(self.frame() or WORLD)
         between = [name for name in (*ours, *others) if (name in ours) != (name in others) and name != self.model.name]
         for name in between:
             # A link is stated with its pose, or is not there.
@@ -125,10 +133,11 @@ class RootPlacement:
         model, base, joint = self.model, self.base, self.base.joint
         if model.twist is None:
             return None, None
-        if base.frame not in self.world.index:
+        frame = self.frame()
+        if frame is None:
             return self._refused("twist", f"the state does not say where '{base.frame}' is, in which the robot moves")
-        twist = self.world.relative_twists((model.name,), base.frame)[0]
-        if (model.parent, model.parent_link) == (base.frame, None):
+        twist = self.world.relative_twists((model.name,), frame)[0]
+        if carrier_of(model) == frame:
             twist = np.array(model.twist)
         elif model.pose is None:
             return self._refused("twist", f"its pose is not stated, and so how it moves against '{base.frame}' is not")

@@ -19,12 +19,13 @@ from typing import NamedTuple
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 
 class RootSource(enum.IntEnum):
-    """What can say where a root link is; the first that is there does."""
+    """Sources of the pose of a root link; the first available one is used."""
 
     CHOSEN = 1
     """A parameter or an option names it."""
@@ -53,7 +54,7 @@ class RootCandidate(NamedTuple):
 
 
 class RootChoice(NamedTuple):
-    """Who is believed, None if nobody says anything, and who else has something to say."""
+    """The source that is used, None without a source, and the other ones."""
 
     chosen: RootCandidate | None
     others: tuple[RootCandidate, ...]
@@ -79,7 +80,7 @@ def choose_root(candidates: Iterable[RootCandidate]) -> RootChoice:
 
 @dataclass(frozen=True, eq=False)
 class RootStatement:
-    """Where somebody says that a root link is.
+    """Pose of a root link from one source.
 
     Attributes:
         candidate: who says it, and in which frame by its TF name.
@@ -101,15 +102,16 @@ class RobotSample:
 
     Attributes:
         name: of the robot in the node: its `models` entry, or the URDF's name for a single one.
-        positions: (n,) [rad, m, quaternion x y z w].
+        positions: (n,) [rad, m, quaternion x y z w]; defaults where not `measured`.
         velocities: (nv,) [rad/s, m/s], NaN where unknown.
         efforts: (nv,) [N m, N], NaN where unknown.
-        known: (m,) bool for each of `space.joints`: whether its positions were measured or given by default.
+        measured: (m,) bool for each of `space.joints`: whether all its positions were measured or given, not defaults.
         stamps_ns: (m,) for each of `space.joints`: the time of its newest values, `NEVER_NS` if it has none.
         parent_frame: TF name of the frame that the root link moves in; empty: not stated.
         frame_prefix: what stands before link names on TF.
-        source: what the parameters name as the source of the root link's motion.
-        said: what the node's own inputs and parameters say of the root link.
+        source: the source of the root link's motion by the parameters.
+        said: poses of the root link by the node's inputs and parameters.
+        newest_ns: the newest time of any value, also of a joint that is not `measured`; `NEVER_NS` if there is none.
 
     """
 
@@ -119,12 +121,13 @@ class RobotSample:
     positions: FloatArray
     velocities: FloatArray
     efforts: FloatArray
-    known: BoolArray
+    measured: BoolArray
     stamps_ns: IntArray
     parent_frame: str
     frame_prefix: str
     source: Source = Source.AUTO
     said: tuple[RootStatement, ...] = ()
+    newest_ns: int = NEVER_NS
 
     @property
     def root_frame(self) -> str:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What one robot's parameters say, as checked values."""
+"""Parameters of one robot as checked values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Pose = tuple[float, float, float, float, float, float]
 
 
 class Source(enum.Enum):
-    """Where a virtual joint's motion comes from; the values are the words of `virtual_joints.<name>.source`."""
+    """Source of a virtual joint's motion; the values are the words of `virtual_joints.<name>.source`."""
 
     AUTO = "auto"
     JOINT_STATES = "joint_states"
@@ -29,10 +29,10 @@ class Source(enum.Enum):
 
 
 class Invalid(enum.Enum):
-    """What becomes of a message with a position that is no finite number."""
+    """Treatment of a joint state with a position that is not finite."""
 
-    REFUSE = "refuse"
     SKIP = "skip"
+    REFUSE = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class RobotSettings:
     default_positions: str = "none"
     complete_after_ns: int = 100_000_000
     stale_timeout_ns: int = 5_000_000_000
-    invalid: Invalid = Invalid.REFUSE
+    invalid: Invalid = Invalid.SKIP
     strict: bool = False
     raw: bool = True
     virtual_joints: Mapping[str, VirtualJointSettings] = field(default_factory=lambda: MappingProxyType({}))

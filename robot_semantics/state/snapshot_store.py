@@ -5,37 +5,34 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Snapshots as files: one folder of USDF files, written whole or not at all, and nothing outside it is touched."""
+"""Snapshots as files: a folder of USDF files and descriptions that several processes may share."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import stat
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
-from robot_semantics.base.files import declared_utf8, save_bytes
+from robot_semantics.base.files import read_bounded, save_bytes
+from robot_semantics.state.description_files import SUFFIX, DescriptionFiles
 from robot_semantics.usdf.descriptions import with_relative_paths
 from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.saved_descriptions import Texts, check_descriptions, copied_beside, described_beside
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
 
-SUFFIX = ".usdf"
 LAST = "last"
 """The name that stands for the newest snapshot."""
+DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
+"""Each node has a folder of its own below this one; snapshots of earlier versions lie in it directly."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 _AUTOSAVE = "auto-"
-_DIGITS = 16
-_TEXT = re.compile(rb'"([0-9a-f]{%d}\.[us]rdf)"' % _DIGITS)
 
 
 class SnapshotError(RobotSemanticsError):
@@ -48,8 +45,8 @@ class SnapshotInfo:
 
     Attributes:
         name: its name.
-        comment: what was said about it when it was saved; of a file that cannot be read, why.
-        time_ns: when its state was true, None where the file does not say.
+        comment: the comment that it was saved with; for a file that cannot be read, the reason.
+        time_ns: the time of its state, None if the file states none.
         saved_ns: when the file was written.
 
     """
@@ -60,29 +57,61 @@ class SnapshotInfo:
     saved_ns: int
 
 
-class Texts(NamedTuple):
-    """A robot's URDF and its SRDF, empty where it has none."""
-
-    urdf: str
-    srdf: str
-
-
 class SnapshotStore:
     """Saves, reads, lists and deletes snapshots by name.
 
-    The robots' descriptions stand beside the snapshots that name them, each text once, in files that are named by its
-    digest; with the last snapshot that names one it is deleted.
+    The descriptions of the robots lie beside the snapshots, each text once, in files named by the hash of their
+    content. A description is deleted with the last snapshot below the folder that names it. A lock lets several
+    processes use one folder.
 
-    A name is a file in the folder: letters, digits and ``_ . + -``. Paths are refused, as are symbolic links, unless
+    A name is a file in the folder: letters, digits and ``_ . + -``. Paths and symbolic links are refused, unless
     `allow_paths`.
     """
 
-    def __init__(self, folder: Path, *, allow_paths: bool = False, max_bytes: int = 64_000_000) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        owner: str = "",
+        older_folder: Path | None = None,
+        allow_paths: bool = False,
+        max_bytes: int = 64_000_000,
+    ) -> None:
+        """Set what the store may do; the folder is made by the first `save`.
+
+        Args:
+            folder: where snapshots are saved.
+            owner: part of automatic names, so that stores on one folder keep and delete their own.
+            older_folder: a second folder, whose snapshots are listed, read and deleted as well.
+            allow_paths: whether names may be paths, and symbolic links are followed.
+            max_bytes: size of the largest snapshot or description that is saved or read.
+        """
         self.folder = folder
+        self.owner = owner
+        self.older_folder = older_folder
         self.allow_paths = allow_paths
         self.max_bytes = max_bytes
-        # Who saves a text and who deletes it because nobody needs it must not do so at once.
-        self._lock = threading.Lock()
+
+    @classmethod
+    def of_node(
+        cls, node: str, directory: str = "", *, allow_paths: bool = False, max_bytes: int = 64_000_000
+    ) -> SnapshotStore:
+        """Return the store of a node.
+
+        Args:
+            node: the full name of the node, as ``/ns/robot_semantics``.
+            directory: its parameter ``snapshots.directory``; empty means a folder of its own below `DEFAULT_FOLDER`.
+            allow_paths: as for `SnapshotStore`.
+            max_bytes: as for `SnapshotStore`.
+
+        Raises:
+            SnapshotError: the directory begins with the ``~`` of an unknown user.
+        """
+        owner = node.strip("/").replace("/", ".")
+        with _reported():
+            older = None if directory else Path(DEFAULT_FOLDER).expanduser()
+            folder = Path(directory).expanduser() if older is None else older / owner
+        return cls(folder, owner=owner, older_folder=older, allow_paths=allow_paths, max_bytes=max_bytes)
 
     def save(
         self,
@@ -101,26 +130,35 @@ class SnapshotStore:
         """
         if name == LAST:
             raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
-        with _reported(), self._lock:
+        path = self.path(name)
+        with _reported():
             self.folder.mkdir(parents=True, exist_ok=True)
-            path = self.path(name)
-            if os.path.lexists(path) and not overwrite:
-                raise SnapshotError(f"there is a snapshot '{name}' already")
-            if path.is_symlink():
-                raise SnapshotError(f"'{name}' is a symbolic link; it is not replaced")
-            if os.path.lexists(path) and not path.is_file():
-                raise SnapshotError(f"'{name}' is no file; it is not replaced")
-            described, files = described_beside(with_relative_paths(state, path.parent), texts)
-            text = write_world(with_comment(described, comment)).encode()
-            if len(text) > self.max_bytes:
-                raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
-            before = self._texts_named_in(path)
-            for file, content in files.items():
-                if not (path.parent / file).is_file():
-                    save_bytes(content, path.parent / file)
-            save_bytes(text, path)
-            self._forget_texts(path.parent, before - set(files))
+        with _reported(), self._files(path).locked():
+            self._save(path, state, comment, overwrite=overwrite, texts=texts)
         return path
+
+    def _save(
+        self, path: Path, state: WorldState, comment: str, *, overwrite: bool, texts: Mapping[str, Texts]
+    ) -> None:
+        if os.path.lexists(path) and not overwrite:
+            raise SnapshotError(f"there is a snapshot '{path.stem}' already")
+        if path.is_symlink():
+            raise SnapshotError(f"'{path.stem}' is a symbolic link; it is not replaced")
+        if os.path.lexists(path) and not path.is_file():
+            raise SnapshotError(f"'{path.stem}' is no file; it is not replaced")
+        copied, copies = copied_beside(state, self.max_bytes)
+        described, files = described_beside(with_relative_paths(copied, path.parent), texts)
+        files.update(copies)
+        text = write_world(with_comment(described, comment)).encode()
+        if len(text) > self.max_bytes:
+            raise SnapshotError(f"the state takes {len(text)} bytes, more than the {self.max_bytes} allowed")
+        there = self._files(path)
+        missing = {file: content for file, content in files.items() if there.content(file) != content}
+        dropped = there.names_in(path) - set(files)
+        with there.clearing({*missing, *dropped}):
+            for file, content in missing.items():
+                save_bytes(content, path.parent / file)
+            save_bytes(text, path)
 
     def load(self, name: str, diagnostics: Diagnostics | None = None) -> tuple[WorldState, Path]:
         """Return a saved state, `LAST` for the newest, and its file; warnings are added to `diagnostics`, where given.
@@ -135,7 +173,7 @@ class SnapshotStore:
             if not saved:
                 raise SnapshotError("nothing has been saved yet")
             name = saved[-1]
-        path = self.path(name)
+        path = self._existing(name)
         with self._reported_as_unknown(name):
             text = self._read(path)
         return self.parse(text, str(path), diagnostics), path
@@ -151,29 +189,44 @@ class SnapshotStore:
             raise SnapshotError(f"{source} is longer than the {self.max_bytes} bytes allowed")
         return parse_world(text, source, diagnostics)
 
+    def check_descriptions(self, state: WorldState, path: Path) -> None:
+        """Compare the descriptions beside the file `path` of a state with the hashes in their names.
+
+        Raises:
+            DamagedDescriptionError: one was changed after it was saved.
+            SnapshotError: one cannot be read.
+        """
+        with _reported():
+            check_descriptions(state, path.parent, self.max_bytes)
+
     def delete(self, name: str) -> None:
-        """Delete a snapshot.
+        """Delete a snapshot, and the descriptions that no other snapshot names.
 
         Raises:
             SnapshotError: a name that is refused, or of something that is no file.
             UnknownNameError: there is no such snapshot.
             DescriptionError: a path leads to what is no USDF.
         """
-        path = self.path(name)
-        if path.parent != self.folder:
-            # What only a path leads to must be a snapshot by what is in it.
+        path = self._existing(name)
+        with self._reported_as_unknown(name):
+            path.lstat()
+        if path.parent not in (self.folder, self.older_folder):
+            # A path may lead anywhere: only a file that is USDF is deleted.
             self.load(name)
-        with self._reported_as_unknown(name), self._lock:
-            texts = self._texts_named_in(path)
+        files = self._files(path)
+        with self._reported_as_unknown(name), files.locked(), files.clearing(files.names_in(path)):
             path.unlink()
-            self._forget_texts(path.parent, texts)
 
-    def _forget_texts(self, folder: Path, names: set[str]) -> None:
-        """Delete those of some descriptions that no snapshot in a folder names."""
-        for path in folder.glob(f"*{SUFFIX}") if names else ():
-            names = names - self._texts_named_in(path)
-        for name in names:
-            (folder / name).unlink(missing_ok=True)
+    def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> None:
+        """Save a state under the next automatic name, and delete the owner's oldest automatic ones beyond `keep`."""
+        prefix = f"{_AUTOSAVE}{self.owner}-" if self.owner else _AUTOSAVE
+        own = re.compile(rf"{re.escape(prefix)}(\d{{6,}})")
+        numbers = sorted(int(match[1]) for match in map(own.fullmatch, self._names_of(self.folder)) if match)
+        number = max(numbers, default=0) + 1
+        self.save(f"{prefix}{number:06}", state, "saved automatically", texts=texts)
+        for old in numbers[: max(0, len(numbers) + 1 - keep)]:
+            with suppress(UnknownNameError):  # a person or a second process of this name was quicker
+                self.delete(f"{prefix}{old:06}")
 
     def saved_names(self) -> list[str]:
         """Return the names of the snapshots in the folder, oldest first."""
@@ -186,28 +239,14 @@ class SnapshotStore:
             try:
                 state, _ = self.load(name)
                 found.append(SnapshotInfo(name, comment_of(state), state.time_ns, saved_ns))
+            except UnknownNameError:
+                continue  # another process deleted it meanwhile
             except RobotSemanticsError as error:
                 found.append(SnapshotInfo(name, f"cannot be read: {str(error).splitlines()[0]}", None, saved_ns))
         return found
 
-    def _texts_named_in(self, path: Path) -> set[str]:
-        """Return the names of those descriptions in a file that stand beside it and are named by their digest."""
-        try:
-            return {name.decode() for name in _TEXT.findall(self._read(path))}
-        except (OSError, SnapshotError):
-            # Nobody can restore what is no snapshot: a pipe, a link, a folder.
-            return set()
-
-    def autosave(self, state: WorldState, keep: int, *, texts: Mapping[str, Texts] = MappingProxyType({})) -> None:
-        """Save a state under the next automatic name, and delete the oldest automatic ones beyond `keep`."""
-        names = [name for name in self.saved_names() if re.fullmatch(rf"{_AUTOSAVE}\d{{6,}}", name)]
-        number = max((int(name.removeprefix(_AUTOSAVE)) for name in names), default=0) + 1
-        self.save(f"{_AUTOSAVE}{number:06}", state, "saved automatically", texts=texts)
-        for name in sorted(names, key=lambda name: int(name.removeprefix(_AUTOSAVE)))[: max(0, len(names) + 1 - keep)]:
-            self.delete(name)
-
     def path(self, name: str) -> Path:
-        """Return the file of a snapshot.
+        """Return the file under which a name is saved.
 
         Raises:
             SnapshotError: the name is refused.
@@ -223,6 +262,19 @@ class SnapshotStore:
         with _reported():
             return self.folder / Path(name).expanduser()
 
+    def _existing(self, name: str) -> Path:
+        """Return the file of a name: in the older folder if only that has it."""
+        path = self.path(name)
+        if self.older_folder is not None and path.parent == self.folder and not os.path.lexists(path):
+            older = self.older_folder / path.name
+            return older if os.path.lexists(older) else path
+        return path
+
+    def name_by_time(self, state: WorldState) -> str:
+        """Return a name made of the owner and the time of a state."""
+        seconds, nanoseconds = divmod(state.time_ns or 0, 1_000_000_000)
+        return "-".join(["snapshot", *([self.owner] if self.owner else []), f"{seconds}.{nanoseconds:09}"])
+
     @contextmanager
     def _reported_as_unknown(self, name: str) -> Iterator[None]:
         with _reported():
@@ -231,66 +283,31 @@ class SnapshotStore:
             except FileNotFoundError:
                 raise UnknownNameError("snapshot", name, self.saved_names()) from None
 
-    def _read(self, path: Path) -> bytes:
-        # A link could lead out of the folder; with paths allowed it may.
-        flags = os.O_RDONLY | os.O_NONBLOCK | (0 if self.allow_paths else os.O_NOFOLLOW)
-        if not self.allow_paths and path.is_symlink():
-            raise SnapshotError(f"'{path.name}' is a symbolic link; it is not followed")
-        descriptor = os.open(path, flags)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise SnapshotError(f"'{path.name}' is no file")
-            if status.st_size > self.max_bytes:
-                raise SnapshotError(f"'{path.name}' is longer than the {self.max_bytes} bytes allowed")
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                return file.read(self.max_bytes + 1)
-        finally:
-            os.close(descriptor)
+    def _files(self, path: Path) -> DescriptionFiles:
+        """Return the description files beside a snapshot."""
+        return DescriptionFiles(path.parent, self.max_bytes, follow_links=self.allow_paths)
 
-    def _by_age(self) -> list[tuple[int, str]]:
-        found = []
+    def _read(self, path: Path) -> bytes:
+        return read_bounded(path, self.max_bytes, follow_links=self.allow_paths)
+
+    def _names_of(self, folder: Path) -> dict[str, int]:
+        """Return the snapshots in a folder with the time when each was written [ns]."""
+        found = {}
         with _reported():
             try:
-                entries = list(os.scandir(self.folder))
+                entries = list(os.scandir(folder))
             except FileNotFoundError:
-                return []
+                return {}
         for entry in entries:
             name = entry.name.removesuffix(SUFFIX)
             if name != entry.name and _NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
-                try:
-                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, name))
-                except FileNotFoundError:
-                    continue  # deleted while we looked
-        return sorted(found)
+                with suppress(FileNotFoundError):  # deleted since the folder was read
+                    found[name] = entry.stat(follow_symlinks=False).st_mtime_ns
+        return found
 
-
-def described_beside(state: WorldState, texts: Mapping[str, Texts]) -> tuple[WorldState, dict[str, bytes]]:
-    """Return a state whose models name their descriptions' files, and what these files hold.
-
-    A file is named by the digest of its text; models that name a description already keep it.
-    """
-    models = []
-    files: dict[str, bytes] = {}
-    for model in state.models:
-        found = texts.get(model.name)
-        if found is None or model.description is not None:
-            models.append(model)
-            continue
-        names = []
-        for text, suffix in ((found.urdf, ".urdf"), (found.srdf, ".srdf")):
-            content = declared_utf8(text).encode()
-            name = digest_name(text, suffix) if text.strip() else None
-            names.append(name)
-            if name is not None:
-                files[name] = content
-        models.append(replace(model, description=names[0], semantic=names[1]))
-    return replace(state, models=tuple(models)), files
-
-
-def digest_name(text: str, suffix: str) -> str:
-    """Return the name of the file that a description stands in beside the states that name it."""
-    return f"{hashlib.sha256(declared_utf8(text).encode()).hexdigest()[:_DIGITS]}{suffix}"
+    def _by_age(self) -> list[tuple[int, str]]:
+        older = {} if self.older_folder is None else self._names_of(self.older_folder)
+        return sorted((saved_ns, name) for name, saved_ns in {**older, **self._names_of(self.folder)}.items())
 
 
 def with_comment(state: WorldState, comment: str) -> WorldState:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -95,7 +96,12 @@ RGBA = Kind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), _t
 QUATERNION = Kind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, _texts)
 
 
-def _one_orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
+def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
+    """Report two orientations, and angles that are probably in degrees."""
+    largest = max(values.get("rpy") or (0.0,), key=abs)
+    if abs(largest) > 2.0 * math.pi:
+        message = f"<origin> has the angle {largest:g}, more than a full turn: angles are in radians"
+        reader.warning("large-angle", message, at, "rpy")
     if "rpy" not in values or "quat_xyzw" not in values:
         return True
     message = "<origin> has both 'rpy' and 'quat_xyzw'; one of them must go"
@@ -202,7 +208,7 @@ _ORIGIN = Element(
     {**_attributes(VEC3, "xyz", "rpy"), "quat_xyzw": Attribute("quat_xyzw", QUATERNION, since="1.1")},
     numbered=True,
     whole=True,
-    check=_one_orientation,
+    check=_orientation,
 )
 _PLACED = {"origin": Child("origin", _ORIGIN, vital=True)}
 

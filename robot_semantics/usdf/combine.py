@@ -15,10 +15,27 @@ from typing import TypeVar
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import apart
 from robot_semantics.usdf.commands import with_renamed_models
-from robot_semantics.usdf.frames import without_parent_links
+from robot_semantics.usdf.frames import link_frame
+from robot_semantics.usdf.poses import pose_matrix
+from robot_semantics.usdf.resolved_world import NotStatedError
+from robot_semantics.usdf.robot import complete, with_carriers
 from robot_semantics.usdf.validity import path_of
-from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
+from robot_semantics.usdf.world_state import (
+    SEPARATOR,
+    EngineState,
+    Frame,
+    LinkState,
+    ModelState,
+    WorldState,
+    carrier_of,
+)
+
+STAND_IN_TOLERANCE = 1e-9
+"""How far a frame may be from the link that it stands for [m, rad]."""
 
 _Item = TypeVar("_Item", ModelState, Frame)
 
@@ -29,8 +46,9 @@ def merge(
     sources: Sequence[str] | None = None,
     any_time: bool = False,
     diagnostics: Diagnostics | None = None,
+    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
 ) -> WorldState:
-    """Return one state with all models and frames of `states`.
+    """Return one state with all models and frames of `states`; it undoes `split`.
 
     A frame, model or engine state that several state in the same words is taken once. A frame or model that they state
     differently is a conflict, and so are different times, unless `any_time`: then the first is taken, with a warning.
@@ -41,13 +59,14 @@ def merge(
         sources: what each state is called in messages.
         any_time: whether times may differ.
         diagnostics: collects notes and warnings.
+        robots: robots by their models' names: their joints place links that carry something in another state.
 
     Raises:
         DescriptionError: there are conflicts; every one is reported.
     """
     labels = list(sources) if sources is not None else [f"<state {at}>" for at in range(1, len(states) + 1)]
     found = Diagnostics()
-    stated = list(zip(labels, states, strict=True))
+    stated = _without_stand_ins(list(zip(labels, states, strict=True)), robots or {}, found)
     merged = WorldState(
         name=_first_name(stated, found),
         models=_united([(label, state.models) for label, state in stated], found),
@@ -101,28 +120,37 @@ def prefixed(state: WorldState, prefix: str) -> WorldState:
     return renamed(state, {item.name: prefix + item.name for item in state.bodies})
 
 
-def split(state: WorldState, diagnostics: Diagnostics | None = None) -> dict[str, WorldState]:
-    """Return one state for each model, by its name, with the frames that it stands in.
+def split(
+    state: WorldState,
+    diagnostics: Diagnostics | None = None,
+    *,
+    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+) -> dict[str, WorldState]:
+    """Return one state for each model, by its name, with the frames that it stands in and the frames on it.
 
-    A model that another stands on becomes a frame in the other's state, so that the place in the world is kept. Engine
-    states belong to the world as a whole: they are left out, with a warning.
+    A model that carries another is a frame in the other's state, and a link that carries is a frame ``model::link``:
+    the place in the world is kept, and `merge` undoes it. Engine states belong to the world as a whole: they are left
+    out, with a warning.
+
+    Args:
+        state: the state.
+        diagnostics: collects the warnings.
+        robots: robots by their models' names: their joints place the links that carry something.
+
+    Raises:
+        NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
-    state = without_parent_links(state)
     bodies: dict[str, ModelState | Frame] = {item.name: item for item in state.bodies}
+    carriers = with_carriers(state, robots or {}).models
+    links = {(model.name, link.name): link for model in carriers for link in model.links}
     parts: dict[str, WorldState] = {}
     for model in state.models:
-        frames: list[Frame] = []
-        above = bodies.get(model.parent)
-        # A state with a cycle cannot be read or written, but it can be made.
-        while above is not None and above.name not in {model.name, *(frame.name for frame in frames)}:
-            frames.append(
-                above
-                if isinstance(above, Frame)
-                else Frame(above.name, above.parent, above.pose, above.twist, at=above.at)
-            )
-            above = bodies.get(above.parent)
+        frames = _frames_below(model, bodies, links)
         parts[model.name] = replace(
-            state, models=(model,), frames=tuple(reversed(frames)), engines=(), foreign=state.foreign
+            state,
+            models=(_on_frames(model),),
+            frames=(*reversed(frames), *_frames_on(model.name, state.frames)),
+            engines=(),
         )
     if diagnostics is not None:
         for engine in state.engines:
@@ -134,6 +162,116 @@ def split(state: WorldState, diagnostics: Diagnostics | None = None) -> dict[str
                 message = f"no model stands in frame '{frame.name}'; it is left out"
                 diagnostics.warning("left-out", message, Place("<world state>", path=path_of(frame)))
     return parts
+
+
+def _on_frames(body: _Item) -> _Item:
+    """Return a body with a link that carries it as the frame ``model::link``."""
+    return replace(body, parent=carrier_of(body), parent_link=None)
+
+
+def _frames_below(
+    model: ModelState, bodies: Mapping[str, ModelState | Frame], links: Mapping[tuple[str, str], LinkState]
+) -> list[Frame]:
+    """Return the frames that a model stands in, the nearest first, with frames in place of models and links.
+
+    Raises:
+        NotStatedError: the pose of a link among them is not stated.
+    """
+    frames: list[Frame] = []
+    below: ModelState | Frame = model
+    while True:
+        above = bodies.get(below.parent)
+        # A state with a cycle cannot be read or written, but it can be made.
+        if above is None or above.name in {model.name, *(frame.name for frame in frames)}:
+            return frames
+        if below.parent_link is not None:
+            link = links.get((below.parent, below.parent_link))
+            if link is None or link.pose is None:
+                raise NotStatedError(carrier_of(below), "pose")
+            frames.append(link_frame(link, carrier_of(below), below.parent))
+        frames.append(_on_frames(above) if isinstance(above, Frame) else _stand_in(above))
+        below = above
+
+
+def _stand_in(model: ModelState) -> Frame:
+    """Return a model as a frame."""
+    return Frame(model.name, carrier_of(model), model.pose, model.twist, at=model.at, age_ns=model.age_ns)
+
+
+def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:
+    """Return the frames that stand on a model, directly or on one another."""
+    names, found = {model}, list[Frame]()
+    while more := [frame for frame in frames if frame.parent in names and frame.name not in names]:
+        found += more
+        names.update(frame.name for frame in more)
+    return found
+
+
+def _without_stand_ins(
+    stated: Sequence[tuple[str, WorldState]],
+    robots: Mapping[str, RobotModel | ForwardKinematics],
+    found: Diagnostics,
+) -> list[tuple[str, WorldState]]:
+    """Return states without the frames that `split` puts in place of models and links of other states."""
+    models: dict[str, ModelState] = {}
+    for _, state in stated:
+        for model in state.models:
+            models.setdefault(model.name, model)
+    result = []
+    for label, state in stated:
+        own = {model.name for model in state.models}
+        carriers = {
+            frame.name: (frame.parent, frame.name.removeprefix(f"{frame.parent}{SEPARATOR}"))
+            for frame in state.frames
+            if frame.parent in models.keys() - own and frame.name.startswith(f"{frame.parent}{SEPARATOR}")
+        }
+        for frame in state.frames:
+            if frame.name in carriers:
+                _check_stand_in(frame, models[frame.parent], carriers[frame.name][1], robots, label, found)
+
+        def on_link(body: _Item, carriers: Mapping[str, tuple[str, str]] = carriers) -> _Item:
+            parent, link = carriers.get(body.parent, (body.parent, body.parent_link))
+            return replace(body, parent=parent, parent_link=link)
+
+        frames = [on_link(frame) for frame in state.frames if frame.name not in carriers]
+        # A frame in place of a model is there for what stands in it.
+        used = {body.parent for body in state.bodies} & models.keys() - own
+        kept = (frame for frame in frames if frame.name not in used or not _is_same(frame, models[frame.name]))
+        result.append((label, replace(state, models=tuple(map(on_link, state.models)), frames=tuple(kept))))
+    return result
+
+
+def _is_same(frame: Frame, model: ModelState) -> bool:
+    return (frame.parent, frame.parent_link, frame.pose, frame.twist, frame.age_ns) == (
+        model.parent,
+        model.parent_link,
+        model.pose,
+        model.twist,
+        model.age_ns,
+    )
+
+
+def _check_stand_in(
+    frame: Frame,
+    model: ModelState,
+    link: str,
+    robots: Mapping[str, RobotModel | ForwardKinematics],
+    label: str,
+    found: Diagnostics,
+) -> None:
+    """Report a frame ``model::link`` that is not where that link is."""
+    robot = robots.get(model.name)
+    links = (model if robot is None else complete(model, robot)).links
+    pose = next((state.pose for state in links if state.name == link), None)
+    place = Place(label, path=path_of(frame))
+    if pose is None or frame.pose is None:
+        message = f"'{frame.name}' is a link of '{model.name}' whose pose is neither stated nor follows from joints"
+        found.error("name-conflict", message, place)
+        return
+    off_m, off_rad = map(float, apart(pose_matrix(pose), pose_matrix(frame.pose)))
+    if max(off_m, off_rad) > STAND_IN_TOLERANCE:
+        message = f"'{frame.name}' is {off_m:.3g} m and {off_rad:.3g} rad away from this link of '{model.name}'"
+        found.error("name-conflict", message, place)
 
 
 def _united(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -> tuple[_Item, ...]:

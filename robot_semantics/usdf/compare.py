@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
 from robot_semantics.usdf.poses import pose_quaternions
@@ -225,6 +224,7 @@ class _Comparison:
             self._found.append(Difference(path, kind, math.dist(a, b), list(a), list(b)))
 
     def _joints(self, path: str, first: JointState, second: JointState, *, wraps: bool) -> None:
+        self._statement(path, "age", first.age_ns, second.age_ns)
         self._positions(path, first.positions, second.positions, wraps=wraps)
         for kind, a, b in (
             (Kind.JOINT_VELOCITY, first.velocities, second.velocities),
@@ -264,6 +264,7 @@ class _Comparison:
                     numbers = what == "array" and left is not None and right is not None
                     distance = _distance(left, right) if numbers else math.inf
                     self._found.append(Difference(f"{path} {what} {key}", Kind.ENGINE, distance, left, right))
+        self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign), Kind.ENGINE)
 
     def _time(self, first: int | None, second: int | None) -> None:
         if first is None or second is None:
@@ -301,7 +302,7 @@ def _union(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
 def _wrapping_joints(robot: RobotModel | None) -> frozenset[str]:
     if robot is None:
         return frozenset()
-    return frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.type is JointType.CONTINUOUS)
+    return frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
 
 
 def _if(value: Any, word: str) -> str | None:

@@ -22,12 +22,16 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.identity import is_of
+from robot_semantics.usdf.saved_descriptions import DamagedDescriptionError, check_content
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, WorldState
 from robot_semantics.xml.reader import SourceMap
 from robot_semantics.xml.xacro_options import NO_XACRO
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+_MAX_BYTES = 64_000_000
+"""Longest description that is compared with the hash in its name."""
 
 FileFinder = Callable[[str], Path]
 """Gives the file that a description's URI names; raises an error of this package that says what was tried."""
@@ -46,7 +50,8 @@ def robots_of(
 
     That is `robot` for the model of its name or of its ``rs:hash``, or for the only model; for the others what their
     ``rs:description`` names, where joints may name links that are not declared if
-    `implicit_links`. A description that cannot be read is a warning in `diagnostics`.
+    `implicit_links`. A description that cannot be read is a warning in `diagnostics`; one whose content is not what the
+    hash in its name states is an error there.
     """
     found: dict[str, RobotModel] = {}
     if robot is not None:
@@ -83,7 +88,14 @@ def _load(
     try:
         urdf = find(model.description or "")
         srdf = None if model.semantic is None else find(model.semantic)
+        for path in (urdf, srdf):
+            if path is not None:
+                check_content(path, _MAX_BYTES)
         return load_robot(urdf, srdf, strict=False, implicit_links=implicit_links, xacro=NO_XACRO)
+    except DamagedDescriptionError as error:
+        if diagnostics is not None:
+            diagnostics.error("damaged-description", str(error), place)
+        return None
     except DescriptionError as error:
         reason = f"it has errors, the first: {error.diagnostics[0]}" if error.diagnostics else "it has errors"
     except (RobotSemanticsError, OSError) as error:

@@ -17,12 +17,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import ArrayError, UnknownNameError
+from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray, checked
@@ -30,6 +30,7 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.recover import recover_joints
+from robot_semantics.usdf.resolved_world import taken_as_world
 from robot_semantics.usdf.robot import rederive_links
 from robot_semantics.usdf.validity import SOURCE, path_of
 from robot_semantics.usdf.world_state import (
@@ -80,6 +81,26 @@ def set_pose(
     )
 
 
+def removed(state: WorldState, name: str) -> WorldState:
+    """Return `state` without a model or frame.
+
+    Raises:
+        UnknownNameError: there is no such model or frame.
+        ArrayError: something stands on it.
+    """
+    names = [item.name for item in state.bodies]
+    if name not in names:
+        raise UnknownNameError("model or frame", name, names)
+    carried = [item.name for item in state.bodies if item.parent == name]
+    if carried:
+        raise ArrayError(name, f"it carries {quoted(carried)}: remove what it carries too, or give it another parent")
+    return replace(
+        state,
+        models=tuple(model for model in state.models if model.name != name),
+        frames=tuple(frame for frame in state.frames if frame.name != name),
+    )
+
+
 def _carrier(state: WorldState, parent: str) -> tuple[str, str | None]:
     """Return what a word for a parent names: a model or frame, and which link of the model, if any."""
     names = (WORLD, *(item.name for item in state.bodies))
@@ -102,8 +123,9 @@ def set_joints(
 ) -> WorldState:
     """Return `state` with joints of a model put to `positions`; with its robot, mimic joints and stated links follow.
 
-    Joints that are not stated stay where the links tell that they are; links that cannot follow are no longer stated,
-    with a warning.
+    A mimic joint puts its leader where it needs it. The positions of the virtual joint become the model's pose in the
+    parent that the model has, through the frames. Joints that are not stated stay where the links tell that they are;
+    links that cannot follow are no longer stated, with a warning.
 
     Args:
         state: the state.
@@ -114,14 +136,23 @@ def set_joints(
 
     Raises:
         UnknownNameError: there is no such model or joint.
-        ArrayError: a joint has another number of values, a mimic joint is set, or links cannot follow.
+        ArrayError: a joint has another number of values, positions disagree (`JointSpace.pack`), links cannot follow,
+            or the virtual joint's parent frame stands on the model.
     """
     changed = state.model(model)
     values = {joint: tuple(checked(joint, list(row)).tolist()) for joint, row in positions.items()}
     if robot is None:
         changed = _without_robot(changed, values)
     else:
-        changed = _with_robot(changed, values, ForwardKinematics(robot), diagnostics)
+        kinematics = ForwardKinematics(robot)
+        q, moved = _moved(kinematics.space, values)
+        if robot.root_joint.name in moved:
+            # A virtual joint has no joint state: it is the model's own pose.
+            del moved[robot.root_joint.name]
+            frame, T_frame_root = robot.root_joint.parent_link or WORLD, kinematics.T_parent_root(q)
+            state = _put_root(state, changed, frame, T_frame_root, diagnostics)
+            changed = state.model(model)
+        changed = _with_robot(changed, moved, kinematics, diagnostics)
     return replace(state, models=tuple(changed if item.name == model else item for item in state.models))
 
 
@@ -136,32 +167,24 @@ def set_named_state(
 ) -> WorldState:
     """Return `state` with a model's joints as a named state of its robot's SRDF has them.
 
-    What it says of the virtual joint becomes the model's pose in the parent that the model has, through the frames.
-
     Raises:
         UnknownNameError: there is no such model, group or state.
-        ArrayError: the state does not say where the virtual joint's parent frame is, or it stands on the model.
+        ArrayError: as for `set_joints`.
     """
-    kinematics = ForwardKinematics(robot)
-    rows = {joint: tuple(row) for joint, row in robot.semantics.state(group, name).joints.items()}
-    root = rows.pop(robot.root_joint.name, None)
-    if root is not None:
-        # A virtual joint has no joint state: it is the model's own pose.
-        q = np.array(kinematics.space.neutral())
-        q[kinematics.space.joint_positions[robot.root_joint.name]] = root
-        state = _put_root(state, state.model(model), robot.root_joint.parent_link or WORLD, kinematics.T_parent_root(q))
-    active = {joint: row for joint, row in rows.items() if robot.joint(joint).mimic is None}
-    return set_joints(state, model, active, robot, diagnostics=diagnostics)
+    rows = robot.semantics.state(group, name).positions
+    return set_joints(state, model, rows, robot, diagnostics=diagnostics)
 
 
-def _put_root(state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray) -> WorldState:
+def _put_root(
+    state: WorldState, model: ModelState, frame: str, T_frame_root: FloatArray, diagnostics: Diagnostics | None
+) -> WorldState:
     """Return `state` with a model's root link at a pose in a frame of the world, whatever it stands in."""
     if model.parent != frame or model.parent_link is not None:
         world = resolve(state)
-        if frame not in world.index:
-            raise ArrayError(
-                model.name, f"its virtual joint moves in '{frame}', and the state does not say where that is"
-            )
+        if frame not in world.index and diagnostics is not None:
+            place = Place(SOURCE, path=path_of(model))
+            diagnostics.note("unplaced-frame", f"model '{model.name}': {taken_as_world(frame)}", place)
+        frame = world.frame_or_world(frame)
         if model.name in world.path(frame):
             raise ArrayError(model.name, f"'{frame}', in which it moves, stands on the model itself")
         T_frame_root = invert(world.pose(carrier_of(model), frame)) @ T_frame_root
@@ -189,22 +212,11 @@ def _without_robot(model: ModelState, values: Mapping[str, tuple[float, ...]]) -
 
 def _with_robot(
     model: ModelState,
-    values: Mapping[str, tuple[float, ...]],
+    moved: Mapping[str, tuple[float, ...]],
     kinematics: ForwardKinematics,
     diagnostics: Diagnostics | None,
 ) -> ModelState:
-    robot, space = kinematics.model, kinematics.space
-    movable = [joint.name for joint in space.joints if not joint.virtual]
-    for name, row in values.items():
-        if name not in movable:
-            raise UnknownNameError("moving joint", name, movable)
-        joint = robot.joint(name)
-        if joint.mimic is not None:
-            raise ArrayError(name, f"it mimics '{joint.mimic.joint}': set that one")
-        if stated_positions(joint, JointState(name, row)) is None:
-            counts = " or ".join(map(str, position_counts(joint)))
-            raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
-    moved = {**values, **_followers(space, values)}
+    robot = kinematics.model
     recovered, _ = recover_joints(model, robot)
     behind = _links_behind(robot, moved)
     following = tuple(link for link in model.links if link.name in behind)
@@ -227,17 +239,29 @@ def _links_behind(robot: RobotModel, joints: Collection[str]) -> set[str]:
     return behind
 
 
-def _followers(space: JointSpace, values: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    """Return the positions of the mimic joints whose leaders are among `values`."""
-    q = np.array(space.neutral())
+def _moved(
+    space: JointSpace, values: Mapping[str, tuple[float, ...]]
+) -> tuple[FloatArray, dict[str, tuple[float, ...]]]:
+    """Return (size,) positions with `values`, and the positions of these joints, their leaders and their followers."""
+    rows: dict[str, FloatArray] = {}
     for name, row in values.items():
-        q[space.joint_positions[name]] = stated_positions(space.model.joint(name), JointState(name, row))
-    q = space.with_mimics(q)
-    return {
-        joint.name: tuple(q[space.joint_positions[joint.name]].tolist())
-        for joint in space.joints
-        if joint.mimic is not None and joint.mimic.joint in values
-    }
+        if name not in space.joint_positions:
+            raise UnknownNameError("moving joint", name, space.joint_positions)
+        joint = space.model.joint(name)
+        if len(row) not in position_counts(joint):
+            counts = " or ".join(map(str, position_counts(joint)))
+            raise ArrayError(name, f"a {joint.type.value} joint has {counts} positions, not {len(row)}")
+        position = stated_positions(joint, JointState(name, row))
+        if position is None:
+            raise ArrayError(name, "its quaternion is all zeros")
+        rows[name] = position
+    q = space.pack(rows)
+    leaders = {joint.name: leader.name for joint, leader, _ in followings(space.model)}
+    moving = rows.keys() | {leaders[name] for name in rows if name in leaders}
+    moving |= {name for name, leader in leaders.items() if leader in moving}
+    moved = {joint.name: tuple(q[space.positions_of(joint)].tolist()) for joint in space.joints if joint.name in moving}
+    # What is given as roll, pitch and yaw stays so.
+    return q, {**moved, **{name: row for name, row in values.items() if len(row) != len(rows[name])}}
 
 
 def _with_positions(model: ModelState, values: Mapping[str, tuple[float, ...]]) -> ModelState:

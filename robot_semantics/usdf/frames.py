@@ -13,7 +13,7 @@ that is not stated. ``T_world_x`` is the pose of x in the world.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.usdf.poses import (
     IDENTITY,
+    STILL,
     FloatArray,
     pose_from_matrix,
     pose_matrices,
@@ -101,20 +102,22 @@ def resolve(
     return ResolvedWorld(state, names, MappingProxyType(index), T, twists, wrenches, parents, steps)
 
 
-def relative_to_parents(state: WorldState) -> tuple[FloatArray, FloatArray]:
+def relative_to_parents(state: WorldState, but: Collection[str] = ()) -> tuple[FloatArray, FloatArray]:
     """Return (n, 4, 4) poses and (n, 6) twists of all bodies relative to their parents, a link of which may carry them.
+
+    Those of the bodies `but` stay relative to the link.
 
     Raises:
         NotStatedError: the pose of the link that carries one is not stated.
     """
     T_parent_body = pose_matrices([body.pose for body in state.bodies])
     twists = _rows([body.twist for body in state.bodies])
-    models = {model.name: model for model in state.models}
+    carrying = {body.parent for body in state.bodies if body.parent_link is not None}
+    links = {(model.name, link.name): link for model in state.models if model.name in carrying for link in model.links}
     for at, body in enumerate(state.bodies):
-        if body.parent_link is None:
+        if body.parent_link is None or body.name in but:
             continue
-        carriers = (link for link in models[body.parent].links if link.name == body.parent_link)
-        link = next(carriers, LinkState(body.parent_link))
+        link = links.get((body.parent, body.parent_link)) or LinkState(body.parent_link)
         if link.pose is None:
             raise NotStatedError(carrier_of(body), "pose")
         T_model_link = pose_matrices([link.pose])[0]
@@ -127,18 +130,18 @@ def relative_to_parents(state: WorldState) -> tuple[FloatArray, FloatArray]:
     return T_parent_body, twists
 
 
-def without_parent_links(state: WorldState) -> WorldState:
-    """Return the state with every pose and twist relative to a parent, none to a parent's link.
+def without_parent_links(state: WorldState, but: Collection[str] = ()) -> WorldState:
+    """Return the state with every pose and twist relative to a parent, none to a parent's link; `but` names exceptions.
 
     Raises:
         NotStatedError: the pose of a link that carries something is not stated.
     """
-    if all(body.parent_link is None for body in state.bodies):
+    if all(body.parent_link is None or body.name in but for body in state.bodies):
         return state
-    poses, twists = relative_to_parents(state)
+    poses, twists = relative_to_parents(state, but)
     moved: dict[int, ModelState | Frame] = {}
     for at, body in enumerate(state.bodies):
-        if body.parent_link is not None:
+        if body.parent_link is not None and body.name not in but:
             twist = None if np.isnan(twists[at]).any() else six(twists[at])
             moved[at] = replace(body, pose=pose_from_matrix(poses[at]), twist=twist, parent_link=None)
     bodies = [moved.get(at, body) for at, body in enumerate(state.bodies)]
@@ -149,18 +152,33 @@ def without_parent_links(state: WorldState) -> WorldState:
     )
 
 
-def carried(body: ModelState | Frame, carrier: ModelState, link: str) -> ModelState | Frame:
-    """Return `body`, given relative to a link of `carrier`, relative to the carrier, as far as that follows."""
-    state = next((state for state in carrier.links if state.name == link), None)
-    if body.pose is None or state is None or state.pose is None:
-        return replace(body, parent=carrier.name, pose=None, twist=None)
-    at = link_frame(state, "link", "carrier")
-    small = WorldState(
-        frames=(Frame("carrier", WORLD, IDENTITY, _STILL), at, Frame("body", "link", body.pose, body.twist))
+def without_unplaced(state: WorldState) -> tuple[WorldState, dict[str, str]]:
+    """Return the state without poses that depend on a link of unknown pose, and by name why each is left out.
+
+    A model stays without a pose; a frame is left out.
+    """
+    links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}
+    reasons = {
+        body.name: f"the pose of link '{carrier_of(body)}', on which it stands, is neither stated nor follows"
+        for body in state.bodies
+        if body.parent_link is not None and (body.parent, body.parent_link) not in links
+    }
+    if not reasons:
+        return state, {}
+    bodies = list(state.bodies)
+    while more := [body for body in bodies if body.parent in reasons and body.name not in reasons]:
+        reasons.update((body.name, f"it stands on '{body.parent}', which cannot be placed") for body in more)
+    models = (
+        replace(model, parent=WORLD, parent_link=None, pose=None, twist=None) if model.name in reasons else model
+        for model in state.models
     )
-    resolved = resolve(small)
-    twist = six_or_none(resolved.relative_twists(("body",), "carrier")[0].tolist())
-    return replace(body, parent=carrier.name, pose=pose_from_matrix(resolved.pose("body", "carrier")), twist=twist)
+    frames = tuple(frame for frame in state.frames if frame.name not in reasons)
+    return replace(state, models=tuple(models), frames=frames), reasons
+
+
+def root_frame(name: str) -> Frame:
+    """Return a frame that nothing places: it is treated as the world."""
+    return Frame(name, WORLD, IDENTITY, STILL)
 
 
 def link_frame(link: LinkState, name: str, parent: str) -> Frame:
@@ -229,7 +247,6 @@ def _place_links(
 
 
 _UNKNOWN: Vec6 = (np.nan,) * 6
-_STILL: Vec6 = (0.0,) * 6
 
 
 def _rows(values: Sequence[Vec6 | None]) -> FloatArray:

@@ -17,7 +17,7 @@ from typing import Any
 from lxml import etree
 
 from robot_semantics.base.remembered import remembered
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
 from robot_semantics.usdf.world_state import ModelState
 from robot_semantics.xml.reader import parse_xml
@@ -102,11 +102,8 @@ def _joint(joint: tree.Joint) -> dict[str, Any]:
         if getattr(joint, name) is not None
     }
     if joint.mimic is not None:
-        multiplier, offset = joint.mimic.multiplier, joint.mimic.offset
-        kept["mimic"] = [
-            joint.mimic.joint,
-            *_numbers(1.0 if multiplier is None else multiplier, 0.0 if offset is None else offset),
-        ]
+        followed = MimicSource.of(joint.mimic)
+        kept["mimic"] = [followed.joint, *_numbers(followed.multiplier, followed.offset)]
     axis = (
         None
         if joint.type in ("fixed", "floating")

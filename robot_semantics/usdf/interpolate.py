@@ -20,7 +20,6 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_rpy, quat_slerp, rpy_from_quat
 from robot_semantics.usdf.joint_values import RPY_COUNT
@@ -108,7 +107,7 @@ class _Between:
         wrapping: frozenset[str] = frozenset()
         if robot is not None:
             joints = JointSpace.of(robot).joints
-            wrapping = frozenset(joint.name for joint in joints if joint.type is JointType.CONTINUOUS)
+            wrapping = frozenset(joint.name for joint in joints if joint.motion.wraps)
             # Links go where the joints take them, also those joints that only the links tell.
             first, second = (recover_joints(model, robot)[0] for model in (first, second))
         state = replace(

@@ -19,12 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.mimics import MimicMap
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 FloatArray = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-12
+"""By how much the length of a quaternion may be off 1 that is taken as it is, to the last bit."""
 
 RPY_COUNT = 6
 """Numbers of a floating joint's position where its rotation is given as roll, pitch, yaw."""
@@ -54,15 +58,21 @@ def position_counts(joint: JointModel) -> tuple[int, ...]:
 
 
 def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
-    """Return (n,) a joint's position as joint space has it, None where it is not stated or of the wrong count."""
+    """Return (n,) a joint's position as joint space has it, None where it is not stated or of the wrong count.
+
+    A quaternion is normalised; one of zeros is as not stated.
+    """
     if state.positions is None or len(state.positions) not in position_counts(joint):
         return None
     values = np.array(state.positions, dtype=np.float64)
     if joint.type is JointType.FLOATING:
         if len(values) == RPY_COUNT:
             return np.concatenate((values[:3], quat_from_rpy(values[3:])))
-        if not values[3:].any():
+        length = float(np.linalg.norm(values[3:]))
+        if length == 0.0:
             return None
+        if abs(length - 1.0) > _ROUNDING:
+            values[3:] /= length
     return values
 
 
@@ -93,33 +103,26 @@ def joint_values(state: ModelState, space: JointSpace) -> JointValues:
         if velocity is not None:
             v[space.joint_velocities[joint.name]] = velocity
             velocities_of.add(joint.name)
-    follow(space, q, space.joint_positions, positions_of, offsets=True)
-    follow(space, v, space.joint_velocities, velocities_of, offsets=False)
+    q = follow(space.mimics, q, space.joint_positions, positions_of)
+    v = follow(space.velocity_mimics, v, space.joint_velocities, velocities_of)
     return JointValues(q, v, frozenset(positions_of), frozenset(velocities_of))
 
 
-def follow(
-    space: JointSpace, values: FloatArray, where: Mapping[str, slice], known: set[str], *, offsets: bool
-) -> None:
-    """Let leaders follow the joints that mimic them, then mimic joints their leaders, where only one of them is known.
+def follow(mimics: MimicMap, values: FloatArray, where: Mapping[str, slice], known: set[str]) -> FloatArray:
+    """Return `values` with the leaders and followers of known joints (`MimicMap.completed`).
 
     Args:
-        space: the joint space.
-        values: positions or velocities, changed in place.
+        mimics: how positions, or velocities, follow one another.
+        values: (size,) positions or velocities.
         where: the place of each joint's values in them.
         known: joints whose values are known; those that follow are added.
-        offsets: they are positions, which a mimic joint's offset is part of.
-
     """
-    mimics = [(joint.name, joint.mimic) for joint in space.joints if joint.mimic is not None]
-    for name, mimic in mimics:
-        if name in known and mimic.joint not in known and mimic.multiplier != 0.0 and len(values[where[name]]) == 1:
-            values[where[mimic.joint]] = (values[where[name]] - offsets * mimic.offset) / mimic.multiplier
-            known.add(mimic.joint)
-    for name, mimic in mimics:
-        if name not in known and mimic.joint in known:
-            values[where[name]] = mimic.multiplier * values[where[mimic.joint]] + offsets * mimic.offset
-            known.add(name)
+    mask = np.zeros(len(values), dtype=np.bool_)
+    for name in known:
+        mask[where[name]] = True
+    values, mask = mimics.completed(values, mask)
+    known.update(name for name, at in where.items() if mask[at].all())
+    return values
 
 
 def joint_states(

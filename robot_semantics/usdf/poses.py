@@ -27,6 +27,7 @@ from robot_semantics.usdf.world_state import Pose, Quaternion, Vec6
 FloatArray = npt.NDArray[np.float64]
 
 IDENTITY = Pose((0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+STILL: Vec6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def pose_matrix(pose: Pose | None) -> FloatArray:

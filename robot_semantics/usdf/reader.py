@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.usdf.old_snapshots import from_old_snapshot
-from robot_semantics.usdf.table import NAMESPACE, OLD_SNAPSHOT_NAMESPACE, USDF, VERSION, format_time
+from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION, format_time
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import SourceMap, parse_xml, read_text
@@ -103,8 +102,6 @@ def _examine(text: str | bytes, source: str) -> Examined:
     document = parse_xml(text, source)
     found = Diagnostics()
     state: WorldState = read_table(document, USDF, found)
-    if OLD_SNAPSHOT_NAMESPACE.encode() in document.places.text:
-        state = from_old_snapshot(state)
     report(state, document.places, found)
     if document.root.tag != USDF.root.tag:
         message = "the root element <world> is read; <world_state> is the one that is written"

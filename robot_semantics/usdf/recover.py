@@ -9,7 +9,7 @@
 
 A joint is observable where the poses of the two links that it joins are known: stated, the root link's own, or rigidly
 tied to one that is by fixed joints and joints whose positions are known. Of angles that differ by whole turns the one
-inside the limits is found, and without limits the one nearest to zero.
+that the joint's followers and leader tell is found, else the one inside the limits, else the one nearest to zero.
 """
 
 from __future__ import annotations
@@ -22,15 +22,22 @@ import numpy as np
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.mimics import followings
+from robot_semantics.kinematics.motions import turns
 from robot_semantics.kinematics.observe import JointObserver
+from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, transport_twist
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, follow, joint_values
+from robot_semantics.usdf.leaders import LeaderPosition, Sighting, leader_position
 from robot_semantics.usdf.poses import pose_matrices, pose_matrix
 from robot_semantics.usdf.world_state import JointState, ModelState
 
 RESIDUAL_TOLERANCE = 1e-6
-"""How far a joint may be from explaining the poses of its links [m, rad]."""
+"""How far a joint may be from explaining the poses of its links, and those of the joints that mimic it [m, rad]."""
+
+NOT_OBSERVED = "is neither stated nor between two links whose poses are known"
+"""Why a joint's position is not known of which nothing is stated; all other reasons are disagreements."""
 
 
 class UnobservableError(RobotSemanticsError):
@@ -109,6 +116,7 @@ class _Recovery:
         self.q = np.array(values.q)
         self._v, self._moving = values.v, values.velocities_of
         self.known = set(values.positions_of)
+        self._observed = set[str]()
         self._placed: dict[int, FloatArray] = {0: np.eye(4)}
         posed = [link for link in state.links if link.pose is not None and link.name in robot.link_index]
         matrices = pose_matrices([link.pose for link in posed])
@@ -123,17 +131,62 @@ class _Recovery:
             joints = [joint for joint in self._missing() if self._between_placed(joint) and joint.name not in reasons]
             if joints:
                 self.observe(joints, np.array([self._motion(joint) for joint in joints]), reasons)
-            follow(self.space, self.q, self.space.joint_positions, self.known, offsets=True)
-            if (len(self.known), len(self._placed)) == before:
-                break
+            elif (len(self.known), len(self._placed)) == before:
+                # What was observed tells more than what follows: nothing follows before all is observed.
+                self._lead(reasons)
+                self.q = follow(self.space.mimics, self.q, self.space.joint_positions, self.known)
+                if (len(self.known), len(self._placed)) == before:
+                    break
         for joint in self._missing():
-            reasons.setdefault(joint.name, "is neither stated nor between two links whose poses are known")
+            reasons.setdefault(joint.name, NOT_OBSERVED)
         return reasons
+
+    def _lead(self, reasons: dict[str, str]) -> None:
+        """Put leaders whose followers were observed where all of these are explained; take out what disagrees."""
+        followers: dict[str, list[JointModel]] = {}
+        for joint, leader, _ in followings(self._robot):
+            if joint.name in self.known and joint.type is not JointType.FLOATING:
+                followers.setdefault(leader.name, []).append(joint)
+        for name, seen in followers.items():
+            leader = self._robot.joint(name)
+            group = [leader, *seen] if name in self.known else seen
+            observed = self._observed & {joint.name for joint in group}
+            if leader.virtual or not observed or (name in self.known and name not in observed):
+                continue
+            found = [self._led(leader, group, at) for at in range(leader.position_count)]
+            off = max(found, key=lambda item: item.residual)
+            if off.residual <= RESIDUAL_TOLERANCE:
+                self.q[self.space.positions_of(leader)] = [item.value for item in found]
+                self.known.add(name)
+                self._observed -= observed
+                continue
+            reason = (
+                f"disagrees with the joints that follow '{name}': '{off.worst}' is {off.residual:.3g} away from "
+                "where its leader takes it"
+            )
+            reasons |= dict.fromkeys(observed, reason)
+            self.known -= observed
+            self._observed -= observed
+
+    def _led(self, leader: JointModel, group: list[JointModel], at: int) -> LeaderPosition:
+        """Return where variable number `at` of a leader is, from the joints in `group`, the leader first if known."""
+        sightings = []
+        for joint in group:
+            place = self.space.positions_of(joint).start + at
+            factor, offset = (1.0, 0.0) if joint is leader else self._rule(place)
+            repeats = joint.name in self._observed and turns(joint, at)
+            limits = (joint.limits.lower, joint.limits.upper) if joint.position_count == 1 else (-np.inf, np.inf)
+            sightings.append(Sighting(joint.name, float(self.q[place]), factor, offset, repeats, *limits))
+        return leader_position(sightings, RESIDUAL_TOLERANCE)
+
+    def _rule(self, place: int) -> tuple[float, float]:
+        return float(self.space.mimics.factor[place]), float(self.space.mimics.offset[place])
 
     def observe(self, joints: list[JointModel], T_parent_child: FloatArray, reasons: dict[str, str]) -> None:
         """Take the positions of `joints` from their transforms (n, 4, 4)."""
         observer = JointObserver(self._robot, [joint.name for joint in joints])
-        found = observer.observe(T_parent_child, self.q)
+        near = follow(self.space.mimics, self.q, self.space.joint_positions, set(self.known))
+        found = observer.observe(T_parent_child, near)
         for row, joint in enumerate(joints):
             off, turned = float(found.distance[row]), float(found.angle[row])
             if not max(off, turned) <= RESIDUAL_TOLERANCE:
@@ -142,6 +195,7 @@ class _Recovery:
             where = self.space.joint_positions[joint.name]
             self.q[where] = found.q[where]
             self.known.add(joint.name)
+            self._observed.add(joint.name)
 
     def velocities(self) -> tuple[FloatArray, frozenset[str]]:
         """Return (velocity_size,) velocities, and the joints that they are known of: stated, or by links' twists."""
@@ -180,7 +234,7 @@ class _Recovery:
         for name in names:
             v[self.space.joint_velocities[name]] = observed[self.space.joint_velocities[name]]
         moving |= set(names)
-        follow(self.space, v, self.space.joint_velocities, moving, offsets=False)
+        v = follow(self.space.velocity_mimics, v, self.space.joint_velocities, moving)
         return v, frozenset(moving)
 
     def _missing(self) -> list[JointModel]:

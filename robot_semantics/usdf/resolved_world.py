@@ -35,6 +35,11 @@ class NotStatedError(RobotSemanticsError):
         super().__init__(f"the state does not say the {what} of '{name}'")
 
 
+def taken_as_world(frame: str) -> str:
+    """Return the note about a virtual joint's parent frame that nothing places."""
+    return f"nothing places '{frame}', in which its virtual joint moves; '{frame}' is treated as the world"
+
+
 @dataclass(frozen=True, eq=False)
 class ResolvedWorld:
     """Poses and motions of everything a state says, all in the world; make it with `resolve`.
@@ -64,16 +69,28 @@ class ResolvedWorld:
     def at(self, name: str) -> int:
         """Return the place of a name in the arrays.
 
+        A link may be named without its model if only one link of the world has this name, and no model or frame.
+
         Raises:
             UnknownNameError: no model, frame or link has it.
+            RobotSemanticsError: links of several models have it.
             NotStatedError: the link is stated, but not its pose.
         """
         found = self.index.get(name)
         if found is not None:
             return found
+        short = [full for full in self.names if full.endswith(f"{SEPARATOR}{name}")]
+        if len(short) == 1:
+            return self.index[short[0]]
+        if short:
+            raise RobotSemanticsError(f"'{name}' is a link of several models: name one of {', '.join(short)}")
         if any(name == f"{m.name}{SEPARATOR}{link.name}" for m in self.state.models for link in m.links):
             raise NotStatedError(name, "pose")
         raise UnknownNameError("model, frame or link", name, self.names)
+
+    def frame_or_world(self, name: str) -> str:
+        """Return `name`, or ``world`` if nothing places a frame of this name: such a frame is a root."""
+        return name if name in self.index else WORLD
 
     def pose(self, name: str, relative_to: str = WORLD) -> FloatArray:
         """Return the (4, 4) pose of `name` in the frame of `relative_to` [m].

@@ -18,13 +18,14 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.kinematics.mimics import followings
+from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.recover import recover_joints
 from robot_semantics.usdf.validity import SOURCE, path_of
-from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6
+from robot_semantics.usdf.world_state import WORLD, LinkState, ModelState, Vec6, WorldState
 
 
 def from_joint_positions(
@@ -43,7 +44,8 @@ def from_joint_positions(
     Args:
         robot: the robot; give its `ForwardKinematics` where many states are made of one robot.
         positions: (size,) joint-space positions [rad, m], or the values of all active joints by variable or joint name
-            (those of the virtual root joint may be left out). Mimic joints follow their leaders.
+            (those of the virtual root joint may be left out). Mimic joints follow their leaders; one that is given
+            puts its leader where it needs it.
         velocities: (velocity_size,) joint-space velocities [rad/s, m/s], or by velocity variable; None if unknown.
         T_parent_root: (4, 4) pose of the root link in `parent` [m]; by default what the virtual joint's variables in
             `positions` say, and not stated where there are none.
@@ -92,6 +94,23 @@ def complete(state: ModelState, robot: RobotModel | ForwardKinematics) -> ModelS
     stated = {link.name: link for link in state.links}
     names = dict.fromkeys((*derived, *stated))
     return replace(state, links=tuple(_first_stated(stated.get(name), derived.get(name)) for name in names))
+
+
+def complete_models(state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics]) -> WorldState:
+    """Return `state` with the models of `robots` completed, which are by the models' names; the others stay."""
+    models = (complete(model, robots[model.name]) if model.name in robots else model for model in state.models)
+    return replace(state, models=tuple(models))
+
+
+def with_carriers(
+    state: WorldState, robots: Mapping[str, RobotModel | ForwardKinematics], also: Collection[str] = ()
+) -> WorldState:
+    """Return `state` with the links of those models that carry others where their joints put them, unless stated.
+
+    `also` names models that carry something besides what the state says.
+    """
+    carriers = {*also, *(body.parent for body in state.bodies if body.parent_link is not None)} & robots.keys()
+    return complete_models(state, {name: robots[name] for name in carriers})
 
 
 def rederive_links(
@@ -178,19 +197,19 @@ def _positions(
         if q.ndim != 1:
             raise ArrayError("positions", f"one state has shape ({space.size},), got {q.shape}")
         return q, moving_root
-    missing = [
-        joint.name
-        for joint in space.joints
-        if joint.is_active
-        and joint.name not in positions
-        and not all(variable in positions for variable in joint.variable_names)
-    ]
+    named = {joint.name for joint in space.joints if {joint.name} & positions.keys() or _all_named(joint, positions)}
+    named |= {leader.name for joint, leader, _ in followings(kinematics.model) if joint.name in named}
+    missing = [joint.name for joint in space.joints if joint.is_active and joint.name not in named]
     if root.name in missing and not any(variable in positions for variable in root.variable_names):
         missing.remove(root.name)
         moving_root = False
     if missing:
         raise ArrayError("positions", f"no value for {', '.join(missing)}")
     return space.pack(positions), moving_root
+
+
+def _all_named(joint: JointModel, positions: Mapping[str, npt.ArrayLike]) -> bool:
+    return all(variable in positions for variable in joint.variable_names)
 
 
 def _velocities(

@@ -35,7 +35,6 @@ NAMESPACE = "urn:robot-semantics:usdf:1"
 
 PREFIX = "rs"
 
-OLD_SNAPSHOT_NAMESPACE = "urn:robot-semantics:snapshot:1"
 """Of ages and comments in snapshots that older versions wrote; read, never written."""
 
 VERSION = "1"
@@ -232,6 +231,8 @@ ENGINE = Element(
     numbered=True,
     about="what one simulator needs beyond the rest to continue bit for bit",
 )
+_ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
+
 USDF = Table(
     Element(
         "world_state",
@@ -252,9 +253,10 @@ USDF = Table(
     ),
     # The root element of the founding document's own example.
     other_roots=("world",),
+    root_hints={"robot": _ROBOT_HINT},
     namespace=NAMESPACE,
     prefix=PREFIX,
-    silent_namespaces=(OLD_SNAPSHOT_NAMESPACE,),
+    reports_foreign=True,
     unknown=Severity.ERROR,
     keeper=lambda _: ForeignTexts(NAMESPACE, PREFIX),
 )

@@ -75,7 +75,7 @@ def problems(state: WorldState) -> list[Problem]:
     found: list[Problem] = []
     bodies = _Bodies.of(state)
     found.extend(bodies.name_problems())
-    found.extend(_names_of_links(state))
+    found.extend(name_clashes(state))
     found.extend(bodies.graph_problems())
     for model in state.models:
         path = path_of(model)
@@ -112,12 +112,17 @@ def without_faults(state: WorldState) -> WorldState:
         return tuple(first.values())
 
     links = {f"{model.name}{SEPARATOR}{link.name}" for model in state.models for link in model.links}
+    later = {(id(owner), name) for owner, name, _, _ in world_names(state)[1]}
     named = [body for body in sound(state.bodies) if body.name != WORLD and body.name not in links]
     kept = {id(body) for body in _grounded(named)}
     state = replace(
         state,
         models=tuple(
-            replace(model, links=sound(model.links), joints=sound(model.joints))
+            replace(
+                model,
+                links=tuple(link for link in sound(model.links) if (id(model), link.name) not in later),
+                joints=sound(model.joints),
+            )
             for model in state.models
             if id(model) in kept
         ),
@@ -190,14 +195,52 @@ def _repeats(tag: str, items: Iterable[_Named], parent: str) -> Iterator[Problem
         seen.add(item.name)
 
 
-def _names_of_links(state: WorldState) -> Iterator[Problem]:
-    """Report models and frames that are called as a model's link is: ``model::link`` would be two things."""
+def world_names(
+    state: WorldState, more: Mapping[str, Collection[str]] | None = None
+) -> tuple[dict[str, set[str]], list[tuple[ModelState, str, ModelState, str]]]:
+    """Return the links of each model, and pairs of links with one world name ``model::link``: the later one, the first.
+
+    `more` has links that the state does not name, by model.
+    """
+    links: dict[str, set[str]] = {}
+    first: dict[str, tuple[ModelState, str]] = {}
+    clashes = []
+    for owner in state.models:
+        names = dict.fromkeys((*(link.name for link in owner.links), *(more or {}).get(owner.name, ())))
+        links.setdefault(owner.name, set()).update(names)
+        for link in names:
+            # Only a name with a colon can be divided in two ways.
+            if ":" in owner.name or ":" in link:
+                other, name = first.setdefault(f"{owner.name}{SEPARATOR}{link}", (owner, link))
+                if other.name != owner.name:
+                    clashes.append((owner, link, other, name))
+    return links, clashes
+
+
+def name_clashes(state: WorldState, more: Mapping[str, Collection[str]] | None = None) -> Iterator[Problem]:
+    """Report models, frames and links with the world name of a link: ``model::link`` would be two things.
+
+    `more` has links that the state does not name, by model.
+    """
+    links, clashes = world_names(state, more)
+    for owner, name, other, link in clashes:
+        stated = next((item for item in owner.links if item.name == name), None)
+        message = f"link '{name}' of '{owner.name}' has the world name of link '{link}' of '{other.name}'"
+        path = path_of(owner) if stated is None else path_of(stated, path_of(owner))
+        # A link that a robot's joints place has no element of its own.
+        at = owner.at if stated is None or stated.at < 0 else stated.at
+        yield Problem(at, "", "name", path, "duplicate-name", message)
+    lengths = set(map(len, links))
     for body in state.bodies:
-        for model in state.models if SEPARATOR in body.name else ():
-            link = body.name.removeprefix(f"{model.name}{SEPARATOR}")
-            if link != body.name and any(other.name == link for other in model.links):
-                message = f"the name '{body.name}' is already that of link '{link}' of '{model.name}'"
-                yield Problem(body.at, "", "name", path_of(body), "duplicate-name", message)
+        end = body.name.find(SEPARATOR)
+        while end >= 0:
+            # A name that consists of separators has many parts; only those as long as a model's name are cut out.
+            if end in lengths:
+                model, link = body.name[:end], body.name[end + len(SEPARATOR) :]
+                if link in links.get(model, ()):
+                    message = f"the name '{body.name}' is already that of link '{link}' of '{model}'"
+                    yield Problem(body.at, "", "name", path_of(body), "duplicate-name", message)
+            end = body.name.find(SEPARATOR, end + 1)
 
 
 class _Bodies(NamedTuple):

@@ -10,15 +10,21 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.base.files import resolved, save_bytes
 from robot_semantics.model.apply_semantics import apply_semantics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import parse_srdf
+
+
+class FileChangedError(RobotSemanticsError):
+    """The file is not the one that was read: another program wrote, created or deleted it."""
 
 
 class EditSession:
@@ -41,7 +47,8 @@ class EditSession:
         self._steps = [("as it was read", text)]
         self._at = 0
         self.version = 0
-        self._known = self._saved()
+        # Content of the file when it was last read or saved; None: no file.
+        self._known = self._content()
         self.written: SrdfText | None = None
         self._renew()
 
@@ -85,7 +92,7 @@ class EditSession:
 
     def diff(self) -> str:
         """Return what saving would change in the file, as a unified diff; empty where nothing."""
-        before = self._saved().decode("utf-8", "replace").splitlines()
+        before = (self._content() or b"").decode("utf-8", "replace").splitlines()
         after = bytes(self.text).decode("utf-8", "replace").splitlines()
         name = self.output.name
         return "\n".join(difflib.unified_diff(before, after, f"{name} (file)", f"{name} (edited)", lineterm=""))
@@ -93,15 +100,32 @@ class EditSession:
     @property
     def is_saved(self) -> bool:
         """Whether the file holds the text as it is now."""
-        return self.output.exists() and self._saved() == bytes(self.text)
+        return self._content() == bytes(self.text)
 
-    def save(self, output: Path | None = None) -> None:
+    def save(self, output: Path | None = None, *, overwrite: bool = False) -> None:
         """Write the file, whole or not at all; with `output` another one, which is the session's from then on.
 
+        Args:
+            output: another file, which must not exist.
+            overwrite: also if another program changed the session's file since it was last read or saved.
+
         Raises:
-            OSError: it cannot be written.
+            FileChangedError: another program changed or deleted the session's file, or it is not settled yet which
+                changes count; nothing is written.
+            OSError: the file cannot be written, is a folder, or is another one that exists.
         """
         target = self.output if output is None else output
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder; choose a file", str(target))
+        if resolved(target) != resolved(self.output):
+            if target.exists():
+                raise FileExistsError(errno.EEXIST, "exists already; choose another name", str(target))
+        elif not overwrite:
+            content = self._content()
+            if content is None and self._known is not None:
+                raise FileChangedError(f"{target}: the file no longer exists")
+            if self.written is not None or content not in (self._known, bytes(self.text)):
+                raise FileChangedError(f"{target}: another program has changed the file since it was read")
         save_bytes(bytes(self.text), target)
         self.output, self._known, self.written = target, bytes(self.text), None
         self.version += 1
@@ -119,10 +143,13 @@ class EditSession:
 
         Raises:
             DescriptionError: the file is no SRDF now.
+            OSError: the file cannot be read, or is a folder.
         """
-        content, before = self._saved(), self._known
-        # A file that is missing is about to be replaced.
-        if content in (before, b""):
+        if self.output.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "is a folder now", str(self.output))
+        content, before = self._content(), self._known
+        # A file that is missing is about to be replaced; `save` asks if it is not.
+        if content in (before, None, b""):
             return
         text = SrdfText(content, str(self.output))
         self._known = content
@@ -144,8 +171,9 @@ class EditSession:
             if any(f"'{name}'" in problem.message or f"'{name}'" in problem.place.path for name in names)
         ]
 
-    def _saved(self) -> bytes:
-        return self.output.read_bytes() if self.output.exists() else b""
+    def _content(self) -> bytes | None:
+        """Return the content of the file, None where there is no regular file."""
+        return self.output.read_bytes() if self.output.is_file() else None
 
     def _go(self, steps: int) -> None:
         self._at += steps

@@ -9,11 +9,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from nicegui import ui
+from nicegui import events, ui
 
 from robot_semantics.viewer.page import ASSETS, three_js
+
+AnyElement = TypeVar("AnyElement", bound=ui.element)
+
+
+def with_attributes(element: AnyElement, **attributes: str) -> AnyElement:
+    """Set attributes of an element to any texts, and return the element; ``_`` in a name stands for ``-``.
+
+    A text that a file gives must not become a part of the string that ``element.props()`` parses: a quote in it would
+    begin other attributes, and the page evaluates those whose names begin with a colon.
+    """
+    element.props.update({name.replace("_", "-"): value for name, value in attributes.items()})
+    return element
 
 
 class ViewerElement(
@@ -36,3 +49,77 @@ class ViewerElement(
     def tell(self, what: str, *values: Any) -> None:
         """Call the function `what` of the viewer's JavaScript application, without waiting."""
         self.run_method("tellViewer", what, *values)
+
+
+class Choice(ui.select, component=str(ASSETS / "choice.js")):
+    """A field to choose one name of a list, or several, by typing, arrow keys and Enter, or by clicks."""
+
+    def __init__(
+        self,
+        label: str,
+        options: Sequence[str],
+        changed: Callable[[Any], object] = lambda value: None,
+        *,
+        name: str,
+        noun: str,
+        multiple: bool = False,
+    ) -> None:
+        """Offer `options`; `name` is the id of the field, `noun` what is chosen, in messages."""
+        super().__init__(list(options), label=label, with_input=True, multiple=multiple)
+        with_attributes(self, **{"for": name, "noun": noun}).props("dense").style("width: 100%")
+        self.props.set_bool("use-chips", multiple)
+        self.on_value_change(lambda event: changed(event.value))
+
+    def offer(self, options: Sequence[str]) -> None:
+        """Offer other names; what is chosen and no longer offered is chosen no more."""
+        names = list(options)
+        if names == self.options:
+            return
+        kept = [name for name in self.value or () if name in names] if self.multiple else self.value
+        self.set_options(names, value=kept if self.multiple or kept in names else None)
+
+    def _event_args_to_value(self, e: events.GenericEventArguments) -> Any:
+        # By name: the list may be another one by now, and a number in it another name.
+        chosen = e.args if self.multiple else [e.args]
+        names = [option["label"] for option in chosen or () if isinstance(option, dict)]
+        known = [name for name in names if name in self.options]
+        return known if self.multiple else next(iter(known), None)
+
+
+class Shortcuts(ui.element, component=str(ASSETS / "shortcuts.js")):
+    """Keys of the whole page; it tells ``shortcut`` (what the key is for). No key counts while a dialog is open."""
+
+    def __init__(self, keys: Mapping[str, str]) -> None:
+        """Listen to keys, such as ``ctrl+s``; each has a word for what it does."""
+        super().__init__()
+        self.props["keys"] = dict(keys)
+
+    def focus(self, name: str) -> None:
+        """Give the focus to the field of an id, and select its text."""
+        self.run_method("focus", name)
+
+    def scroll_to(self, selector: str) -> None:
+        """Scroll to an element."""
+        self.run_method("show", selector)
+
+
+class PairMatrix(ui.element, component=str(ASSETS / "matrix.js")):
+    """Draws a symmetric matrix of links as cells; it tells ``pair`` (the cell's id) when a person clicks a cell."""
+
+    def __init__(self, matrix: dict[str, Any]) -> None:
+        """Draw a matrix, see `robot_semantics.viewer.studio_matrix.matrix_data`."""
+        super().__init__()
+        self.props["matrix"] = matrix
+
+    def draw(self, matrix: dict[str, Any]) -> None:
+        """Draw another matrix."""
+        self.props["matrix"] = matrix
+
+
+class DiffText(ui.element, component=str(ASSETS / "diff.js")):
+    """Shows the lines of a unified diff, the added and the removed ones coloured."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """Show lines."""
+        super().__init__()
+        self.props["lines"] = list(lines)

@@ -17,7 +17,7 @@ from typing import Protocol
 from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.element import ViewerElement, with_attributes
 from robot_semantics.viewer.scene import Moment
 from robot_semantics.viewer.scene_data import live_moment
 
@@ -58,7 +58,7 @@ class LivePanel:
         self._viewer, self._robots = viewer, robots
         self._number, self._heard_at = -1, time.monotonic()
         self._listed: list[tuple[str, str]] = []
-        with ui.element("div").style("width: 300px; overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
+        with ui.element("div").style("overflow-y: auto; padding: 14px; gap: 8px").classes("beside"):
             ui.label(title).style("font-weight: 600; overflow-wrap: anywhere")
             with ui.row().style("align-items: center; gap: 8px"):
                 self._clock = ui.label("waiting for the node").props("id=live-state")
@@ -139,11 +139,12 @@ class LivePanel:
 
     def _row(self, name: str, about: str) -> None:
         with ui.row(wrap=False).style("align-items: center; width: 100%; gap: 4px"):
-            with ui.column().style("gap: 0; flex: 1; min-width: 0").props(f'data-snapshot="{name}"'):
+            with with_attributes(ui.column(), data_snapshot=name).style("gap: 0; flex: 1; min-width: 0"):
                 ui.label(name).style("overflow-wrap: anywhere")
                 ui.label(about).style("font-size: 11px; opacity: 0.75")
             icons = {"restore": "settings_backup_restore", "compare": "compare", "delete": "delete"}
             for what, icon in icons.items():
                 ask = partial(self._compare, name) if what == "compare" else partial(self._ask, what, name)
                 button = ui.button(icon=icon, on_click=ask).tooltip(what)
-                button.props(f'dense flat round size=sm data-{what}="{name}" aria-label="{what} {name}"')
+                with_attributes(button, **{f"data-{what}": name, "aria-label": f"{what} {name}"})
+                button.props("dense flat round size=sm")

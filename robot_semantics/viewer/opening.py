@@ -9,20 +9,19 @@
 
 from __future__ import annotations
 
-import atexit
 import enum
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
-from robot_semantics.model.loading import load_robot
+from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.recording.series_formats import SUFFIXES
 from robot_semantics.recording.series_input import load_states
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.root_motion import JointMotion, joint_motion
@@ -86,7 +85,7 @@ def kind_of(path: Path) -> FileKind:
     """
     if _is_bag(path):
         return FileKind.BAG
-    if path.is_dir() or path.suffix in (".npz", ".jsonl"):
+    if path.is_dir() or SUFFIXES.get(path.suffix.lower(), "usdf") != "usdf":
         return FileKind.SERIES
     try:
         root = read_xml(path, forgiving=True).root
@@ -127,11 +126,14 @@ def open_files(paths: Sequence[Path], opening: Opening, diagnostics: Diagnostics
         if opening.strict:
             found.raise_if_failed(strict=True)
         diagnostics.extend(found)
-    worlds = [
-        _series_of_bag(path, urdf, srdf, opening, diagnostics) if kind is FileKind.BAG else path
-        for kind, path in kinds
-        if kind in (FileKind.USDF, FileKind.SERIES, FileKind.BAG)
-    ]
+    worlds = []
+    for kind, path in kinds:
+        if kind is FileKind.USDF:
+            worlds.append(_Source(path, (read_world(path, diagnostics),), {}))
+        elif kind is FileKind.SERIES:
+            worlds.append(_loaded(path, opening.implicit_links, diagnostics))
+        elif kind is FileKind.BAG:
+            worlds.append(_recorded(path, urdf, srdf, opening, diagnostics))
     actors = _Actors(opening, diagnostics, robot, urdf, srdf)
     if worlds:
         return _worlds(worlds, actors, diagnostics)
@@ -146,8 +148,22 @@ def _is_bag(path: Path) -> bool:
     return (path / "metadata.yaml").is_file() or any(file.name.endswith(BAG_ENDINGS) for file in files)
 
 
-def _series_of_bag(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening, problems: Diagnostics) -> Path:
-    """Return a recording as a folder of world states, which goes when the process ends.
+class _Source(NamedTuple):
+    """World states that are shown.
+
+    Attributes:
+        path: the file that names of robot files are relative to.
+        states: in the order in which they are shown.
+        robots: the robots whose descriptions come with the states, by model.
+    """
+
+    path: Path
+    states: Sequence[WorldState]
+    robots: Mapping[str, RobotModel]
+
+
+def _recorded(path: Path, urdf: Path | None, srdf: Path | None, opening: Opening, problems: Diagnostics) -> _Source:
+    """Return states of a recording, evenly over its length.
 
     Raises:
         MissingExtraError: the libraries that read recordings are not installed.
@@ -155,20 +171,36 @@ def _series_of_bag(path: Path, urdf: Path | None, srdf: Path | None, opening: Op
         OSError: it cannot be read.
     """
     # Only who looks at a recording needs the extra that reads one.
-    from robot_semantics.recording.export import ExportRequest, export
+    from robot_semantics.recording.notebook import read_requested
     from robot_semantics.recording.robots import RobotRequest
-    from robot_semantics.recording.times import TimeRequest
+    from robot_semantics.recording.sampling import Sampling
 
     robot = RobotRequest(urdf=urdf, srdf=srdf, xacro=opening.xacro, implicit_links=opening.implicit_links)
-    folder = Path(tempfile.mkdtemp(prefix="robot_semantics_view_"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    whole = ExportRequest((path,), None, robots=(robot,), dry_run=True)
-    # What is wrong with the recording is said once, by the second reading.
-    recording = export(whole, Diagnostics()).recording
-    step = max((recording.end_ns - recording.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
-    out = folder / "states"
-    export(replace(whole, out=out, times=TimeRequest(every=f"{step:.9f}"), dry_run=False), problems)
-    return out
+    world = read_requested([path], [robot], Sampling())
+    step_s = max((world.end_ns - world.start_ns) / 1e9 / MOST_MOMENTS, SHORTEST_STEP_S)
+    series = world.series(every=f"{step_s:.9f}")
+    world.report_gaps(series)
+    known = set(problems)
+    problems.extend(tuple(problem for problem in world.problems if problem not in known))
+    robots = {robot.name: robot.model for robot in world.recording.robots if robot.model is not None}
+    return _Source(path, tuple(series.states()), robots)
+
+
+def _loaded(path: Path, implicit_links: bool, problems: Diagnostics) -> _Source:
+    """Return the states of a series in the order of time."""
+    loaded = load_states([path], problems)
+    # Descriptions in files are read where they are: their meshes may be beside them.
+    inside = {
+        m.name for state in loaded.states for m in state.models if m.description is None and m.name in loaded.urdf
+    }
+    robots: dict[str, RobotModel] = {}
+    for name in sorted(name for name in inside if loaded.urdf[name]):
+        texts = loaded.urdf[name], loaded.srdf.get(name)
+        try:
+            robots[name] = robot_from_text(*texts, strict=False, implicit_links=implicit_links, diagnostics=problems)
+        except DescriptionError as error:
+            problems.extend(error.diagnostics)
+    return _Source(path / "states" if path.is_dir() else path, loaded.states, robots)
 
 
 def _only(kind: FileKind, kinds: Sequence[tuple[FileKind, Path]]) -> Path | None:
@@ -196,13 +228,17 @@ class _Actors:
         self.by_name: dict[str, Actor] = {}
         self.said: set[str] = set()
 
-    def take(self, path: Path, state: WorldState) -> None:
-        """Take up the models of a state of `path` that are not known yet."""
+    def take(self, state: WorldState, source: _Source) -> None:
+        """Add the models of a state that are not known yet."""
+        path = source.path
         models = [model for model in state.models if model.name not in self.by_name]
         if not models:
             return
         find, implicit = partial(self._resolver.resolve, relative_to=path), self._opening.implicit_links
-        known = robots_of(state, robot=self._robot, find=find, diagnostics=self._diagnostics, implicit_links=implicit)
+        described = robots_of(
+            state, robot=self._robot, find=find, diagnostics=self._diagnostics, implicit_links=implicit
+        )
+        known = {**source.robots, **described}
         for model in models:
             robot = known.get(model.name)
             if robot is not None:
@@ -228,32 +264,21 @@ class _Actors:
         return Actor(model.name, robot, self._surfaces[id(robot)], model.parent, *named)
 
 
-def _worlds(paths: Sequence[Path], actors: _Actors, diagnostics: Diagnostics) -> Scene:
-    states = _states(paths, diagnostics)
+def _worlds(sources: Sequence[_Source], actors: _Actors, diagnostics: Diagnostics) -> Scene:
+    first = sources[0].path
     moments = []
-    for path, state in states:
-        actors.take(path, state)
-        moments.append(moment_of(path, state, actors.by_name, diagnostics, actors.said))
+    for source in sources:
+        for state in source.states:
+            actors.take(state, source)
+            moments.append(moment_of(source.path, state, actors.by_name, diagnostics, actors.said))
+    if not moments:
+        raise RobotSemanticsError(f"{first}: the series is empty")
     if not actors.by_name and not any(moment.frames for moment in moments):
         raise RobotSemanticsError(
-            f"{paths[0]}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
+            f"{first}: the descriptions of its models are not known: give the URDF, or name it in rs:description"
         )
-    return Scene(states[0][1].name or paths[0].stem, tuple(actors.by_name.values()), tuple(moments))
-
-
-def _states(paths: Sequence[Path], diagnostics: Diagnostics) -> list[tuple[Path, WorldState]]:
-    """Return the states in the order given; those of one series in the order of time."""
-    found: list[tuple[Path, WorldState]] = []
-    for path in paths:
-        if kind_of(path) is FileKind.USDF:
-            found.append((path, read_world(path, diagnostics)))
-        else:
-            loaded = load_states([path], diagnostics)
-            inside = path / "states" if path.is_dir() else path
-            found += [(inside, state) for state in loaded.states]
-    if not found:
-        raise RobotSemanticsError(f"{paths[0]}: the series is empty")
-    return found
+    name = next(state.name for source in sources for state in source.states)
+    return Scene(name or first.stem, tuple(actors.by_name.values()), tuple(moments))
 
 
 def moment_of(

@@ -135,7 +135,7 @@ def semantics_of(model: RobotModel) -> dict[str, Any]:
             for group in semantics.groups.values()
         },
         "states": [
-            {"group": state.group, "name": state.name, "joints": {name: list(v) for name, v in state.joints.items()}}
+            {"group": state.group, "name": state.name, "joints": {name: list(v) for name, v in state.positions.items()}}
             for state in semantics.states.values()
         ],
         "endEffectors": [
@@ -148,11 +148,11 @@ def semantics_of(model: RobotModel) -> dict[str, Any]:
 
 
 def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
-    where = actor.kinematics.space.positions_of(joint) if joint.position_count else slice(0, 0)
-    mimic = None
-    if joint.mimic is not None and joint.mimic.joint in actor.model.joint_index:
-        leader = actor.kinematics.space.joint_positions[joint.mimic.joint]
-        mimic = [leader.start, joint.mimic.multiplier, joint.mimic.offset, joint.mimic.joint]
+    space = actor.kinematics.space
+    where, mimics, mimic = space.positions_of(joint) if joint.position_count else slice(0, 0), space.mimics, None
+    if joint.mimic is not None and where.start in mimics.followers:
+        parts = (mimics.source, mimics.factor, mimics.offset)
+        mimic = {"leader": joint.mimic.joint, "parts": np.stack([part[where] for part in parts], axis=1).tolist()}
     return {
         "name": joint.name,
         "type": joint.type.value,

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import socket
 import threading
 import webbrowser
+from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -24,7 +26,7 @@ from typing import Any, Generic, TypeVar
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import Response
-from nicegui import app, run, ui
+from nicegui import Client, app, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.viewer.element import ViewerElement
@@ -78,6 +80,24 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        # The framework compiles its templates and evaluates its own messages: 'unsafe-eval' has to stay.
+        "script-src 'self' 'nonce-{nonce}' 'unsafe-eval'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+"""What a served page may do: run the scripts of this server and those with the answer's nonce; fetch from here only."""
+
+HEADERS = [(b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer")]
+
 REFUSED = b"only for this machine's own page\n"
 
 
@@ -92,13 +112,6 @@ class OwnPageOnly:
         self._application = application
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self._origins = {f"http://{host}" for host in self._hosts}
-        sources = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
-        # Pages of the framework compile their templates; nothing is ever fetched from elsewhere.
-        self._headers = [
-            (b"content-security-policy", f"default-src {sources}; frame-ancestors 'none'".encode()),
-            (b"x-content-type-options", b"nosniff"),
-            (b"referrer-policy", b"no-referrer"),
-        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse one request."""
@@ -129,31 +142,59 @@ class OwnPageOnly:
         )
 
     def _guarded(self, send: Send) -> Send:
+        nonce = secrets.token_urlsafe(18)
+        headers = [*HEADERS, (b"content-security-policy", POLICY.format(nonce=nonce).encode())]
+        start: MutableMapping[str, Any] = {}
+        page: list[bytes] = []
+
         async def sent(message: MutableMapping[str, Any]) -> None:
+            # The scripts of a page that the server writes get the nonce; it is sent once all of it is there.
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", ()), *self._headers]
-            await send(message)
+                message["headers"] = [*message.get("headers", ()), *headers]
+                start.update(message)
+                if not _is_html(message):
+                    await send(message)
+            elif message["type"] == "http.response.body" and _is_html(start):
+                page.append(message.get("body", b""))
+                if not message.get("more_body", False):
+                    content = b"".join(page).replace(b"<script", f'<script nonce="{nonce}"'.encode())
+                    length = (b"content-length", str(len(content)).encode())
+                    kept = [(name, value) for name, value in start["headers"] if name.lower() != b"content-length"]
+                    await send({**start, "headers": [*kept, length]})
+                    await send({**message, "body": content})
+            else:
+                await send(message)
 
         return sent
+
+
+def _is_html(start: MutableMapping[str, Any]) -> bool:
+    return any(name.lower() == b"content-type" and value.startswith(b"text/html") for name, value in start["headers"])
 
 
 LOOPBACK = "127.0.0.1"
 SCENE = "/scene"
 """Where the pages find what they show."""
+MAX_UNCONNECTED = 16
+"""Pages that wait for their browser's websocket; older ones are deleted."""
+RECONNECT_S = 10.0
+"""So long a page whose connection is lost is kept; on a busy machine a browser may be silent for seconds [s]."""
 LOOK_S = 0.5
 """How often a page looks whether the files have changed [s]."""
-PAGE_STYLE = """
-body { font-family: system-ui, sans-serif; }
-.body--dark .text-primary { color: #6db3f0 !important; }
-.nicegui-content { padding: 0; height: 100vh; overflow: hidden; }
-"""
+VIEWER_STYLE = ASSETS / "style.css"
+PAGE_STYLE = ASSETS / "served.css"
+WIDTH_COOKIE = "robot_semantics_panel"
+"""Remembers how wide a person made the panel [pixels]; a cookie, because every start has another port."""
+WIDTHS = (280, 1600)
+"""Of the panel, at least and at most [pixels]."""
 
 
 def serve_viewer(
     title: str,
     content: Callable[[], bytes],
     *,
-    beside: Callable[[ViewerElement], object] = lambda viewer: None,
+    beside: Callable[[ViewerElement], object] | None = None,
+    beside_width: int = 440,
     port: int = 0,
     open_browser: bool = True,
 ) -> None:
@@ -162,33 +203,78 @@ def serve_viewer(
     Args:
         title: of the page.
         content: what is shown, `scene_bytes`, asked for by each page anew; pages follow a `FreshContent` as it changes.
-        beside: builds for each page what stands to the right of the viewer.
+        beside: builds for each page the panel to the right of the viewer.
+        beside_width: of the panel until a person drags its edge [pixels].
         port: where; 0 takes any free one.
         open_browser: show it in the browser.
 
     Raises:
         OSError: the port is taken.
     """
-    style = (ASSETS / "style.css").read_text(encoding="utf-8")
 
     def scene() -> Response:
         return Response(content(), media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
+    unconnected = _UnconnectedPages()
+
     def page() -> None:
+        unconnected.add(ui.context.client)
         ui.page_title(title)
         ui.dark_mode(None)
-        ui.colors(primary="#1f6fb2")
-        ui.add_css(style + PAGE_STYLE)
-        with ui.element("div").classes("page"):
-            with ui.element("div").classes("main"):
-                viewer = ViewerElement(SCENE)
-            beside(viewer)
+        ui.colors(primary="#1a5f9a")
+        ui.add_css(VIEWER_STYLE)
+        ui.add_css(PAGE_STYLE)
+        root, viewer = _page(beside, beside_width)
+        # What is pressed before the page is connected reaches the server late and in any order.
+        ui.context.client.on_connect(lambda: root.props(remove="inert"))
         if isinstance(content, FreshContent):
             _follow(viewer, content)
 
+    # The bar for requests would say nothing: answers come over the websocket.
+    app.config.quasar_config["loadingBar"]["skipHijack"] = True
     app.add_api_route(SCENE, scene)
     ui.page("/", response_timeout=30.0)(page)
     _serve(port=port, open_browser=open_browser)
+
+
+def _page(beside: Callable[[ViewerElement], object] | None, width: int) -> tuple[ui.element, ViewerElement]:
+    """Build the viewer, and the panel beside it; return the whole and the viewer."""
+    if beside is None:
+        with ui.element("div").classes("page").props("inert") as root, ui.element("div").classes("main"):
+            return root, ViewerElement(SCENE)
+    with contextlib.suppress(ValueError):
+        width = int(ui.context.client.request.cookies.get(WIDTH_COOKIE, ""))
+    width = min(max(width, WIDTHS[0]), WIDTHS[1])
+    with ui.splitter(reverse=True, limits=WIDTHS, value=width).classes("page").props("inert unit=px") as split:
+        with split.before, ui.element("div").classes("main"):
+            viewer = ViewerElement(SCENE)
+        with split.after:
+            beside(viewer)
+    split.on_value_change(lambda event: viewer.run_method("remember", WIDTH_COOKIE, event.value))
+    return split, viewer
+
+
+class _UnconnectedPages:
+    """Pages whose browsers have not connected yet; only the newest are kept.
+
+    The framework keeps a page without a websocket for a minute. A program that loads pages and never connects would
+    fill the memory meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._clients: deque[Client] = deque()
+
+    def add(self, client: Client) -> None:
+        """Take a new page, and delete the oldest if there are more than `MAX_UNCONNECTED`."""
+        self._clients.append(client)
+        client.on_connect(lambda: self._remove(client))
+        client.on_delete(lambda: self._remove(client))
+        if len(self._clients) > MAX_UNCONNECTED:
+            self._clients.popleft().delete()
+
+    def _remove(self, client: Client) -> None:
+        if client in self._clients:
+            self._clients.remove(client)
 
 
 def _follow(viewer: ViewerElement, content: FreshContent[bytes]) -> None:
@@ -220,7 +306,14 @@ def _serve(*, port: int, open_browser: bool) -> None:
         listener.listen(64)
         port = listener.getsockname()[1]
         outer = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-        ui.run_with(outer, title="robot_semantics", show_welcome_message=False, tailwind=True)
+        ui.run_with(
+            outer,
+            title="robot_semantics",
+            language="en-US",
+            reconnect_timeout=RECONNECT_S,
+            show_welcome_message=False,
+            gzip_middleware_factory=None,
+        )
         config = uvicorn.Config(
             OwnPageOnly(outer, port),
             log_level="error",
@@ -228,8 +321,13 @@ def _serve(*, port: int, open_browser: bool) -> None:
             ws_max_size=64 * 1024 * 1024,
         )
         address = f"http://{LOOPBACK}:{port}/"
-        print(f"{address}  (Ctrl-C ends)", flush=True)
-        if open_browser:
-            webbrowser.open(address)
-        with contextlib.suppress(KeyboardInterrupt):
-            asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+        class Server(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                """Start, then print the address: from now on a signal ends the server in order."""
+                await super().startup(sockets)
+                print(f"{address}  (Ctrl-C ends)", flush=True)
+                if open_browser:
+                    webbrowser.open(address)
+
+        asyncio.run(Server(config).serve(sockets=[listener]))

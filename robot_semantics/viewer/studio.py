@@ -9,11 +9,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from nicegui import events, run, ui
@@ -22,21 +21,22 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.edit_session import EditSession, FileChangedError
+from robot_semantics.viewer.element import DiffText, Shortcuts, ViewerElement, with_attributes
 from robot_semantics.viewer.scene_data import semantics_of
 from robot_semantics.viewer.studio_groups import GroupsTab
+from robot_semantics.viewer.studio_keys import FIRST_FIELDS, KEYS, help_dialog
 from robot_semantics.viewer.studio_pairs import PairsTab
+from robot_semantics.viewer.studio_problems import ProblemList
 from robot_semantics.viewer.studio_robot import RobotTab
+from robot_semantics.viewer.studio_start import StartTab
 from robot_semantics.viewer.studio_states import StatesTab
-from robot_semantics.viewer.studio_widgets import button, field, problem_line
+from robot_semantics.viewer.studio_widgets import button, field
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
     from robot_semantics.model.robot_model import RobotModel
 
-WIDTH = 440
-"""Of the panel [pixels]."""
 LOOK_S = 0.5
 """How often a page looks whether another one, or another program, has made a change [s]."""
 
@@ -44,8 +44,11 @@ LOOK_S = 0.5
 class Tab(Protocol):
     """One page of the panel."""
 
-    def show(self) -> None:
-        """Build it anew."""
+    def build(self) -> None:
+        """Build it, once for a page."""
+
+    def renew(self) -> None:
+        """Show what the session has now; what a person has typed stays."""
 
     def picked(self, link: str, joint: str) -> None:
         """A link was clicked in the viewer; `joint` is its parent joint."""
@@ -79,27 +82,33 @@ class Studio:
         self.kinematics = ForwardKinematics(session.robot)
         self.q: FloatArray = self.kinematics.space.neutral()
         self._seen = session.version
+        self._stale: set[str] = set()
         self._tabs: dict[str, Tab] = {
+            "start": StartTab(self),
             "robot": RobotTab(self),
             "groups": GroupsTab(self),
             "states": StatesTab(self),
             "collisions": PairsTab(self),
         }
-        with ui.element("div").style(f"width: {WIDTH}px").classes("beside studio"):
+        with ui.element("div").classes("beside studio"):
             self._head()
-            with ui.tabs().props("dense no-caps inline-label align=justify").style("width: 100%") as tabs:
+            with ui.tabs(on_change=self._opened).style("width: 100%") as tabs:
+                tabs.props("dense no-caps inline-label align=justify outside-arrows mobile-arrows")
                 for name in self._tabs:
-                    ui.tab(name).props(f'data-tab="{name}"')
-                ui.tab("text").props('data-tab="text"')
+                    with_attributes(ui.tab(name), data_tab=name)
+                with_attributes(ui.tab("text"), data_tab="text")
             self._chosen = tabs
-            with ui.tab_panels(tabs, value="groups", animated=False).style("width: 100%; flex: 1; min-height: 0"):
+            first = "groups" if session.text.semantic.groups else "start"
+            with ui.tab_panels(tabs, value=first, animated=False).style("width: 100%; flex: 1; min-height: 0"):
                 for name, tab in self._tabs.items():
-                    with ui.tab_panel(name).style("padding: 12px; overflow-y: auto"):
-                        tab.show()
-                with ui.tab_panel("text").style("padding: 12px"):
+                    with with_attributes(ui.tab_panel(name), data_panel=name).classes("panel"):
+                        tab.build()
+                with with_attributes(ui.tab_panel("text"), data_panel="text").classes("panel"):
                     self._text()
-            self._problems()
-        self._question = self._ask()
+            self._problems = ProblemList(session, self.open)
+            self._problems.show()
+            self._keys = Shortcuts(KEYS).on("shortcut", lambda event: self._shortcut(str(event.args)))
+        self._question, self._help = self._ask(), help_dialog()
         viewer.on("picked", self._picked)
         viewer.on("posed", self._posed)
         viewer.on("dark", lambda event: ui.dark_mode().set_value(bool(event.args["on"])))
@@ -129,8 +138,42 @@ class Studio:
             return
         self.kinematics = ForwardKinematics(robot)
         self.viewer.tell("setSemantics", self.actor, semantics_of(robot))
-        for part in (self._head, self._problems, self._text, *(tab.show for tab in self._tabs.values())):
-            part.refresh()  # type: ignore[attr-defined]  # each is a refreshable method
+        self._head.refresh()
+        self._problems.show.refresh()
+        # The tabs that are not open are renewed when they are opened.
+        self._stale = {*self._tabs, "text"}
+        self._renew_tab(str(self._chosen.value))
+
+    def _opened(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        self._renew_tab(str(event.value))
+
+    def _renew_tab(self, name: str) -> None:
+        if name not in self._stale:
+            return
+        self._stale.remove(name)
+        if name == "text":
+            self._text.refresh()
+        else:
+            self._tabs[name].renew()
+
+    def open(self, name: str) -> None:
+        """Open a tab."""
+        self._chosen.set_value(name)
+
+    def _shortcut(self, what: str) -> None:
+        if what.startswith("tab "):
+            names = [*self._tabs, "text"]
+            number = int(what[4:]) - 1
+            if number < len(names):
+                self.open(names[number])
+                self._keys.focus(FIRST_FIELDS.get(names[number], ""))
+        elif what == "find":
+            self._keys.focus("find-pair" if self._chosen.value == "collisions" else "search")
+        elif what in ("next", "previous"):
+            self._problems.step(1 if what == "next" else -1)
+            self._keys.scroll_to('.problem-line[data-chosen="true"]')
+        else:
+            {"save": self._save, "undo": self._undo, "redo": self._redo, "help": self._open_help}[what]()
 
     def pose(self, q: FloatArray) -> None:
         """Put the robot into a pose."""
@@ -147,6 +190,8 @@ class Studio:
                 self.session.take_robot(robot)
         except RobotSemanticsError as error:
             problem = str(error)
+        except OSError as error:
+            problem = f"{self.session.output}: {error.strerror}"
         if problem not in ("", self._told):
             ui.notify(problem, type="negative", position="bottom")
         self._told = problem
@@ -159,13 +204,15 @@ class Studio:
 
     def _ask(self) -> ui.dialog:
         """Return the question what is to count: what another program has written, or the changes not saved."""
-        with ui.dialog().props("persistent") as dialog, ui.card():
+        question = with_attributes(ui.dialog(), aria_label="another program has changed the file")
+        with question.props("persistent") as dialog, ui.card():
             ui.label("Another program has changed the file").style("font-weight: 600")
             ui.label("There are changes here that are not saved. Taking the file is a step that can be undone.")
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 for text, take in (("keep my changes", False), ("take the file", True)):
-                    button = ui.button(text, on_click=partial(self.session.settle, take=take))
-                    button.props(f'no-caps {"" if take else "flat"} data-do="{text.replace(" ", "-")}"')
+                    answer = ui.button(text, on_click=partial(self.session.settle, take=take)).props("no-caps")
+                    answer.props.set_bool("flat", not take)
+                    with_attributes(answer, data_do=text.replace(" ", "-"))
         return dialog
 
     def _picked(self, event: events.GenericEventArguments) -> None:
@@ -190,10 +237,16 @@ class Studio:
                     "font-size: 12px; opacity: 0.75"
                 )
             for icon, what, title in (("undo", self._undo, session.undoable), ("redo", self._redo, session.redoable)):
-                step = ui.button(icon=icon, on_click=what).props(f'flat dense round data-do="{icon}"')
+                step = with_attributes(ui.button(icon=icon, on_click=what), data_do=icon, aria_label=icon)
+                step.props("flat dense round")
                 step.tooltip(f"{icon}: {title}" if title else f"nothing to {icon}")
                 step.set_enabled(title is not None)
             button("save …", self._save, "save")
+            keys = ui.button(icon="keyboard", on_click=self._open_help).props("flat dense round")
+            with_attributes(keys, aria_label="keyboard shortcuts", data_do="keys").tooltip("keyboard shortcuts: ?")
+
+    def _open_help(self) -> None:
+        self._help.open()
 
     def _undo(self) -> None:
         self.session.undo()
@@ -204,24 +257,27 @@ class Studio:
         self.renew()
 
     def _save(self) -> None:
-        with ui.dialog() as dialog, ui.card().style("width: 860px; max-width: 95vw"):
-            ui.label("What changes in the file").style("font-weight: 600")
+        window = with_attributes(ui.dialog(), aria_label="save the file")
+        with window as dialog, ui.card().style("width: 860px; max-width: 95vw"):
+            dialog.on("hide", dialog.delete)
+            ui.label("Changes of the file").style("font-weight: 600")
             difference = self.session.diff() or "nothing"
-            with ui.scroll_area().style("height: 50vh; width: 100%; border: 1px solid #8884"):
-                ui.html(diff_html(difference), sanitize=False)
+            changes = with_attributes(ui.element("div"), role="region", tabindex="0", aria_label="changes")
+            with changes.style("height: 50vh; width: 100%; overflow: auto; border: 1px solid #8884"):
+                DiffText(difference.split("\n"))
             path = field("file", "save-as", str(self.session.output))
             with ui.row().style("width: 100%; justify-content: flex-end"):
                 ui.button("cancel", on_click=dialog.close).props("flat no-caps")
-                button("save", lambda: self._saved(dialog, path.value or ""), "really-save")
+                button("save", lambda: self._saved(dialog, path.value or ""), "really-save").props("autofocus")
         dialog.open()
 
-    def _saved(self, dialog: ui.dialog, path: str) -> None:
+    def _saved(self, dialog: ui.dialog, path: str, *, overwrite: bool = False) -> None:
         target = Path(path)
-        if target != self.session.output and target.exists():
-            ui.notify(f"{target} is there already", type="negative")
-            return
         try:
-            self.session.save(target)
+            self.session.save(target, overwrite=overwrite)
+        except FileChangedError as error:
+            self._ask_to_overwrite(dialog, path, str(error))
+            return
         except OSError as error:
             ui.notify(f"{target}: {error.strerror}", type="negative")
             return
@@ -229,32 +285,29 @@ class Studio:
         ui.notify(f"saved {target}", type="positive")
         self.renew()
 
-    @ui.refreshable_method
-    def _problems(self) -> None:
-        found = self.session.problems
-        title = f"check: {len(found)} {'message' if len(found) == 1 else 'messages'}" if found else "check: no problems"
-        fold = ui.expansion(title, icon="rule").props("dense data-problems")
-        fold.style("width: 100%; flex: none; border-top: 1px solid #8884")
-        with fold, ui.column().style("max-height: 30vh; overflow-y: auto; gap: 4px; width: 100%; flex-wrap: nowrap"):
-            for problem in found[:200]:
-                problem_line(problem)
+    def _ask_to_overwrite(self, saving: ui.dialog, path: str, problem: str) -> None:
+        """Ask whether to write the file although another program changed it."""
+        with with_attributes(ui.dialog(), aria_label="overwrite the file").props("persistent") as dialog, ui.card():
+            ui.label(problem).style("font-weight: 600; overflow-wrap: anywhere")
+            ui.label("If you overwrite it, the changes of the other program are lost.")
+            with ui.row().style("width: 100%; justify-content: flex-end"):
+                ui.button("cancel", on_click=dialog.close).props("flat no-caps")
+
+                def overwrite() -> None:
+                    dialog.close()
+                    self._saved(saving, path, overwrite=True)
+
+                button("overwrite", overwrite, "overwrite")
+        dialog.open()
 
     @ui.refreshable_method
     def _text(self) -> None:
-        area = ui.textarea(value=str(self.session.text)).props("outlined for=whole-text spellcheck=false")
+        area = ui.textarea(value=str(self.session.text)).props(
+            "outlined for=whole-text spellcheck=false aria-label=text"
+        )
         area.style("width: 100%").props('input-style="font: 12px/1.45 ui-monospace, monospace; height: 60vh"')
 
         def take() -> None:
             self.do("edit the text", lambda text: SrdfText(area.value or "", text.xml.source))
 
         button("take over", take, "take-text")
-
-
-def diff_html(difference: str) -> str:
-    """Return a unified diff with its lines in colours."""
-    colours = {"+": "#1b7f3b26", "-": "#c3282d26", "@": "#1f6fb226"}
-    lines = (
-        f'<div style="background: {colours.get(line[:1], "transparent")}">{html.escape(line) or " "}</div>'
-        for line in difference.split("\n")
-    )
-    return f'<div style="font: 12px/1.5 ui-monospace, monospace; white-space: pre">{"".join(lines)}</div>'

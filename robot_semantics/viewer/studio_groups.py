@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Groups and end effectors in the studio: made of clicks in the picture or of names."""
+"""Groups and end effectors in the studio: from clicks in the picture or from names."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from nicegui import ui
 
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.viewer.element import Choice, with_attributes
 from robot_semantics.viewer.studio_widgets import (
     Panel,
     button,
-    choice,
     field,
     heading,
     messages,
@@ -30,120 +30,121 @@ from robot_semantics.viewer.studio_widgets import (
 from robot_semantics.xml.edit import NewElement
 
 HINTS = {
-    "chain": "Click its first link, then its last; a third click begins anew.",
-    "joints": "Click links: each click takes or leaves the joint above the link.",
-    "links": "Click links to take or leave them.",
-    "sub-groups": "Choose groups that are part of this one.",
+    "chain": "Click its first link, then its last link; a third click starts again.",
+    "joints": "Click links: each click adds or removes the joint above the link.",
+    "links": "Click links to add or remove them.",
+    "sub-groups": "Choose groups that are part of this group.",
 }
-NO_EFFECTOR = {"name": "", "group": None, "parent_link": None, "parent_group": None}
+NEEDED = {
+    "chain": "Enter a name and choose a base and a tip link.",
+    "joints": "Enter a name and choose joints.",
+    "links": "Enter a name and choose links.",
+    "sub-groups": "Enter a name and choose groups.",
+}
+"""What is missing for a group of each kind."""
+ORANGE = [0.9, 0.44, 0.13]
 
 
 class GroupsTab:
-    """Lists the groups, and makes new ones or longer ones."""
+    """Lists groups and end effectors, and makes and extends them."""
 
     def __init__(self, studio: Panel) -> None:
         """Begin with nothing chosen."""
         self._studio = studio
         self._kind = "chain"
-        self._name = ""
-        self._members: list[str] = []
-        self._effector: dict[str, str | None] = dict(NO_EFFECTOR)
+
+    def build(self) -> None:
+        """Build the forms, which stay, and the lists."""
+        heading("Create or extend a group")
+        self._name = field("name", "group-name")
+        toggle(list(HINTS), self._kind, self._choose, "data-kinds")
+        self._hint = remark("")
+        self._ends = [
+            Choice(label, (), lambda link: self._mark(), name=f"chain-{at}", noun="link")
+            for at, label in enumerate(("base link", "tip link"))
+        ]
+        self._members = Choice(
+            "members", (), lambda names: self._mark(), name="members", noun="name of this kind", multiple=True
+        )
+        button("add", self._add, "add-group")
+        ui.separator()
+        self._list()
+        ui.separator()
+        heading("Add an end effector")
+        self._effector_name = field("name", "effector-name")
+        self._effector_group = Choice("group", (), name="effector-group", noun="group")
+        self._effector_link = Choice("mounted on link (or click it)", (), name="effector-link", noun="link")
+        self._effector_parent = Choice("of group (inferred if empty)", (), name="effector-parent", noun="group")
+        button("add end effector", self._add_effector, "add-effector")
+        self._list_effectors()
+        self._choose(self._kind)
+        self._offer()
+
+    def renew(self) -> None:
+        """Show what the session has now; what a person has typed stays."""
+        self._offer()
+        self._list.refresh()
+        self._list_effectors.refresh()
 
     def picked(self, link: str, joint: str) -> None:
-        """Take what was clicked into what is being made."""
-        if self._kind == "chain":
-            self._members = [*self._members, link] if len(self._members) < 2 else [link]
+        """Add the clicked link to what is made, or remove it."""
+        base, tip = self._ends
+        if self._kind == "chain" and base.value and not tip.value:
+            tip.set_value(link)
+        elif self._kind == "chain":
+            base.set_value(link)
+            tip.set_value(None)
         elif self._kind in ("joints", "links"):
-            name = joint if self._kind == "joints" else link
-            known = name in self._members
-            self._members = [other for other in self._members if other != name] if known else [*self._members, name]
-        self._effector["parent_link"] = link
-        self._mark()
-        self._form.refresh()
-        self._effector_form.refresh()
+            name, chosen = joint if self._kind == "joints" else link, list(self._members.value)
+            self._members.set_value([other for other in chosen if other != name] if name in chosen else [*chosen, name])
+        self._effector_link.set_value(link)
 
-    @ui.refreshable_method
-    def show(self) -> None:
-        """Build the tab."""
-        self._form()
-        ui.separator()
-        groups = self._studio.session.robot.semantics.groups
-        stated = {group.name: group for group in self._studio.session.text.semantic.groups}
-        heading(f"Groups ({len(stated)})")
-        for name, group in stated.items():
-            derived = groups.get(name)
-            with ui.column().style("width: 100%; gap: 0").props(f'data-group-row="{name}"'):
-                with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
-                    with ui.column().style("flex: 1; min-width: 0; gap: 0"):
-                        ui.label(name).style("font-weight: 600; overflow-wrap: anywhere")
-                        parts = [f"{chain.base_link} → {chain.tip_link}" for chain in group.chains]
-                        parts += [f"joints: {len(group.joints)}"] * bool(group.joints)
-                        parts += [f"links: {len(group.links)}"] * bool(group.links)
-                        parts += [item.name for item in group.subgroups]
-                        count = f" · active joints: {len(derived.active_joints)}" if derived else " · has no meaning"
-                        remark((", ".join(parts) or "empty") + count)
-                    ui.button(icon="visibility", on_click=partial(self._studio.viewer.tell, "setGroups", [name])).props(
-                        f'flat dense round size=sm aria-label="show {name}"'
-                    )
-                    remove_button(self._studio, "group", name)
-                messages(self._studio, name)
-        ui.separator()
-        self._effectors()
-
-    @ui.refreshable_method
-    def _form(self) -> None:
+    def _offer(self) -> None:
         robot = self._studio.session.robot
-        heading("New group, or more for one that is there")
         groups = list(robot.semantics.groups)
-        field("name", "group-name", self._name, partial(setattr, self, "_name"), autocomplete=groups)
-        toggle(list(HINTS), self._kind, self._choose, "data-kinds")
-        remark(HINTS[self._kind])
-        if self._kind == "chain":
-            for at, label in enumerate(("base link", "tip link")):
-                value = self._members[at] if at < len(self._members) else None
-                choice(label, robot.link_names, value, partial(self._end, at), f"chain-{at}")
-        else:
-            names: Sequence[str] = {
-                "joints": [joint.name for joint in robot.joints],
-                "links": robot.link_names,
-                "sub-groups": groups,
-            }[self._kind]
-            several = ui.select(
-                list(names), value=self._members, multiple=True, with_input=True, label=self._kind
-            ).props("dense use-chips for=members")
-            several.style("width: 100%").on_value_change(lambda event: self._take(list(event.value or ())))
-        button("add", self._add, "add-group")
+        for one in (*self._ends, self._effector_link):
+            one.offer(robot.link_names)
+        names: Sequence[str] = {
+            "chain": (),
+            "joints": [joint.name for joint in robot.joints],
+            "links": robot.link_names,
+            "sub-groups": groups,
+        }[self._kind]
+        self._members.offer(names)
+        self._name.set_autocomplete(groups)
+        self._effector_group.offer(groups)
+        self._effector_parent.offer(groups)
 
     def _choose(self, kind: str) -> None:
-        self._kind, self._members = kind, []
+        self._kind = kind
+        self._hint.set_text(HINTS[kind])
+        for end in self._ends:
+            end.set_value(None)
+            end.set_visibility(kind == "chain")
+        self._members.set_value([])
+        self._members.label = kind
+        self._members.set_visibility(kind != "chain")
+        self._offer()
         self._mark()
-        self._form.refresh()
 
-    def _end(self, at: int, link: str | None) -> None:
-        ends = [*self._members, "", ""][:2]
-        ends[at] = link or ""
-        self._members = ends
-        self._mark()
-
-    def _take(self, names: list[str]) -> None:
-        self._members = names
-        self._mark()
+    def _chosen(self) -> list[str]:
+        """Return the names that are chosen."""
+        if self._kind == "chain":
+            return [str(end.value) for end in self._ends if end.value]
+        return list(self._members.value)
 
     def _mark(self) -> None:
-        """Let the viewer show what is taken."""
-        robot = self._studio.session.robot
-        links = self._members
+        """Let the viewer show what is chosen."""
+        robot, links = self._studio.session.robot, self._chosen()
         if self._kind == "joints":
-            links = [robot.joint(name).child_link for name in self._members if name in robot.joint_index]
-        orange = [0.9, 0.44, 0.13]
-        marked = {link: orange for link in links if link in robot.link_index and self._kind != "sub-groups"}
+            links = [robot.joint(name).child_link for name in links if name in robot.joint_index]
+        marked = {link: ORANGE for link in links if link in robot.link_index and self._kind != "sub-groups"}
         self._studio.viewer.tell("mark", {self._studio.actor: marked})
 
     def _add(self) -> None:
-        members = [name for name in self._members if name]
-        name = self._name.strip()
+        members, name = self._chosen(), (self._name.value or "").strip()
         if not name or not members or (self._kind == "chain" and len(members) < 2):
-            ui.notify("a name and something in it are needed", type="warning")
+            ui.notify(NEEDED[self._kind], type="warning")
             return
         if self._kind == "chain":
             made = new.group_members(chains=[(members[0], members[1])])
@@ -153,51 +154,63 @@ class GroupsTab:
             made = new.group_members(links=members)
         else:
             made = new.group_members(subgroups=members)
-        if self._studio.do(f"group {name}", partial(_with_members, name=name, made=made)):
-            self._members, self._name = [], ""
-            self._mark()
-            self._form.refresh()
+        # The field is empty before the new row is there: whoever sees the row types the next name at once.
+        self._name.set_value("")
+        if self._studio.do(f"group {name}", partial(with_members, name=name, made=made)):
+            self._choose(self._kind)
             self._studio.viewer.tell("setGroups", [name])
+        else:
+            self._name.set_value(name)
 
     @ui.refreshable_method
-    def _effectors(self) -> None:
+    def _list(self) -> None:
+        groups = self._studio.session.robot.semantics.groups
+        stated = {group.name: group for group in self._studio.session.text.semantic.groups}
+        heading(f"Groups ({len(stated)})")
+        for name, group in stated.items():
+            derived = groups.get(name)
+            with with_attributes(ui.column(), data_group_row=name).style("width: 100%; gap: 0"):
+                with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
+                    with ui.column().style("flex: 1; min-width: 0; gap: 0"):
+                        ui.label(name).style("font-weight: 600; overflow-wrap: anywhere")
+                        parts = [f"{chain.base_link} → {chain.tip_link}" for chain in group.chains]
+                        parts += [f"joints: {len(group.joints)}"] * bool(group.joints)
+                        parts += [f"links: {len(group.links)}"] * bool(group.links)
+                        parts += [item.name for item in group.subgroups]
+                        count = f" · active joints: {len(derived.active_joints)}" if derived else " · invalid"
+                        remark((", ".join(parts) or "empty") + count)
+                    show = ui.button(icon="visibility", on_click=partial(self._studio.viewer.tell, "setGroups", [name]))
+                    with_attributes(show, aria_label=f"show {name}").props("flat dense round size=sm")
+                    remove_button(self._studio, "group", name)
+                messages(self._studio, name)
+
+    @ui.refreshable_method
+    def _list_effectors(self) -> None:
         effectors = self._studio.session.text.semantic.end_effectors
         heading(f"End effectors ({len(effectors)})")
         for item in effectors:
             with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
-                with ui.column().style("flex: 1; min-width: 0; gap: 0").props(f'data-effector="{item.name}"'):
-                    ui.label(item.name).style("font-weight: 600")
+                with with_attributes(ui.column(), data_effector=item.name).style("flex: 1; min-width: 0; gap: 0"):
+                    ui.label(item.name).style("font-weight: 600; overflow-wrap: anywhere")
                     remark(f"{item.group} on {item.parent_link}")
                 remove_button(self._studio, "end effector", item.name)
             messages(self._studio, item.name)
-        self._effector_form()
-
-    @ui.refreshable_method
-    def _effector_form(self) -> None:
-        robot, values = self._studio.session.robot, self._effector
-        groups = list(robot.semantics.groups)
-        field("name", "effector-name", values["name"], partial(values.__setitem__, "name"))
-        for key, label, names, name in (
-            ("group", "group", groups, "effector-group"),
-            ("parent_link", "mounted on link (or click it)", robot.link_names, "effector-link"),
-            ("parent_group", "of group (inferred if empty)", groups, "effector-parent"),
-        ):
-            choice(label, names, values[key], partial(values.__setitem__, key), name)
-        button("add end effector", self._add_effector, "add-effector")
 
     def _add_effector(self) -> None:
-        name, group, link = (self._effector[key] for key in ("name", "group", "parent_link"))
+        name = (self._effector_name.value or "").strip()
+        group, link = self._effector_group.value, self._effector_link.value
         if not name or not group or not link:
-            ui.notify("a name, a group and a link are needed", type="warning")
+            ui.notify("Enter a name and choose a group and a link.", type="warning")
             return
-        element = new.end_effector(name.strip(), group, link, self._effector["parent_group"])
+        element = new.end_effector(name, group, link, self._effector_parent.value)
         if self._studio.do(f"end effector {name}", lambda text: text.add([element])):
-            self._effector = dict(NO_EFFECTOR)
-            self._effector_form.refresh()
+            self._effector_name.set_value("")
+            for one in (self._effector_group, self._effector_link, self._effector_parent):
+                one.set_value(None)
 
 
-def _with_members(text: SrdfText, name: str, made: Sequence[NewElement]) -> SrdfText:
-    """Return the text with a new group, or with more in the one of that name."""
+def with_members(text: SrdfText, name: str, made: Sequence[NewElement]) -> SrdfText:
+    """Return the text with a new group, or with more members in the group of that name."""
     if any(group.name == name for group in text.semantic.groups):
         return text.extend_group(name, made)
     return text.add([new.group(name, made)])

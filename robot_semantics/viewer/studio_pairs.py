@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,23 +18,40 @@ from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
-from robot_semantics.viewer.studio_matrix import legend_html, matrix_svg
-from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, toggle
+from robot_semantics.viewer.element import PairMatrix, with_attributes
+from robot_semantics.viewer.studio_matrix import matrix_data
+from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
 
 if TYPE_CHECKING:
     from robot_semantics.collision.matrix import CollisionMatrix
 
 RED = [0.83, 0.2, 0.25]
-COLUMNS = (
-    ("link1", "link", "left"),
-    ("link2", "link", "left"),
-    ("state", "is", "left"),
-    ("evidence", "evidence", "left"),
-)
+NAME_CELL = """
+<q-td :props="props"><span class="cut" :title="props.value"
+  ><span>{{ props.value.slice(0, -9) }}</span><span>{{ props.value.slice(-9) }}</span></span></q-td>
+"""
+"""A name that is cut in the middle where the column is narrow; all of it on hover."""
+TEXT_CELL = """
+<q-td :props="props"><span class="text" :title="props.value">{{ props.value }}</span></q-td>
+"""
+ALL_BOX = """
+<q-checkbox v-model="props.selected" dense aria-label="all pairs" />
+"""
+PAIR_BOX = """
+<q-checkbox v-model="props.selected" dense :aria-label="props.row.link1 + ' ' + props.row.link2" />
+"""
+"""Boxes that choose all pairs and one pair, with their names for screen readers."""
+COLUMNS = (("link1", "link", "31%"), ("link2", "link", "31%"), ("state", "state", ""), ("evidence", "evidence", "22%"))
+"""Name, title and width of each column."""
+COLUMN = {"align": "left", "sortable": True}
 BETWEEN = "\n"
 """Between the two names of a pair's id: a name may have spaces."""
 RISKY = 0.5
 """Risk from which on a pair is marked."""
+
+
+CELL_SLOTS = {name: f"body-cell-{name}" for name, *_ in COLUMNS}
+"""Slot of the table for the cells of each column."""
 
 
 class PairsTab:
@@ -46,101 +62,107 @@ class PairsTab:
         self._studio = studio
         self._matrix: CollisionMatrix | None = None
         self._done, self._total = 0, 0
-        self._filter = ""
         self._view = "table"
-        self._samples = 10_000
         self._clicked = ""
-        self._failed = ""
-        self._table: ui.table | None = None
 
-    def picked(self, link: str, joint: str) -> None:
-        """Show the pairs of the link that was clicked."""
-        del joint
-        self._filter = link
-        self.show.refresh()
-
-    @ui.refreshable_method
-    def show(self) -> None:
-        """Build the tab."""
+    def build(self) -> None:
+        """Build the forms, which stay, and the table."""
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
-            samples = ui.number("samples", value=self._samples, min=100, step=1000, format="%d").props(
-                "dense for=samples"
+            samples = with_attributes(
+                ui.number("samples", value=10_000, min=100, step=1000, format="%d"), **{"for": "samples"}
             )
-            samples.style("width: 90px")
+            samples.props("dense").style("width: 90px")
             self._button = button("generate", lambda: self._generate(int(samples.value or 10_000)), "generate")
             self._bar = ui.linear_progress(0.0, show_value=False).style("flex: 1; margin-bottom: 10px")
             self._bar.set_visibility(False)
-            ui.timer(0.1, self._progress)
-        if self._matrix is not None:
-            button("write what was generated", self._write, "write-pairs", outline=True)
-        for line in self._failed.splitlines()[:8]:
-            ui.label(line).props("data-failed").style("font-size: 12px; overflow-wrap: anywhere; color: #c3282d")
-        rows = self.rows()
-        heading(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
+        self._progress = ui.timer(0.1, self._show_progress, active=False)
+        self._write_button = button("write generated pairs", self._write, "write-pairs", outline=True)
+        self._failures = ui.column().style("gap: 2px; width: 100%")
+        self._heading = heading("")
         toggle(["table", "matrix"], self._view, self._see, "data-pair-view")
         reason = field("reason", "pair-reason", "User")
         with ui.row().style("gap: 6px"):
             button("do not check", lambda: self._decide(True, reason.value or "User"), "disable", outline=True)
             button("check", lambda: self._decide(False, reason.value or "User"), "enable", outline=True)
-        if self._view == "matrix":
-            self._matrix_of(rows)
-        else:
-            self._table_of(rows)
-
-    def _matrix_of(self, rows: list[dict[str, Any]]) -> None:
-        self._table = None
-        known = next((row for row in rows if row["id"] == self._clicked), None)
-        about = "Click a cell: both links are marked." if known is None else ""
-        if known is not None:
-            about = f"{known['link1']} – {known['link2']}: {known['state']} {known['evidence']}"
-        ui.label(about).props("data-clicked").style("font-size: 12px; overflow-wrap: anywhere")
-        svg = ui.html(matrix_svg(rows, self._studio.session.robot.link_names, self._clicked), sanitize=False)
-        svg.props("data-matrix").style("overflow-x: auto; max-width: 100%; flex: none")
-        told = "(event) => event.target.dataset.pair && emit(event.target.dataset.pair)"
-        svg.on("click", self._look, js_handler=told)
-        ui.html(legend_html(row["state"] for row in rows), sanitize=False).style("font-size: 12px")
-
-    def _table_of(self, rows: list[dict[str, Any]]) -> None:
-        field("find", "find-pair", self._filter, partial(setattr, self, "_filter")).props("clearable")
+        self._find = field("find", "find-pair", "", self._search)
+        self._find.props("clearable")
         columns = [
-            {
-                "name": name,
-                "label": label,
-                "field": name,
-                "align": align,
-                "sortable": True,
-                "style": "white-space: normal; overflow-wrap: anywhere; padding: 2px 6px 2px 0",
-            }
-            for name, label, align in COLUMNS
-            if self._matrix is not None or name != "evidence"
+            {"name": name, "label": title, "field": name, "headerStyle": _width(width), **COLUMN}
+            for name, title, width in COLUMNS
         ]
-        table = ui.table(rows=rows, columns=columns, row_key="id", selection="multiple")
-        table.props("dense flat virtual-scroll wrap-cells :rows-per-page-options=[0] hide-bottom data-pairs")
-        table.style("width: 100%; max-height: 52vh; font-size: 12px")
-        table.bind_filter_from(self, "_filter")
-        table.on("rowClick", self._look, js_handler="(event, row) => emit(row.id)")
-        self._table = table
+        self._table = ui.table(rows=[], columns=columns, row_key="id", selection="multiple").classes("pairs")
+        self._table.props("dense flat virtual-scroll virtual-scroll-item-size=28 hide-bottom data-pairs")
+        self._table.props(":rows-per-page-options=[0]").style("width: 100%; flex: 1; min-height: 200px")
+        for name, _, _ in COLUMNS:
+            self._table.add_slot(CELL_SLOTS[name], NAME_CELL if name in ("link1", "link2") else TEXT_CELL)
+        self._table.add_slot("header-selection", ALL_BOX)
+        self._table.add_slot("body-selection", PAIR_BOX)
+        self._table.on("rowClick", self._look, js_handler="(event, row) => emit(row.id)")
+        with ui.column().style("width: 100%; gap: 4px") as self._matrix_view:
+            self._about = small("").props("data-clicked")
+            self._cells = PairMatrix(matrix_data((), (), ""))
+            self._cells.props("data-matrix").style("overflow-x: auto; max-width: 100%; flex: none")
+            self._cells.on("pair", self._look)
+        self.renew()
+
+    def renew(self) -> None:
+        """Show what the session and the evidence have now; what a person has typed and chosen stays."""
+        rows, table = self.rows(), self._view == "table"
+        self._heading.set_text(f"{len(rows)} pairs, {sum(row['off'] for row in rows)} not checked")
+        self._write_button.set_visibility(self._matrix is not None)
+        for shown in (self._find, self._table):
+            shown.set_visibility(table)
+        self._matrix_view.set_visibility(not table)
+        if table:
+            known = {row["id"] for row in rows}
+            self._table.selected = [row for row in self._table.selected if row["id"] in known]
+            self._table.rows = rows
+            self._table.props["visible-columns"] = [name for name, *_ in COLUMNS if self._matrix or name != "evidence"]
+            return
+        chosen = next((row for row in rows if row["id"] == self._clicked), None)
+        self._about.set_text(
+            "Click a cell: both links are marked."
+            if chosen is None
+            else f"{chosen['link1']} – {chosen['link2']}: {chosen['state']} {chosen['evidence']}".strip()
+        )
+        self._cells.draw(matrix_data(rows, self._studio.session.robot.link_names, self._clicked))
+
+    def picked(self, link: str, joint: str) -> None:
+        """Show the pairs of the link that was clicked."""
+        del joint
+        self._find.set_value(link)
+
+    def _search(self, text: str) -> None:
+        self._table.set_filter(text)
 
     def _see(self, view: str) -> None:
         self._view = view
-        self.show.refresh()
+        self.renew()
 
-    def _progress(self) -> None:
+    def _show_progress(self) -> None:
         self._bar.set_value(self._done / self._total if self._total else 0.0)
 
     # --- evidence
 
     async def _generate(self, samples: int) -> None:
         self._button.disable()
-        self._failed, self._samples = "", samples
+        self._failures.clear()
         self._bar.set_visibility(True)
+        self._progress.activate()
+        failed = ""
         try:
             self._matrix = await run.io_bound(self._sampled, samples)
         except RobotSemanticsError as error:
-            self._failed = str(error)
+            failed = str(error)
         finally:
             self._done = self._total = 0
-        self.show.refresh()
+        self._progress.deactivate()
+        self._bar.set_visibility(False)
+        self._button.enable()
+        with self._failures:
+            for line in failed.splitlines()[:8]:
+                small(line).props("data-failed").classes("failed")
+        self.renew()
 
     def _sampled(self, samples: int) -> CollisionMatrix:
         from robot_semantics.collision.matrix import NO_PAIRS, Settings, generate_matrix
@@ -211,11 +233,11 @@ class PairsTab:
 
     def _decide(self, off: bool, reason: str) -> None:
         chosen = [self._clicked] * bool(self._clicked)
-        if self._table is not None:
+        if self._view == "table":
             chosen = [str(row["id"]) for row in self._table.selected]
         pairs = [LinkPair.of(*name.split(BETWEEN)) for name in chosen]
         if not pairs:
-            ui.notify("choose pairs by their boxes, or a cell, first", type="warning")
+            ui.notify("Choose pairs by their boxes, or click a cell.", type="warning")
             return
         self.decide(pairs, off, reason)
 
@@ -241,4 +263,8 @@ class PairsTab:
         if witness is not None:
             self._studio.pose(np.array(self._studio.kinematics.space.with_mimics(witness.q)))
         if self._view == "matrix":
-            self.show.refresh()
+            self.renew()
+
+
+def _width(width: str) -> str:
+    return f"width: {width}" if width else ""

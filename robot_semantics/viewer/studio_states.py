@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Named states in the studio: recorded from what is seen, which sliders or a dragged hand put there."""
+"""Named states in the studio: saved from the current pose, which sliders or a dragged hand set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.srdf import new
 from robot_semantics.transforms import invert
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.viewer.studio_widgets import Panel, button, choice, field, heading, messages, remark, remove_button
+from robot_semantics.viewer.element import Choice, with_attributes
+from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, messages, remark, remove_button
 
 STEPS = 25
 """Of inverse kinematics while a hand is dragged."""
@@ -45,26 +46,38 @@ class StatesTab:
             self._tip = link
             self._grasp()
 
-    @ui.refreshable_method
-    def show(self) -> None:
-        """Build the tab."""
-        session = self._studio.session
-        groups = list(session.robot.semantics.groups)
-        heading("Record what is seen")
-        choice("group", groups, self._group, self._choose, "state-of-group")
+    def build(self) -> None:
+        """Build the form, which stays, and the list."""
+        heading("Save current pose")
+        self._choice = Choice("group", (), self._choose, name="state-of-group", noun="group")
         with ui.row(wrap=False).style("width: 100%; align-items: end; gap: 8px"):
             name = field("name of the state", "new-state")
-            button("record", lambda: self._record(name.value or ""), "record")
-        button("as the running robot stands", self._take_running, "take-running", outline=True)
-        ui.switch("drag the hand", value=self._solver is not None, on_change=self._switch).props("dense data-drag")
-        dragged = f"{self._tip} is dragged; click another link to drag that."
-        remark(dragged if self._solver else "Sliders are at the left.")
+            button("save pose", lambda: self._record(name.value or ""), "record")
+        button("use live joint states", self._take_running, "take-running", outline=True)
+        self._drag = ui.switch("drag the hand", on_change=self._switch).props("dense data-drag")
+        self._hint = remark("")
         ui.separator()
+        self._list()
+        self._offer()
+
+    def renew(self) -> None:
+        """Show what the session has now; what a person has typed stays."""
+        self._offer()
+        self._list.refresh()
+
+    def _offer(self) -> None:
+        self._choice.offer(list(self._studio.session.robot.semantics.groups))
+        dragged = f"The gizmo moves {self._tip}; click another link to move that link."
+        self._hint.set_text(dragged if self._solver else "The sliders at the left move the joints.")
+
+    @ui.refreshable_method
+    def _list(self) -> None:
+        session = self._studio.session
         heading(f"Named states ({len(session.text.semantic.states)})")
         for state in session.text.semantic.states:
             with ui.row(wrap=False).style("width: 100%; align-items: center; gap: 4px"):
                 take = ui.button(f"{state.group}/{state.name}", on_click=partial(self._take, state.group, state.name))
-                take.props(f'no-caps dense outline align=left data-take="{state.group}/{state.name}"')
+                with_attributes(take, data_take=f"{state.group}/{state.name}").props("no-caps dense outline align=left")
                 take.style("flex: 1; padding: 0 10px")
                 remove_button(self._studio, "state", state.group, state.name)
             messages(self._studio, state.name)
@@ -77,7 +90,7 @@ class StatesTab:
 
     def _record(self, name: str) -> None:
         if not self._group or not name.strip():
-            ui.notify("a group and a name are needed", type="warning")
+            ui.notify("Choose a group and enter a name.", type="warning")
             return
         robot, space = self._studio.session.robot, self._studio.kinematics.space
         group = robot.semantics.group(self._group)
@@ -100,10 +113,12 @@ class StatesTab:
         try:
             found = await run.io_bound(self._studio.running) or {}
             space = self._studio.kinematics.space
+            # A mimic joint that is measured a little beside its leader follows it here.
             known = {name: value for name, value in found.items() if name in space.index}
+            leading = {name: value for name, value in known.items() if space.leader_of(name) not in known}
             if not known:
                 raise RobotSemanticsError("the running robot has none of this robot's joints")
-            self._studio.pose(space.with_mimics(space.pack(known, self._studio.q)))
+            self._studio.pose(space.pack(leading, self._studio.q))
         except RobotSemanticsError as error:
             ui.notify(str(error), type="negative")
             return
@@ -117,19 +132,20 @@ class StatesTab:
         else:
             self._solver = None
             self._studio.viewer.tell("showGizmo", self._studio.actor, None)
-            self.show.refresh()
+            self._offer()
 
     def _grasp(self) -> None:
         try:
             if self._group is None:
-                raise RobotSemanticsError("choose the group whose joints shall move")
+                raise RobotSemanticsError("choose the group whose joints move")
             self._solver = InverseKinematics(self._studio.session.robot, self._group, self._tip)
             self._tip = self._solver.tip
             self._studio.viewer.tell("showGizmo", self._studio.actor, self._T_world_tip().ravel().tolist())
         except RobotSemanticsError as error:
             self._solver = None
+            self._drag.set_value(False)
             ui.notify(str(error), type="warning")
-        self.show.refresh()
+        self._offer()
 
     def _place(self) -> None:
         if self._solver is not None:

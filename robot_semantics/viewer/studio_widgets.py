@@ -19,7 +19,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.viewer.edit_session import EditSession
-from robot_semantics.viewer.element import ViewerElement
+from robot_semantics.viewer.element import ViewerElement, with_attributes
 
 if TYPE_CHECKING:
     from robot_semantics.collision.shapes import Piece
@@ -44,13 +44,21 @@ class Panel(Protocol):
     def renew(self) -> None:
         """Show what the session has now."""
 
+    def open(self, name: str) -> None:
+        """Open a tab."""
+
     def pose(self, q: FloatArray) -> None:
         """Put the robot into a pose."""
 
 
-def heading(text: str) -> None:
+def heading(text: str) -> ui.label:
     """Show a heading."""
-    ui.label(text).style("font-weight: 600; margin-top: 4px")
+    return ui.label(text).style("font-weight: 600; margin-top: 4px")
+
+
+def small(text: str) -> ui.label:
+    """Show a small text in full strength."""
+    return ui.label(text).style("font-size: 12px; overflow-wrap: anywhere")
 
 
 def remark(text: str) -> ui.label:
@@ -61,39 +69,32 @@ def remark(text: str) -> ui.label:
 def button(title: str, pressed: Callable[[], object], name: str, *, outline: bool = False) -> ui.button:
     """Show a button; `name` is its ``data-do``."""
     shown = ui.button(title, on_click=pressed).style("padding: 0 12px")
-    return shown.props(f'no-caps dense data-do="{name}"' + " outline" * outline)
+    shown.props.set_bool("outline", outline)
+    return with_attributes(shown, data_do=name).props("no-caps dense")
 
 
 def field(
     label: str, name: str, value: str | None = "", changed: Callable[[str], object] | None = None, **options: Any
 ) -> ui.input:
     """Show a field for a text; `name` is its id."""
-    shown = ui.input(label, value=value or "", **options).props(f"dense for={name}").style("width: 100%")
+    shown = with_attributes(ui.input(label, value=value or "", **options), **{"for": name}).props("dense")
+    shown.style("width: 100%")
     if changed is not None:
         shown.on_value_change(lambda event: changed(event.value or ""))
     return shown
 
 
-def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> None:
+def toggle(options: Sequence[str], value: str | None, chosen: Callable[[str], object], name: str) -> ui.toggle:
     """Show words of which one holds; `name` is its mark."""
     shown = ui.toggle(list(options), value=value, on_change=lambda event: chosen(str(event.value)))
-    shown.props(f"dense no-caps size=12px padding='2px 10px' {name}")
-
-
-def choice(
-    label: str, options: Sequence[str], value: str | None, changed: Callable[[str | None], object], name: str
-) -> None:
-    """Show a field with names to choose one of, found by typing; `name` is its id."""
-    found = ui.select(list(options), value=value if value in options else None, label=label, with_input=True)
-    found.props(f"dense clearable for={name}").style("width: 100%")
-    found.on_value_change(lambda event: changed(event.value))
+    return with_attributes(shown, **{name: ""}).props("dense no-caps size=12px padding='2px 10px'")
 
 
 def remove_button(studio: Panel, kind: str, *name: str) -> None:
     """Show a button that removes a part: a kind of `robot_semantics.srdf.edit.PARTS`, and its name."""
     title = f"remove {kind} {'/'.join(name)}"
     button = ui.button(icon="delete", on_click=lambda: studio.do(title, lambda text: text.remove(kind, *name)))
-    button.props("flat dense round size=sm").props["aria-label"] = title
+    with_attributes(button, aria_label=title).props("flat dense round size=sm")
 
 
 def messages(studio: Panel, *names: str) -> None:
@@ -102,9 +103,10 @@ def messages(studio: Panel, *names: str) -> None:
         problem_line(problem)
 
 
-def problem_line(problem: Diagnostic) -> None:
+def problem_line(problem: Diagnostic) -> ui.row:
     """Show one message."""
-    with ui.row(wrap=False).style("gap: 6px; align-items: baseline; width: 100%").props("data-problem"):
+    with ui.row(wrap=False).style("gap: 6px; align-items: baseline; width: 100%").props("data-problem") as line:
         ui.badge(problem.severity.value, color=COLOURS[problem.severity])
         where = f"line {problem.place.line}: " if problem.place.line else ""
         ui.label(where + problem.message).style("font-size: 12px; overflow-wrap: anywhere")
+    return line

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import DescriptionError
+from robot_semantics.base.files import read_bounded
 
 MAX_BYTES = 64 * 1024 * 1024
 """Longest text that is read [bytes]; the largest real robot description known is under 2 MB."""
@@ -23,14 +24,20 @@ _NO_CHARACTER_SETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unico
 """What Python calls text encodings, and no XML is written in; decoding a long text may take it hours."""
 
 
-def read_text(path: str | Path) -> bytes:
-    """Return a file's bytes.
+def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
+    """Return a file's bytes, at most one more than `MAX_BYTES`.
+
+    Args:
+        path: a file that the user names, which may be a pipe.
+        foreign: another file names it: only a regular file is read.
 
     Raises:
-        DescriptionError: the file cannot be read, or is longer than `MAX_BYTES`.
+        DescriptionError: the file cannot be read.
 
     """
     try:
+        if foreign:
+            return read_bounded(path, MAX_BYTES)
         with Path(path).open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 from xml.sax.saxutils import quoteattr
 
@@ -164,17 +164,6 @@ def attributes_of(entries: Iterable[str], child: str = "") -> str:
         if not entry.startswith("<") and (entry.startswith(start) if child else not entry.startswith("@"))
     )
     return "".join(f" {entry}" for entry in mine)
-
-
-def element_of(entry: str, tags: Collection[str]) -> etree._Element | None:
-    """Return an entry as an element if it is one with one of these tags, ``{namespace}name``."""
-    if not entry.startswith("<"):
-        return None
-    try:
-        element = etree.fromstring(entry, etree.XMLParser(resolve_entities=False, no_network=True))
-    except etree.XMLSyntaxError:
-        return None
-    return element if element.tag in tags else None
 
 
 def quoted(value: str) -> str:

@@ -208,11 +208,11 @@ def _refuse_references(utf8: bytes, source: str) -> None:
         raise refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
 
 
-def read_xml(path: str | Path, *, forgiving: bool = False) -> XmlDocument:
-    """Read and parse a file.
+def read_xml(path: str | Path, *, forgiving: bool = False, foreign: bool = False) -> XmlDocument:
+    """Read and parse a file; `foreign` as in `read_text`.
 
     Raises:
         DescriptionError: as `parse_xml`, and when the file cannot be read.
 
     """
-    return parse_xml(read_text(path), str(path), forgiving=forgiving)
+    return parse_xml(read_text(path, foreign=foreign), str(path), forgiving=forgiving)

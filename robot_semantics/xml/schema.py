@@ -200,8 +200,9 @@ class Table:
     Attributes:
         root: its root element.
         other_roots: tags that are read in the place of the root's, and never written.
+        root_hints: what to do with a document of another format, by the tag of its root.
         namespace, prefix: of what the format adds to its founding document.
-        silent_namespaces: foreign ones that are known, so that nothing is said about them; None: all.
+        reports_foreign: whether content of foreign namespaces is reported.
         silent_tags: elements that are none of the format's, and are known all the same.
         suggested_tags: those of them that a misspelt tag may be meant to be.
         unknown: how bad an element, an attribute or a text is that the table does not have, and an element that
@@ -212,9 +213,10 @@ class Table:
 
     root: Element
     other_roots: tuple[str, ...] = ()
+    root_hints: Mapping[str, str] = field(default_factory=dict)
     namespace: str = ""
     prefix: str = ""
-    silent_namespaces: tuple[str, ...] | None = None
+    reports_foreign: bool = False
     silent_tags: frozenset[str] = frozenset()
     suggested_tags: tuple[str, ...] = ()
     unknown: Severity = Severity.WARNING

@@ -68,7 +68,9 @@ class TableReader(Reporter):
         root, table = self.document.root, self.table
         if root.tag not in (table.root.tag, *table.other_roots):
             own = Diagnostics()
-            message = f"the root element should be <{table.root.tag}>, not <{self.name_of(root)}>"
+            name = self.name_of(root)
+            hint = f"; {table.root_hints[name]}" if name in table.root_hints else ""
+            message = f"the root element should be <{table.root.tag}>, not <{name}>{hint}"
             own.error("wrong-root", message, self.document.places.place(0))
             raise DescriptionError(own)
         value = self.read_whole(root, self.plan())

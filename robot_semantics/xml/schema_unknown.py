@@ -66,7 +66,7 @@ class Reporter:
                 message = f"attribute '{name}' is not known in <{plan.tag}>{'' if bad else _KEPT}"
                 how = self.error if bad else self.warning
                 how("unknown-attribute", message, at, name, name=name, valid=tuple(plan.element.attributes))
-            elif table.silent_namespaces is not None:
+            elif table.reports_foreign:
                 name = key.rpartition("}")[2]
                 message = f"attribute '{name}' of <{plan.tag}> is of another namespace{_KEPT}"
                 self.warning("foreign-content", message, at)
@@ -96,7 +96,7 @@ class Reporter:
             message = f"<{name}> has no meaning in <{inside}>; it belongs into {belongs}"
             self.error("misplaced-element", message, at)
             return False
-        if is_macro(child) and table.silent_namespaces is None:
+        if is_macro(child) and not table.reports_foreign:
             local = etree.QName(tag).localname
             message = f"<xacro:{local}> is a macro that was not carried out{_KEPT}"
             self.warning("xacro-not-expanded", message, at)
@@ -109,7 +109,7 @@ class Reporter:
             return table.unknown is not Severity.ERROR
         elif namespace == table.namespace:
             self.warning("unknown-element", f"<{name}> is not known in <{inside}>{_KEPT}", at, name=name, valid=valid)
-        elif table.silent_namespaces is not None and namespace not in table.silent_namespaces:
+        elif table.reports_foreign:
             message = f"<{etree.QName(tag).localname}> is of another namespace{_KEPT}"
             self.warning("foreign-content", message, at)
         return True

@@ -34,6 +34,7 @@ _BLANK = re.compile(rb"\s*")
 _BEFORE_ROOT = ((b"<!--", b"-->"), (b"<?", b"?>"))
 _START_OF_ROOT = re.compile(rb"<[^\s/>]+")
 _ODD_HYPHEN = re.compile(rb"-(?=-|$)")
+_ATTRIBUTE = re.compile(rb"""(?P<name>[^\s=<>"']+)\s*=\s*(?P<quote>["'])""")
 _LIBRARY_LIMIT = re.compile("too big|too long|XML_PARSE_HUGE|[Rr]esource limit")
 _WITH_PREFIX = etree.XPath(
     "//*[contains(name(), ':') and not(namespace-uri())] | //@*[contains(name(), ':') and not(namespace-uri())]"
@@ -80,7 +81,7 @@ def parse_strictly(utf8: bytes, source: str) -> etree._Element:
     try:
         return etree.fromstring(utf8, etree.XMLParser(**_OPTIONS))
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), source, *error.position) from None
+        raise _not_well_formed(str(error.msg), utf8, source, *error.position) from None
 
 
 def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
@@ -107,13 +108,13 @@ def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Coll
     try:
         recovered = etree.fromstring(utf8, parser)
     except etree.XMLSyntaxError as error:
-        raise _not_well_formed(str(error.msg), source, *error.position) from None
+        raise _not_well_formed(str(error.msg), utf8, source, *error.position) from None
     errors = parser.error_log.filter_from_errors()
     if not errors:
         return recovered, ()
     prefixes = _undeclared_prefixes(recovered)
     if not prefixes:
-        raise _not_well_formed(errors[0].message, source, errors[0].line, errors[0].column)
+        raise _not_well_formed(errors[0].message, utf8, source, errors[0].line, errors[0].column)
     return _parse_declaring(prefixes, utf8, source), prefixes
 
 
@@ -189,9 +190,33 @@ def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]
     return b"".join([*pieces, utf8[last:]]), places
 
 
-def _not_well_formed(reason: str, source: str, line: int, column: int) -> DescriptionError:
+def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
+    """Return where the quote opens, and of which attribute, in which a ``<`` stands after the end of the tag.
+
+    None where the ``<`` stands in a value of one tag, whose quote may be closed.
+    """
+    start = 0
+    for _ in range(line - 1):
+        start = utf8.find(b"\n", start) + 1
+    # libxml2 counts columns in characters.
+    before = utf8[start : start + 4 * column].decode(errors="replace")[: column - 1]
+    end = start + len(before.encode())
+    at = utf8.rfind(b"<", 0, end)
+    while (found := _ATTRIBUTE.search(utf8, max(at, 0), end)) is not None:
+        at = utf8.find(found["quote"], found.end(), end) + 1
+        if not at:
+            opened = b">" in utf8[found.end() : end]
+            return (found.end() - 1, found["name"].decode(errors="replace")) if opened else None
+    return None
+
+
+def _not_well_formed(reason: str, utf8: bytes, source: str, line: int, column: int) -> DescriptionError:
     place = Place(source, max(line, 1), max(column, 1))
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
+    if message.startswith("Unescaped '<'") and (quote := _open_quote(utf8, line, column)) is not None:
+        at, name = quote
+        place = Place(source, *Lines(utf8).line_column(at))
+        return refusal("not-well-formed", f"not well-formed XML: the quote of attribute '{name}' is not closed", place)
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)
     if _LIBRARY_LIMIT.search(message):

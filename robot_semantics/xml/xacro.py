@@ -35,7 +35,7 @@ from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.xml.xacro_child import MARK
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, Xacro
 
 FindPackage = Callable[[str], str]
 
@@ -117,7 +117,7 @@ def read_document(path: str | Path, xacro: Xacro | None = None, find_package: Fi
     if by_name:
         reason = "a xacro is expanded only where a user names it, as it can run anything: name what it expands to"
         raise _refusal("xacro-not-expanded", reason, Place(str(path)))
-    return read_xml(path, forgiving=True)
+    return read_xml(path, forgiving=True, foreign=how.foreign)
 
 
 def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
@@ -184,10 +184,10 @@ class _Expansion:
             self.asked = frozenset(result["asked"])
             return str(result["done"])
         if late.is_set() or process.returncode == -signal.SIGXCPU:
-            reason = f"not expanded after {how.seconds:g} s, the most that it may take: see --xacro-seconds"
+            reason = f"not expanded after {how.seconds:g} s; {SECONDS_VARIABLE}=SECONDS raises this limit"
             raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
         if result.get("memory"):
-            reason = f"it takes more than {how.megabytes} MB, the most that it may: see --xacro-memory"
+            reason = f"it takes more than {how.megabytes} MB; {MEMORY_VARIABLE}=MB raises this limit"
             raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
         if "failed" not in result:
             raise _refusal("xacro", f"xacro: it ended with code {process.returncode}", Place(self._path))
@@ -221,7 +221,7 @@ class _Expansion:
 
     def _read(self, file: str) -> dict[str, Any]:
         try:
-            document = read_xml(file, forgiving=True)
+            document = read_xml(file, forgiving=True, foreign=file != self._path)
         except DescriptionError as error:
             self._refused = error
             return {"refused": str(error), "unreadable": error.diagnostics[0].code == "unreadable"}

@@ -9,8 +9,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.xml.numbers import number
+
+SECONDS_VARIABLE = "ROBOT_SEMANTICS_XACRO_SECONDS"
+"""Environment variable: time after which an expansion is ended [s]."""
+MEMORY_VARIABLE = "ROBOT_SEMANTICS_XACRO_MEMORY_MB"
+"""Environment variable: memory that an expansion may take [MB]."""
+
+
+def _seconds() -> float:
+    return _positive(SECONDS_VARIABLE, 60.0)
+
+
+def _megabytes() -> int:
+    return int(_positive(MEMORY_VARIABLE, 1024.0))
+
+
+def _positive(variable: str, default: float) -> float:
+    text = os.environ.get(variable, "")
+    try:
+        value = number(text) if text else default
+    except ValueError:
+        value = 0.0
+    if value <= 0.0:
+        raise RobotSemanticsError(f"the environment variable {variable} must be a positive number, not '{text}'")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +48,18 @@ class Xacro:
     Attributes:
         expand: True: they are; False: they are not, and a file called ``.xacro`` is refused; None: the name decides.
         arguments: values of its ``<xacro:arg>``.
-        seconds: it is ended after this time [s].
-        megabytes: memory that it may take beyond what Python itself needs [MB].
+        seconds: it is ended after this time [s]; by default 60, or what `SECONDS_VARIABLE` states.
+        foreign: another file names the file, so only a regular file is read.
+        megabytes: memory that it may take beyond what Python itself needs [MB]; by default 1024, or what
+            `MEMORY_VARIABLE` states.
         asked: the arguments that the files expanded with this value have declared or used.
     """
 
     expand: bool | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 60.0
-    megabytes: int = 1024
+    seconds: float = field(default_factory=_seconds)
+    megabytes: int = field(default_factory=_megabytes)
+    foreign: bool = False
     asked: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
@@ -37,5 +68,5 @@ class Xacro:
         return xacro if isinstance(xacro, Xacro) else cls(xacro, arguments or {})
 
 
-NO_XACRO = Xacro(expand=False)
+NO_XACRO = Xacro(expand=False, seconds=60.0, megabytes=1024, foreign=True)
 """For files that another document names: what is in them must not run."""

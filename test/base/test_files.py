@@ -9,17 +9,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.files import save_bytes
+from robot_semantics.base.files import open_bounded, read_bounded, save_bytes, scratch_folder, temporary_beside
 from robot_semantics.examples import example
 
 
@@ -33,6 +35,35 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
     reader.join(10.0)
     assert read == [b"state"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("read", [lambda path: read_bounded(path, 100), lambda path: open_bounded(path, 100)])
+def test_what_another_file_names_is_a_regular_file(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(OSError, match="is not a regular file"):
+            read(path)
+
+
+def test_a_longer_file_is_refused_also_where_it_states_no_length(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    assert read_bounded(path, 10) == b"0123456789"
+    for long, limit in ((path, 9), (Path("/proc/self/maps"), 100)):
+        with pytest.raises(OSError, match=f"is longer than the {limit} bytes allowed"):
+            read_bounded(long, limit)
+
+
+def test_a_part_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(20))
+    os.truncate(path, 2**40)
+    with open_bounded(path, 10) as file:
+        assert len(file.readline()) == 10
+        assert len(file.read(10)) == 10
+        for size in (11, 2**35, -1):
+            with pytest.raises(OSError, match="more than the 10 allowed"):
+                file.read(size)
 
 
 def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
@@ -131,3 +162,44 @@ def test_a_loop_of_links_is_an_error_that_names_the_file(tmp_path: Path) -> None
     with pytest.raises(OSError, match="symbolic links") as caught:
         save_bytes(b"", tmp_path / "loop")
     assert caught.value.filename == str(tmp_path / "loop")
+
+
+def test_a_scratch_folder_of_a_killed_process_is_swept_at_once(tmp_path: Path) -> None:
+    writer = """
+import sys, time
+from pathlib import Path
+from robot_semantics.base.files import scratch_folder
+with scratch_folder(Path(sys.argv[1])) as path:
+    (path / "columns").mkdir()
+    (path / "columns" / "large").write_bytes(bytes(100))
+    print(path.name, flush=True)
+    time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", writer, str(tmp_path)], stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None
+        killed.stdout.readline()
+        killed.kill()
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch_folder(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_that_a_sweep_removes_before_its_lock_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = 0
+
+    def lock(descriptor: int, how: int) -> None:
+        nonlocal locks
+        locks += 1
+        if locks == 1:
+            next(tmp_path.iterdir()).unlink()
+        flock(descriptor, how)
+
+    flock = fcntl.flock
+    monkeypatch.setattr(fcntl, "flock", lock)
+    with temporary_beside(tmp_path / "w.usdf") as path:
+        assert list(tmp_path.iterdir()) == [path]
+    assert locks == 2

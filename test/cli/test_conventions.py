@@ -67,14 +67,14 @@ def test_where_the_srdf_is_needed_its_lack_is_wrong_usage(
 def test_an_srdf_that_is_given_twice_is_wrong_usage(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, error = told(["groups", "robot.urdf", "robot.srdf", "--srdf", "robot.srdf"], capsys)
     assert code == 2
-    assert "unrecognized arguments: robot.srdf" in error
+    assert "unexpected 'robot.srdf'" in error
 
 
 def test_options_may_stand_between_a_commands_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = told(["states", "robot.urdf", "robot.srdf", "arm", "--json"], capsys)
     assert told(["states", "robot.urdf", "--json", "robot.srdf", "arm"], capsys) == first
     assert told(["states", "robot.urdf", "robot.srdf", "--json", "arm"], capsys) == first
-    assert list(json.loads(first[1])) == ["arm"]
+    assert list(json.loads(first[1])["states"]) == ["arm"]
 
 
 def test_with_json_an_error_is_json_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +82,7 @@ def test_with_json_an_error_is_json_too(folder: Path, capsys: pytest.CaptureFixt
     assert code == 1
     assert error == "error: unknown group 'amr'; did you mean 'arm'?\n"
     assert json.loads(out) == {
-        "version": 1,
+        "version": 2,
         "ok": False,
         "errors": 1,
         "warnings": 0,
@@ -123,8 +123,6 @@ NUMBERS = {
     "sim run world.usdf --steps 1 --timestep": ["0", "nan", "-0.1"],
     "sim run world.usdf --steps 1 -o out --every": ["0", "nan"],
     "export bag -o out --run": ["0", "1.0"],
-    "check robot.urdf --xacro-seconds": ["0", "nan"],
-    "check robot.urdf --xacro-memory": ["0", "1.5"],
     "usdf diff world.usdf world.usdf --tolerance": ["-1", "1_0", "nan", "position="],
     "usdf interpolate world.usdf world.usdf --share": ["nan", "half"],
 }

@@ -49,7 +49,7 @@ def test_json_poses_equal_pinocchio(run: RunCommand, rover: tuple[Path, Path]) -
     assert len(leaders) > 3
     zero = run("fk", *["--srdf", rover[1]], rover[0], "--json")
     assert zero.code == 0
-    assert_same_poses(json.loads(zero.out), pinocchio_poses(rover[0], {}))
+    assert_same_poses(json.loads(zero.out)["poses"], pinocchio_poses(rover[0], {}))
 
 
 def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover: tuple[Path, Path]) -> None:
@@ -61,7 +61,7 @@ def test_a_named_state_is_where_its_values_put_the_robot(run: RunCommand, rover:
     assert by_state.code == by_positions.code == 0
     assert json.loads(by_state.out) == json.loads(by_positions.out)
     assert_same_poses(
-        json.loads(by_state.out),
+        json.loads(by_state.out)["poses"],
         pinocchio_poses(rover[0], {joint: values[0] for joint, values in state["joints"].items()}),
     )
 
@@ -81,6 +81,38 @@ def test_a_wrong_position_is_refused_with_its_reason(
     result = run("fk", rover[0], "--positions", word)
     assert (result.code, result.out) == (code, "")
     assert message in result.err
+
+
+FINGERS = """<robot name="gripper"><link name="palm"/><link name="left"/><link name="right"/><link name="stop"/>
+<joint name="l" type="prismatic"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/>
+ <limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="r" type="prismatic"><parent link="palm"/><child link="right"/><axis xyz="1 0 0"/>
+ <limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="l" multiplier="2" offset="0.5"/></joint>
+<joint name="s" type="prismatic"><parent link="palm"/><child link="stop"/><axis xyz="1 0 0"/>
+ <limit lower="0.5" upper="1" effort="1" velocity="1"/><mimic joint="l" multiplier="0" offset="0.75"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["r=1"], (0.25, 1.0)),
+        (["l=0.25", "r=1"], (0.25, 1.0)),
+        (["l=0.25", "r=1.5"], "r: is given as 1.5, but its leader 'l' at 0.25 puts it at 1"),
+        (["s=0.75"], "s: it follows 'l' with the multiplier 0 and cannot tell where that is"),
+    ],
+)
+def test_a_mimic_joint_that_is_given_leads_its_leader(
+    run: RunCommand, tmp_path: Path, words: list[str], said: str | tuple[float, float]
+) -> None:
+    file = tmp_path / "gripper.urdf"
+    file.write_text(FINGERS)
+    result = run("fk", file, "--positions", *words, "--json")
+    if isinstance(said, str):
+        assert (result.code, result.err) == (1, f"error: {said}\n")
+        return
+    poses = json.loads(result.out)["poses"]
+    assert [poses[link][0] for link in ("left", "right", "stop")] == pytest.approx([*said, 0.75])
 
 
 def test_poses_and_factors_beyond_64_bit_floats_are_one_error(run: RunCommand, tmp_path: Path) -> None:
@@ -103,3 +135,20 @@ def test_an_unknown_state_is_refused_with_the_nearest_name(run: RunCommand, rove
     result = run("fk", rover[0], "--srdf", rover[1], "--state", f"{state['group']}/{state['name']}x")
     assert result.code == 1
     assert f"did you mean '{state['name']}'" in result.err
+
+
+def test_states_are_matched_by_a_mimic_joint_or_its_leader_alone(run: RunCommand, tmp_path: Path) -> None:
+    urdf, srdf = tmp_path / "gripper.urdf", tmp_path / "gripper.srdf"
+    urdf.write_text(FINGERS)
+    srdf.write_text(
+        '<robot name="gripper"><group name="right"><joint name="r"/></group>'
+        '<group_state name="open" group="right"><joint name="r" value="0.875"/></group_state></robot>'
+    )
+    for words in (["r=0.875"], ["l=0.1875"], ["l=0.1875", "r=0.875"]):
+        found = json.loads(run("states", urdf, srdf, "right", "--positions", *words, "--json").out)
+        assert [match["state"] for match in found["matches"]["right"]] == ["open"], words
+    assert json.loads(run("states", urdf, srdf, "--json").out)["states"] == {
+        "right": {"open": {"r": [0.875], "l": [0.1875]}}
+    }
+    away = run("states", urdf, srdf, "right", "--positions", "l=0.5", "r=0.875")
+    assert (away.code, away.err) == (1, "error: r: is given as 0.875, but its leader 'l' at 0.5 puts it at 1.5\n")

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -25,6 +28,7 @@ from robot_semantics.cli import main as command_line
 from robot_semantics.cli import running
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.completion import SHELLS
+from robot_semantics.cli.help_text import help_text
 
 # What needs a running node, serves a page until it is stopped, needs a recording, or is the shell's own business.
 NOT_RUN = (
@@ -37,7 +41,6 @@ NOT_RUN = (
     "plot ",
     "completion ",
     "doctor",
-    "conformance ",
 )
 
 
@@ -61,11 +64,80 @@ def test_every_command_and_operation_has_examples_and_shows_them(
         assert line.startswith(f"robot_semantics {words} ") or line == f"robot_semantics {words}"
 
 
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from parsers(inner)
+
+
+PARSERS = {
+    parser.prog: parser
+    for name in running.COMMANDS
+    for action in running._parser([name])._actions
+    if isinstance(action, argparse._SubParsersAction)
+    for parser in parsers(action.choices[name])
+}
+
+
+@pytest.mark.parametrize("prog", PARSERS)
+def test_a_help_fits_one_screen_of_80_columns(prog: str) -> None:
+    lines = help_text(PARSERS[prog], 80).rstrip("\n").splitlines()
+    assert sum(max(1, math.ceil(len(line) / 80)) for line in lines) <= 40
+    assert len(lines[0]) <= 80
+
+
+@pytest.mark.parametrize("prog", PARSERS)
+def test_a_help_phrase_has_at_most_ten_words(prog: str) -> None:
+    phrases = [re.sub(r"\(.*?\)|%\S+", "", action.help or "") for action in PARSERS[prog]._actions]
+    assert [phrase for phrase in phrases if len(phrase.split()) > 10 and phrase != argparse.SUPPRESS] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "mistake"),
+    [
+        ("chek", "[options] COMMAND ...", "unknown command 'chek'; did you mean 'check'?"),
+        ("usdf resolv w.usdf", "usdf [options] OPERATION ...", "unknown operation 'resolv'; did you mean 'resolve'?"),
+        (
+            "fk r.urdf --positons j=1",
+            "fk [options] URDF [SRDF]",
+            "unexpected '--positons'; did you mean '--positions'?",
+        ),
+        ("sim run w.usdf", "sim run [options] --steps N WORLD.usdf", "missing: --steps"),
+        (
+            "view r.urdf --view frnt",
+            "view [options] [FILE ...]",
+            "unknown --view 'frnt'; did you mean 'front'?",
+        ),
+        (
+            "usdf edit w.usdf --pose r 1 2 0",
+            "usdf edit [options] FILE",
+            "unexpected '2 0': quote the numbers of one value, as in \"1 2 0\"",
+        ),
+    ],
+)
+def test_a_usage_error_is_one_line_of_usage_and_the_mistake(
+    words: str, usage: str, mistake: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(words.split())
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == f"usage: robot_semantics {usage}\nerror: {mistake}\n"
+
+
+def test_numbers_without_quotes_are_told_where_robots_are_expected(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["usdf", "new", "robot.urdf", "--pose", "rover_arm", "1", "2", "0"]) == 2
+    assert capsys.readouterr().err == "error: unexpected '2': quote the numbers of one value, as in \"1 2 0\"\n"
+
+
 def test_the_help_says_what_the_exit_codes_mean(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command_line.main(["--help"])
     text = capsys.readouterr().out
-    assert "exit codes of all commands:\n  0  done" in text
+    assert "exit codes:\n  0  success" in text
     assert command_line.main([]) == 2
     assert "\n  2  wrong usage" in capsys.readouterr().out
 

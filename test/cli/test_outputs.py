@@ -36,7 +36,6 @@ COMMANDS = (
     "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o new.srdf --json OUT.json",
     "collisions generate robot.urdf --srdf robot.srdf --samples 20 -o newer.srdf --plot OUT.png",
     "collisions witness robot.urdf base_link palm_link --samples 50 --usdf OUT.usdf",
-    "conformance --reader cat --report OUT.html",
 )
 
 

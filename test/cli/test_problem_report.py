@@ -158,7 +158,7 @@ def test_the_command_line_counts_more_than_the_project(
 def test_json_has_every_problem_and_a_version(run: RunCommand, odd: Path) -> None:
     result = run("check", odd, "--json", "--error", "unknown-attribute")
     report = json.loads(result.out)
-    assert (report["version"], report["ok"], report["errors"], report["warnings"]) == (1, False, 1, 2)
+    assert (report["version"], report["ok"], report["errors"], report["warnings"]) == (2, False, 1, 2)
     assert [item["code"] for item in report["diagnostics"]] == [
         "unknown-element",
         "unknown-element",
@@ -268,3 +268,38 @@ def test_every_kind_of_problem_has_its_page_and_every_page_its_kind() -> None:
 def test_a_page_says_what_it_is_in_a_sentence_and_what_to_do(page: Explanation) -> None:
     assert re.fullmatch(r"[A-Z`].*\.", page.what)
     assert len(page.text.split("\n\n")) >= 2
+
+
+WITHOUT_EXAMPLE = {
+    "bag-damaged",
+    "bag-salvaged",
+    "bag-scanned",
+    "clocks-mixed",
+    "damaged-description",
+    "duplicate-stamps",
+}
+"""Codes of files that have no text form."""
+
+FIRST_WITHOUT_PARTS = "far-from-convex"
+"""From this code on the pages have no parts yet."""
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in explanations().values() if page.code < FIRST_WITHOUT_PARTS], ids=lambda page: page.code
+)
+def test_a_page_has_meaning_reason_fix_and_example(page: Explanation) -> None:
+    assert len(page.what.split()) <= 25
+    assert page.why.endswith(".")
+    assert page.fix.endswith(".")
+    assert bool(page.before) == bool(page.after) == (page.code not in WITHOUT_EXAMPLE)
+    assert page.before != page.after or page.code in WITHOUT_EXAMPLE
+
+
+def test_explain_prints_the_parts_as_text_and_as_json(run: RunCommand) -> None:
+    printed = run("explain", "duplicate-name").out
+    assert '\nBefore:\n\n    <link name="finger"/>\n' in printed
+    (row,) = json.loads(run("explain", "duplicate-name", "--json").out)["codes"]
+    assert row["what"] == "Two elements of the same kind have the same name."
+    assert row["fix"].startswith("Rename one.")
+    assert row["before"] == '<link name="finger"/>\n<link name="finger"/>'
+    assert row["after"] == '<link name="left_finger"/>\n<link name="right_finger"/>'

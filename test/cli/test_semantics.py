@@ -88,7 +88,7 @@ def test_strict_refuses_what_lenient_only_reports(run: Run) -> None:
 
 
 def test_groups_lists_all(run: Run, rover: tuple[Path, Path]) -> None:
-    names = json.loads(run("groups", *case("subgroups"), "--json").out)
+    names = json.loads(run("groups", *case("subgroups"), "--json").out)["groups"]
     assert names == json.loads((GOLDEN / "case__subgroups.json").read_text())["group_names"]
     lines = run("groups", *case("subgroups")).out.splitlines()
     assert [line.split()[0] for line in lines[1:]] == names
@@ -96,20 +96,20 @@ def test_groups_lists_all(run: Run, rover: tuple[Path, Path]) -> None:
 
 
 def test_states_are_printed_with_their_values(run: Run) -> None:
-    states = json.loads(run("states", *case("virtual_planar"), "--json").out)
+    states = json.loads(run("states", *case("virtual_planar"), "--json").out)["states"]
     assert states == {"all": {"p": {"world_joint": [1.0, 2.0, 0.5], "j1": [0.1]}}}
     assert run("states", *case("virtual_planar"), "all").out.splitlines() == [
         "all/p",
         "  world_joint  1 2 0.5",
         "  j1  0.1",
     ]
-    partial = json.loads(run("states", *case("states"), "g", "--json", "--fill").out)
+    partial = json.loads(run("states", *case("states"), "g", "--json", "--fill").out)["states"]
     assert partial["g"]["missing"] == {"j1": [0.1], "j2": [0.0], "j3": [0.0]}
 
 
 def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, Path]) -> None:
-    everything = json.loads(run("states", *rover, "--json").out)
-    assert json.loads(run("states", *rover, "arm/reach", "--json").out) == {
+    everything = json.loads(run("states", *rover, "--json").out)["states"]
+    assert json.loads(run("states", *rover, "arm/reach", "--json").out)["states"] == {
         "arm": {"reach": everything["arm"]["reach"]}
     }
     wrong = run("states", *rover, "arm/reech")
@@ -120,7 +120,7 @@ def test_one_state_is_asked_for_by_group_and_name(run: Run, rover: tuple[Path, P
 
 def test_positions_are_recognised_as_a_state(run: Run) -> None:
     words = ("states", *case("virtual_planar"), "--positions", "world_joint/x=1", "world_joint/y=2", "j1=0.1")
-    assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out) == {
+    assert json.loads(run(*words, "world_joint/theta=0.5", "--json").out)["matches"] == {
         "all": [{"state": "p", "difference": 0.0, "joint": "world_joint"}]
     }
     assert run(*words, "world_joint/theta=0.6").out == ""
@@ -133,10 +133,11 @@ def test_positions_are_recognised_as_a_state(run: Run) -> None:
 
 
 def test_find_tells_groups_pairs_end_effectors_and_passive_joints(run: Run, rover: tuple[Path, Path]) -> None:
-    assert json.loads(run("find", *case("eef"), "tool", "--json").out) == ["arm", "arm_hand", "arm_long", "zz_small"]
+    groups = json.loads(run("find", *case("eef"), "tool", "--json").out)["groups"]
+    assert groups == ["arm", "arm_hand", "arm_long", "zz_small"]
     assert run("find", *case("eef"), "--joint", "f1").out.split() == ["arm_hand", "hand", "hand2", "hand4"]
     assert run("find", *case("eef"), "--link", "base").out == ""
-    effectors = json.loads(run("find", *case("eef"), "--end-effectors", "--json").out)
+    effectors = json.loads(run("find", *case("eef"), "--end-effectors", "--json").out)["end_effectors"]
     parents = {item["name"]: item["parent_group"] for item in effectors}
     theirs = json.loads((GOLDEN / "case__eef.json").read_text())["groups"]
     expected = {group["end_effector_name"]: group["end_effector_parent"][0] for group in theirs.values()}

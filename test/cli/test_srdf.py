@@ -64,7 +64,7 @@ def test_a_new_file_has_what_was_asked_for(run: Run, urdf: Path, tmp_path: Path)
     assert arm["end_effectors"] == ["grip"]
     both = json.loads(run("group", urdf, made, "both", "--json").out)
     assert both["subgroups"] == ["arm", "hand"]
-    states = json.loads(run("states", urdf, made, "--json").out)
+    states = json.loads(run("states", urdf, made, "--json").out)["states"]
     assert states["arm"]["home"]["elbow_joint"] == [0.001]
     assert states["base"]["there"] == {"odom_joint": [1.0, 2.0, -0.5]}
     assert run("find", urdf, made, "--passive-joints").out.split() == ["caster_swivel_joint"]

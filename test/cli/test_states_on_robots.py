@@ -66,7 +66,7 @@ T_WORLD_MAP = planar(7.0, 7.0, 0.5)
 
 
 def test_fk_is_in_the_virtual_joints_frame_where_its_values_are_given(run: RunCommand, cart: tuple[str, ...]) -> None:
-    alone = json.loads(run("fk", *cart, "--positions", "turn=0.25", "--json").out)
+    alone = json.loads(run("fk", *cart, "--positions", "turn=0.25", "--json").out)["poses"]
     by_value = run("fk", *cart, "--positions", "wj/x=1", "wj/y=2", "wj/theta=0.5", "turn=0.25", "--json")
     by_state = run("fk", *cart, "--state", "all/home", "--json")
     assert by_value.code == by_state.code == 0
@@ -97,6 +97,60 @@ def test_fk_of_a_world_puts_the_robot_where_the_world_has_it(
     assert both.code == 2
 
 
+def tool_pose(run: RunCommand, state: Path, link: str) -> np.ndarray:
+    """Return (4, 4) the pose of a link in the world, as `usdf resolve` has it."""
+    found = run("usdf", "resolve", state, f"cart::{link}", "--json")
+    assert found.code == 0, found.err
+    (body,) = json.loads(found.out)["bodies"]
+    return matrix(body["xyz"] + body["quat_xyzw"])
+
+
+def test_every_command_treats_a_virtual_joints_frame_that_nothing_places_as_the_world(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    model = (
+        "<parent>map</parent><pose>1 1 0 0 0 0.1</pose>"
+        "<joint_state name='turn'><positions>0.25</positions></joint_state>"
+        "<joint_state name='slide'><positions>0.5</positions></joint_state>"
+    )
+    state = world(tmp_path, model, '<frame name="map"><pose>7 7 0 0 0 0.5</pose></frame>')
+    expected = T_WORLD_MAP @ planar(1.0, 1.0, 0.1) @ planar(0.0, 0.0, 0.25, 1.0)
+    checked = run("check", state)
+    assert checked.code == 0
+    assert "unplaced-frame" in checked.out + checked.err
+    assert "pose-refused" not in checked.out + checked.err
+    put = run("fk", *cart, "--world", state, "--json")
+    assert put.code == 0, put.err
+    assert put.err.count("'odom' is treated as the world") == 1
+    np.testing.assert_allclose(matrix(json.loads(put.out)["poses"]["arm"]), expected, atol=1e-12)
+    np.testing.assert_allclose(tool_pose(run, state, "arm"), expected, atol=1e-12)
+    pytest.importorskip("mujoco")
+    before = state
+    for name in ("first.usdf", "second.usdf"):
+        ran = run("sim", "run", before, "--steps", "0", "-o", tmp_path / name)
+        assert ran.code == 0, ran.err
+        assert ran.err.count("'odom' is treated as the world") == (1 if before is state else 0)
+        np.testing.assert_allclose(tool_pose(run, tmp_path / name, "arm"), expected, atol=1e-9)
+        before = tmp_path / name
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+def test_a_simulation_continues_its_own_file_of_a_robot_in_a_frame_of_unstated_motion(
+    run: RunCommand, tmp_path: Path, engine: str
+) -> None:
+    pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
+    (tmp_path / "cart.urdf").write_text(URDF)
+    (tmp_path / "cart.srdf").write_text(SRDF.replace("planar", "floating").replace("1 2 0.5", "1 2 0 0 0 0 1"))
+    files = f"cart={tmp_path / 'cart.urdf'},{tmp_path / 'cart.srdf'}"
+    assert run("usdf", "new", files, "--pose", "cart", "0.3 -0.2 4 0 0 0.3", "-o", tmp_path / "w.usdf").code == 0
+    assert (
+        run("sim", "run", tmp_path / "w.usdf", "--engine", engine, "--steps", "5", "-o", tmp_path / "a.usdf").code == 0
+    )
+    again = run("sim", "run", tmp_path / "a.usdf", "--engine", engine, "--steps", "5", "-o", tmp_path / "b.usdf")
+    assert again.code == 0, again.err
+    assert "not restored" not in again.err
+
+
 def test_a_named_state_is_written_into_the_parent_that_the_model_has(
     run: RunCommand, cart: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -109,9 +163,10 @@ def test_a_named_state_is_written_into_the_parent_that_the_model_has(
     pose = [*shown["pose"]["xyz_rpy"][:3], *shown["pose"]["quat_xyzw"]]
     np.testing.assert_allclose(matrix(pose), T_MAP_ODOM @ planar(1.0, 2.0, 0.5), atol=1e-12)
     nowhere = world(tmp_path, "<parent>map</parent>", '<frame name="map"><pose>0 0 0 0 0 0</pose></frame>')
-    refused = run("usdf", "edit", nowhere, "--state", "cart", "all/home")
-    assert (refused.code, refused.out) == (1, "")
-    assert "moves in 'odom', and the state does not say where that is" in refused.err
+    put = run("usdf", "edit", nowhere, "--state", "cart", "all/home", "-o", tmp_path / "put.usdf")
+    assert put.code == 0
+    assert "'odom' is treated as the world" in put.err
+    assert tool_pose(run, tmp_path / "put.usdf", "base") == pytest.approx(planar(1.0, 2.0, 0.5), abs=1e-12)
     carried = '<frame name="odom"><parent>cart</parent><pose>0 0 0 0 0 0</pose></frame>'
     refused = run("usdf", "edit", world(tmp_path, "<pose>0 0 0 0 0 0</pose>", carried), "--state", "cart", "all/home")
     assert refused.code == 1
@@ -201,7 +256,7 @@ def test_what_a_hand_holds_is_where_the_hand_is_though_only_its_joints_are_state
     path.write_text(HELD.replace('<joint_state name="slide"><positions>0.5</positions></joint_state>', ""))
     refused = run("sim", "run", path, "--steps", "0")
     assert (refused.code, refused.out) == (1, "")
-    assert "the state does not say the pose of 'cart::hand'" in refused.err
+    assert "model 'cup': pose: the pose of link 'cart::hand', on which it stands, is neither stated nor" in refused.err
 
 
 def test_a_link_that_holds_something_and_is_nowhere_is_reported_with_its_place(
@@ -294,3 +349,82 @@ def test_fk_of_a_world_has_a_mimic_joint_where_it_was_measured_or_where_its_lead
     poses = json.loads(found.out)["poses"]
     assert (poses["low"][2], poses["high"][2]) == pytest.approx(heights)
     assert ("'high' is 0.875 away from where 'low' takes it" in found.err) == (len(stated) == 2)
+
+
+PLACED = FRAMES.replace("</pose></frame>", "</pose><twist>0 0 0 0 0 0</twist></frame>") + (
+    '<frame name="cup"><parent>cart</parent><pose>0.1 0 0.2 0 0 0</pose><twist>0.1 0 0 0 0 0.2</twist></frame>'
+)
+STANDING = "<parent>odom</parent><pose>1 2 0 0 0 0.5</pose><twist>0 0 0 0 0 0</twist>"
+
+
+def test_edit_refuses_a_pose_that_the_virtual_joint_cannot_take(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    path, out = world(tmp_path, STANDING), tmp_path / "out.usdf"
+    off = run("usdf", "edit", path, "--pose", "cart", "1 2 0.25 0 0 0.5", "-o", out)
+    assert (off.code, out.exists()) == (1, False)
+    assert "planar joint 'wj' cannot leave its plane in 'odom': 0.25 m and 0 rad off" in off.err
+    assert run("usdf", "edit", path, "--pose", "cart", "3 4 0 0 0 0.5", "-o", out).code == 0
+    (tmp_path / "cart.srdf").write_text(SRDF.replace('type="planar"', 'type="fixed"'))
+    fixed = run("usdf", "edit", path, "--pose", "cart", "0.5 0 0 0 0 0", "-o", out, "--force")
+    assert fixed.code == 1
+    assert "the base is fixed in 'odom', 0.5 m and 0 rad away from there" in fixed.err
+    assert run("usdf", "edit", path, "--pose", "cart", "0 0 0 0 0 0", "-o", out, "--force").code == 0
+
+
+def test_edit_sets_the_virtual_joint_as_the_pose(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
+    out = tmp_path / "out.usdf"
+    path = world(tmp_path, "<parent>map</parent><pose>0 0 0 0 0 0</pose>")
+    assert run("usdf", "edit", path, "--joint", "cart/wj", "1 2 0.5", "-o", out).code == 0
+    np.testing.assert_allclose(
+        tool_pose(run, out, "base"), T_WORLD_MAP @ T_MAP_ODOM @ planar(1.0, 2.0, 0.5), atol=1e-12
+    )
+    wrong = run("usdf", "edit", path, "--joint", "cart/wj", "1 2", "-o", out, "--force")
+    assert (wrong.code, wrong.err) == (1, "error: wj: a planar joint has 3 positions, not 2\n")
+
+
+def test_edit_keeps_the_place_of_what_gets_another_parent(
+    run: RunCommand, cart: tuple[str, ...], tmp_path: Path
+) -> None:
+    joints = "".join(
+        f"<joint_state name='{name}'><positions>{value}</positions></joint_state>"
+        for name, value in (("turn", 0.25), ("slide", 0.5))
+    )
+    path, out = world(tmp_path, STANDING + joints, PLACED), tmp_path / "out.usdf"
+    T_world_cart = T_WORLD_MAP @ T_MAP_ODOM @ planar(1.0, 2.0, 0.5)
+    T_world_cup = T_world_cart @ planar(0.1, 0.0, 0.0, 0.2)
+    for parent in ("world", "odom", "cart"):
+        assert run("usdf", "edit", path, "--parent", "cup", parent, "--keep-place", "-o", out, "--force").code == 0
+        (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
+        np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), T_world_cup, atol=1e-12)
+        turned = T_world_cart[:3, :3] @ (0.1, 0.0, 0.0)
+        np.testing.assert_allclose(body["twist"], [*turned, 0.0, 0.0, 0.2], atol=1e-12)
+    # How the hand moves is not stated: the twist of the cup against it is not known.
+    hand = run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force")
+    assert (hand.code, hand.err) == (
+        1, "error: cup: how 'cart::hand' moves is not stated, so its twist there is not known\n"
+    )  # fmt: skip
+    path.write_text(path.read_text().replace("<twist>0.1 0 0 0 0 0.2</twist>", ""))
+    assert run("usdf", "edit", path, "--parent", "cup", "cart::hand", "--keep-place", "-o", out, "--force").code == 0
+    (body,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
+    np.testing.assert_allclose(matrix([*body["xyz"], *body["quat_xyzw"]]), T_world_cup, atol=1e-12)
+    loop = run("usdf", "edit", path, "--parent", "cart", "cup", "--keep-place")
+    assert loop.code == 1
+    assert run("usdf", "edit", path, "--keep-place").code == 2
+
+
+def test_edit_renames_and_removes(run: RunCommand, cart: tuple[str, ...], tmp_path: Path) -> None:
+    path, out = world(tmp_path, STANDING, PLACED), tmp_path / "out.usdf"
+    held = run("usdf", "edit", path, "--remove", "cart", "-o", out)
+    assert (held.code, out.exists()) == (1, False)
+    assert "cart: it carries 'cup'" in held.err
+    assert run("usdf", "edit", path, "--rename", "cart", "rover", "--pose", "cart", "0 0 0 0 0 0", "-o", out).code == 0
+    (cup,) = json.loads(run("usdf", "resolve", out, "cup", "--json").out)["bodies"]
+    np.testing.assert_allclose(
+        matrix([*cup["xyz"], *cup["quat_xyzw"]]), T_WORLD_MAP @ T_MAP_ODOM @ planar(0.1, 0.0, 0.0, 0.2), atol=1e-12
+    )
+    taken = run("usdf", "edit", path, "--rename", "cart", "odom", "-o", out, "--force")
+    assert (taken.code, taken.err) == (1, "error: 'cart' and 'odom' would both be called 'odom'\n")
+    assert run("usdf", "edit", path, "--remove", "cup", "--remove", "cart", "-o", out, "--force").code == 0
+    assert "model_state" not in out.read_text()
+    assert "did you mean 'cup'" in run("usdf", "edit", path, "--remove", "cupp").err

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ import pytest
 
 from robot_semantics.examples import example
 from robot_semantics.usdf.reader import read_world
+from robot_semantics.usdf.world_state import JointState, ModelState, WorldState
+from robot_semantics.usdf.writer import save_world
 
 FILES = ("rover_arm.usdf", "rover_arm.urdf", "rover_arm.srdf", "block.urdf", "block.srdf")
 
@@ -116,6 +119,13 @@ def test_edit_then_diff(usdf: Callable[..., Any], world: Path, tmp_path: Path) -
     assert usdf("edit", world, "--state", "rover_arm", "nothing/here").code == 1
     assert usdf("edit", world, "--parent", "block_1", "odom", "--twist", "odom", "0 0 0 0 0 1", "--in-place").code == 0
     assert read_world(world).model("block_1").parent == "odom"
+
+
+def test_a_joint_of_the_only_model_needs_no_model_before_it(usdf: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "one.usdf"
+    save_world(WorldState(models=(ModelState("m", joints=(JointState("j", (0.0,)),)),)), path)
+    assert usdf("edit", path, "--joint", "j", "0.5", "--in-place").code == 0
+    assert read_world(path).model("m").joint("j").positions == (0.5,)
 
 
 @pytest.mark.parametrize(
@@ -236,3 +246,31 @@ def test_check_warns_of_angles_that_were_probably_meant_in_degrees(usdf: Callabl
     assert "the pose of 'l' has the angle -45" in found.out
     path.write_text(text.format(6.28, -6.28))
     assert usdf("check", path).out == "1 file checked: no problems\n"
+
+
+def test_an_object_on_a_link_is_placed_by_the_joints(usdf: Callable[..., Any], world: Path, tmp_path: Path) -> None:
+    held = '<model_state name="block_1" rs:description="block.urdf" rs:semantic="block.srdf">'
+    carried = held[:-1] + ' rs:parent_link="tool_frame"><parent>rover_arm</parent>'
+    world.write_text(world.read_text().replace(held, carried))
+    resolved = json.loads(usdf("resolve", world, "--json").out)
+    (expected,) = [item["xyz"] for item in resolved["bodies"] if item["name"] == "block_1"]
+    assert usdf("split", world, "-o", tmp_path / "parts").code == 0
+    part = json.loads(usdf("resolve", tmp_path / "parts" / "block_1.usdf", "--json").out)
+    assert [item["xyz"] for item in part["bodies"] if item["name"] == "block_1"] == [pytest.approx(expected, abs=1e-12)]
+    names = ("rover_arm", "block_1", "block_2", "block_3")
+    files = [tmp_path / "parts" / f"{name}.usdf" for name in names]
+    merged = usdf("merge", *files, "-o", tmp_path / "merged.usdf")
+    assert merged.code == 0, merged.err
+    assert read_world(tmp_path / "merged.usdf").bodies == tuple(
+        replace(body, **{key: getattr(here, key) for key in ("description", "semantic") if hasattr(here, key)})
+        for body, here in zip(read_world(world).bodies, read_world(tmp_path / "merged.usdf").bodies, strict=True)
+    )
+    result = usdf("convert", world, "-o", tmp_path / "w.sdf")
+    assert result.code == 0, result.err
+    usdf("convert", tmp_path / "w.sdf", "-o", tmp_path / "back.usdf")
+    pose = read_world(tmp_path / "back.usdf").model("block_1").pose
+    assert pose is not None
+    assert pose.xyz_rpy[:3] == pytest.approx(expected, abs=1e-12)
+    result = usdf("split", world, "--no-robots", "-o", tmp_path / "unknown")
+    assert (result.code, (tmp_path / "unknown").exists()) == (1, False)
+    assert "pose of 'rover_arm::tool_frame'" in result.err

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from support.commands import RunCommand
 
+from robot_semantics.examples import example
+
 OTHER = '<robot name="other"><group name="g">{}</group></robot>'.format(
     "".join(f'<joint name="turn_{index}"/>' for index in range(9))
 )
@@ -29,18 +31,27 @@ def test_swapped_arguments_are_one_sentence(words: tuple[str, ...], run: RunComm
 
 
 def test_a_file_of_another_kind_is_named_with_what_is_needed(run: RunCommand, rover: tuple[Path, Path]) -> None:
-    assert run("show", rover[1]).err == f"error: '{rover[1]}' is an SRDF, and a URDF is needed in its place\n"
-    assert run("show", rover[0], "--srdf", rover[0]).err.startswith(f"error: '{rover[0]}' is a URDF, and an SRDF")
+    assert run("show", rover[1]).err == f"error: '{rover[1]}' is an SRDF, not a URDF\n"
+    assert run("show", rover[0], "--srdf", rover[0]).err.startswith(f"error: '{rover[0]}' is a URDF, not an SRDF")
 
 
-@pytest.mark.parametrize("command", ["show", "groups", "check"])
-def test_an_srdf_of_another_robot_is_one_line_and_exit_1(
-    command: str, run: RunCommand, rover: tuple[Path, Path], tmp_path: Path
+def test_the_commands_that_take_a_file_are_named(run: RunCommand, rover: tuple[Path, Path]) -> None:
+    world = example("rover_arm.usdf")
+    assert run("show", world).err == (
+        f"error: '{world}' is a USDF file, not a URDF; 'robot_semantics usdf' has the commands for it\n"
+    )
+    for words in (("usdf", "show", rover[0]), ("sim", "run", rover[0], "--steps", "1")):
+        assert "'robot_semantics usdf new' makes a world state of a robot" in run(*words).err
+
+
+@pytest.mark.parametrize(("words", "code"), [("show", 0), ("groups", 0), ("groups --strict", 1), ("check", 1)])
+def test_an_srdf_of_another_robot_is_one_line_and_only_check_and_strict_refuse_it(
+    words: str, code: int, run: RunCommand, rover: tuple[Path, Path], tmp_path: Path
 ) -> None:
     srdf = tmp_path / "other.srdf"
     srdf.write_text(OTHER)
-    result = run(command, rover[0], *(["--srdf"] if command == "show" else []), srdf)
-    assert result.code == 1
+    result = run(*words.split(), rover[0], srdf)
+    assert result.code == code
     assert (result.err + result.out).count("the SRDF is of another robot, 'other'") == 1
     assert "unknown joint" not in result.err + result.out
 

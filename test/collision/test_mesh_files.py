@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.meshes import CORNERS, FACES, dae
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import MissingExtraError
@@ -26,29 +27,6 @@ from robot_semantics.model.mesh_files import Surface, mesh_surface
 from robot_semantics.model.resources import PackageResolver
 
 trimesh = pytest.importorskip("trimesh")
-
-# A tetrahedron without any symmetry: its three edges from the origin are 1, 2 and 3 m long, along x, y and z.
-CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
-FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-DAE = """<?xml version="1.0"?>
-<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
-<asset>{asset}</asset>
-<library_geometries><geometry id="g"><mesh>
-<source id="p"><float_array id="a" count="12">{numbers}</float_array><technique_common>
-<accessor source="#a" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
-<param name="Z" type="float"/></accessor></technique_common></source>
-<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>{indices}</p></triangles>
-</mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="s"><node id="n">{node}<instance_geometry url="#g"/></node></visual_scene>
-</library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>
-"""
-
-
-def dae(asset: str = "", node: str = "") -> str:
-    numbers, indices = (" ".join(map(str, array.ravel())) for array in (CORNERS, FACES))
-    return DAE.format(asset=asset, node=node, numbers=numbers, indices=indices)
 
 
 def pieces_with(

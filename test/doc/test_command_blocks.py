@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.documents import DOCUMENTS, FENCE, ROOT, blocks, name
+from support.documents import DOCUMENTS, FENCE, LINKED, ROOT, anchors, blocks, name
 
 RUN = {"bash", "python"}
 SHOWN = {"", "console", "sh", "py", "text", "xml", "yaml", "json", "diff", "cmake", "toml", "ini"}
@@ -27,16 +27,28 @@ def test_every_block_says_what_it_is(document: Path) -> None:
     assert not wrong, "mark what is to be run 'bash' or 'python', what is shown 'console' or 'text'"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+@pytest.mark.parametrize("document", LINKED, ids=name)
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     text = FENCE.sub("", document.read_text(encoding="utf-8"))
     broken = []
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if not re.match(r"[a-z]+:", target) and not target.startswith("#"):
-            path = document.parent / target.partition("#")[0]
-            if not path.exists():
-                broken.append(target)
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        page = document.parent / path if path else document
+        if not page.exists() or (anchor and (page.suffix != ".md" or anchor not in anchors(page))):
+            broken.append(target)
     assert not broken
+
+
+def test_headings_that_sources_name_exist() -> None:
+    missing = []
+    for path in (ROOT / "robot_semantics").rglob("*.py"):
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        for page, heading in re.findall(r'(doc/\w+\.md), "([^"]+)"', text):
+            if not re.search(rf"^#+ {re.escape(heading)}$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE):
+                missing.append(f"{path.name}: {page}, {heading}")
+    assert not missing
 
 
 def test_the_index_names_every_document() -> None:

@@ -135,7 +135,7 @@ def test_values_pack_by_variable_or_joint_and_unpack_by_variable(space: JointSpa
 
 def test_values_pack_in_batches_that_broadcast(space: JointSpace) -> None:
     base = space.random(np.random.default_rng(0), (4, 1))
-    q = space.pack({"turn": [0.5, 1.0, 1.5], "wheel": 2.0}, base)
+    q = space.pack({"turn": [[0.5], [1.0], [1.5]], "wheel": 2.0}, base)
     assert q.shape == (4, 3, space.size)
     np.testing.assert_array_equal(q[:, 1, 7], 1.0)
     np.testing.assert_array_equal(q[..., 9], 2.0)
@@ -152,8 +152,12 @@ def test_an_unknown_variable_is_named_with_the_nearest(space: JointSpace) -> Non
     ("call", "message"),
     [
         (lambda space: space.pack({"turn": np.nan}), "turn: not finite: nan"),
+        (lambda space: space.pack({"turn": [1, 2]}), r"turn: expected shape \(\.\.\., 1\), got \(2,\)"),
         (lambda space: space.pack({"world": [1, 2, 3]}), r"world: expected shape \(\.\.\., 7\), got \(3,\)"),
-        (lambda space: space.pack({"turn": [1, 2], "slide": [1, 2, 3]}), "values: the values' batch axes do not fit"),
+        (
+            lambda space: space.pack({"turn": [[1], [2]], "slide": [[1], [2], [3]]}),
+            "values: the values' batch axes do not fit",
+        ),
         (lambda space: space.pack({}, base=[1.0, 2.0]), r"base: expected shape \(\.\.\., 12\), got \(2,\)"),
         (lambda space: space.checked(np.zeros(12)), "q: the quaternion of 'world' is all zeros"),
         (lambda space: space.checked(np.zeros(11)), r"q: expected shape \(\.\.\., 12\), got \(11,\)"),

@@ -9,12 +9,18 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from support.moveit_cases import moveit_case
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.loading import robot_from_text
+from robot_semantics.state.description import read_description
+
+MOVEIT = Path(__file__).parent.parent / "data" / "moveit"
 
 
 def urdf(names: str) -> str:
@@ -55,3 +61,19 @@ def test_a_shared_base_makes_no_difference() -> None:
 @pytest.mark.parametrize("theirs", ["abcdef", "abcdxyz", "axy"])
 def test_one_that_is_out_of_date_or_small_is_reported_name_by_name(theirs: str) -> None:
     assert "srdf-of-another-robot" not in {code for code, _ in problems("abcdef", theirs)}
+
+
+@pytest.mark.parametrize("case", ["subgroups", "passive_mimic_eef_state", "virtual_planar", "chain_v"])
+def test_the_node_serves_the_groups_that_moveit_serves_and_keeps_the_error(case: str) -> None:
+    expected = json.loads((MOVEIT / f"case__{case}.json").read_text())
+    # MoveIt ignores pairs of links that the robot does not have.
+    pairs = "".join(f'<disable_collisions link1="x{i}" link2="y{i}" reason="Never"/>' for i in range(200))
+    srdf = moveit_case(case, "srdf").read_text().replace("</robot>", f"{pairs}</robot>")
+    found = read_description(moveit_case(case, "urdf").read_text(), srdf, strict=False)
+    assert "srdf-of-another-robot" in {problem.code for problem in found.problems}
+    groups = found.model.semantics.groups
+    assert list(groups) == expected["group_names"]
+    for name, theirs in expected["groups"].items():
+        assert list(groups[name].joints) == theirs["joint_model_names"]
+        assert list(groups[name].links) == theirs["link_model_names"]
+        assert sorted(groups[name].states) == sorted(theirs["default_state_names"])

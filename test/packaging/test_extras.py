@@ -7,7 +7,8 @@
 
 """Each extra alone is enough for its commands; a command without its extra says which module it lacks.
 
-Every block of README.md and doc/ marked ``bash`` or ``python`` is run here, with no more than it needs.
+Every block of README.md and doc/ marked ``bash`` or ``python`` is run here, with no more than it needs. The pages in
+`IN_ORDER` are run by test/packaging/test_pages_in_order.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from support.documents import DOCUMENTS, Block, blocks, name, put_examples
+from support.documents import DOCUMENTS, IN_ORDER, Block, blocks, missing_lines, name, put_examples
 from support.one_extra import NAME, brought_by, distributions_of_modules, launcher
 
 from robot_semantics.cli.doctor import EXTRAS as EXTRAS_OF_DOCTOR
@@ -53,6 +54,8 @@ FURTHER = {
     "plot": ["plot world.usdf -o world.svg"],
     "collision": ["collisions generate robot.urdf --srdf robot.srdf --update --sampler sobol"],
 }
+
+PAGES = [page for page in DOCUMENTS if name(page) not in IN_ORDER]
 
 
 def needs(block: Block) -> set[str]:
@@ -91,7 +94,7 @@ class Environment:
 @pytest.mark.parametrize("extras", EXTRAS, ids=called)
 def test_what_the_documents_run_runs_with_the_extra_alone(extras: set[str], tmp_path: Path) -> None:
     failed = []
-    for number, document in enumerate(DOCUMENTS):
+    for number, document in enumerate(PAGES):
         own = [block for block in blocks(document) if needs(block) == extras]
         if not own:
             continue
@@ -103,15 +106,18 @@ def test_what_the_documents_run_runs_with_the_extra_alone(extras: set[str], tmp_
                 done = environment.run("python", "-c", python)
             else:
                 done = environment.run("bash", "-euo", "pipefail", "-c", block.text)
-            if done.returncode:
-                failed.append(f"{name(document)}:{block.line}:\n{block.text}\n{done.stdout[-2000:]}")
+            missing = missing_lines(block.output, done.stdout)
+            if done.returncode or missing:
+                failed.append(
+                    f"{name(document)}:{block.line}:\n{block.text}\n{done.stdout[-2000:]}\nmissing: {missing}"
+                )
     assert not failed, "\n".join(failed)
 
 
 def test_every_documented_block_is_tried_with_some_extra() -> None:
-    every = [(name(document), block) for document in DOCUMENTS for block in blocks(document)]
+    every = [(name(document), block) for document in PAGES for block in blocks(document)]
     runnable = [(where, block) for where, block in every if block.language in ("bash", "python")]
-    assert len(runnable) > 30
+    assert len(runnable) > 20
     assert [f"{where}:{block.line}" for where, block in runnable if needs(block) not in EXTRAS] == []
 
 
@@ -160,7 +166,7 @@ def test_what_is_missing_is_named_with_its_extra(command: str, module: str, extr
 def test_the_doctor_calls_whole_just_the_extras_that_are_there(extras: set[str], tmp_path: Path) -> None:
     done = Environment(extras, tmp_path).run("robot_semantics", "doctor", "--no-ros", "--json")
     assert done.returncode == 0, done.stdout
-    levels = {row["text"].partition(":")[0]: row["level"] for row in json.loads(done.stdout)}
+    levels = {row["text"].partition(":")[0]: row["level"] for row in json.loads(done.stdout)["findings"]}
     whole = {extra for extra in EXTRAS_OF_DOCTOR if levels[extra] == "ok"}
     there = brought_by(*extras)
     # An extra may be whole because others bring all that it needs.

@@ -216,9 +216,7 @@ def test_malformed_messages_are_refused_counted_and_the_rest_is_read(tools: Any)
         "warning: topic '/joint_states': 7 messages refused, the first at log time 1700000000.000 s: malformed, byte "
         in stderr
     )
-    assert (
-        "1 message refused, the first at log time 1700000000.010 s: malformed, 2 names but 1 position values" in stderr
-    )
+    assert "1 message refused, the first at log time 1700000000.010 s: malformed, it has 2 names but 1 pos" in stderr
     positions = np.load(tools.folder / "out.npz")["rover_arm/positions"]
     assert np.nanmax(positions) < 1.0
 
@@ -227,16 +225,22 @@ def test_a_position_that_is_not_a_number_is_refused_for_its_joint_alone(tools: A
     tape = tools.Tape()
     for i in range(10):
         bad = float("nan") if i == 5 else float(i)
-        tape.joints(tools.START + i * tools.S, ["a", "b"], [bad, float(i)])
+        tape.joints(tools.START + i * tools.S, ["a", "b"], [bad, float(i * i)])
     bag = tape.write(tools.folder / "bag")
     code, _, stderr = tools.run("export", bag, "--at", "5", "-o", tools.folder / "state.usdf")
     assert code == 0
-    assert "1 messages refused" not in stderr
-    assert "topic '/joint_states': 1 message refused" in stderr
-    assert "joint 'a': a position that is not a finite number" in stderr
+    expected = "the position of 'a' is nan; the message's other joints are used"
+    assert (
+        f"topic '/joint_states': 1 message used in part, the first at log time 1700000005.000 s: {expected}" in stderr
+    )
     model = read_world(tools.folder / "state.usdf").models[0]
     assert model.joint("a").positions == (5.0,)  # halfway between 4 and 6
-    assert model.joint("b").positions == (5.0,)
+    assert model.joint("b").positions == (25.0,)
+    out = tools.folder / "whole.usdf"
+    _, _, stderr = tools.run("export", bag, "--at", "5", "--invalid-positions", "refuse", "-o", out)
+    assert "1 message refused, the first at log time 1700000005.000 s: malformed, the position of 'a' is nan" in stderr
+    model = read_world(out).models[0]
+    assert model.joint("b").positions == (26.0,)  # halfway between 16 and 36
 
 
 def test_transforms_that_are_none_are_refused_as_tf2_does(tools: Any) -> None:

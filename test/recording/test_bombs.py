@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -23,9 +24,10 @@ from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_typestore
 from support.zstd import compress
 
+from robot_semantics.base import unpack_limit
+from robot_semantics.base.unpack_limit import UnpackedTooLargeError
 from robot_semantics.cli import main as command_line
-from robot_semantics.recording import compression, unpack_limit
-from robot_semantics.recording.unpack_limit import UnpackedTooLargeError
+from robot_semantics.recording import compression
 
 MB = 2**20
 
@@ -50,7 +52,7 @@ def test_an_npz_that_would_fill_the_memory_is_refused_by_the_size_that_it_states
     assert path.stat().st_size < 3 * MB
     done, memory = memory_of("plot", str(path), "-o", str(tmp_path / "out.png"))
     assert done.returncode == 1
-    assert "unpacks to more than 1024 MB; --max-unpacked MB raises the limit" in done.stderr
+    assert "unpacks to more than 1024 MB; ROBOT_SEMANTICS_MAX_UNPACKED_MB=MB raises the limit" in done.stderr
     assert "Traceback" not in done.stderr
     assert memory < 700 * MB
 
@@ -76,7 +78,7 @@ def test_a_packed_recording_is_refused_before_it_fills_the_disk(tmp_path: Path) 
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.mcap.zstd"]
 
 
-def test_the_option_raises_the_limit(
+def test_the_environment_variable_raises_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "")
@@ -85,10 +87,35 @@ def test_the_option_raises_the_limit(
     words = ["export", str(path), "-o", str(tmp_path / "out.usdf")]
     assert command_line.main(words) == 1
     assert "unpacks to more than" in capsys.readouterr().err
-    assert command_line.main([*words, "--max-unpacked", "1200"]) == 1
+    monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "1200")
+    assert command_line.main(words) == 1
     text = capsys.readouterr().err
     assert "unpacks to more than" not in text
     assert "no message can be read" in text
+
+
+ROS1_CHUNK = b"\x1e\0\0\0" + b"\x04\0\0\0op=\x05" + b"\x12\0\0\0compression=none\0\0" + b"\0\xff\xff\xff"
+
+
+@pytest.mark.parametrize(
+    ("file", "head"),
+    [
+        ("empty.bag", b""),
+        ("zeros.bag", b"#ROSBAG V2.0\n"),
+        ("header.bag", b"#ROSBAG V2.0\n\0\xff\xff\xff"),
+        ("chunk.bag", b"#ROSBAG V2.0\n" + ROS1_CHUNK),
+        ("header.mcap", b"\x89MCAP0\r\n\x01" + (2**32 - 100).to_bytes(8, "little")),
+    ],
+)
+def test_a_sparse_recording_takes_no_memory(tmp_path: Path, file: str, head: bytes) -> None:
+    path = tmp_path / file
+    path.write_bytes(head)
+    os.truncate(path, 4 * 2**30)
+    done, memory = memory_of("export", str(path), "-o", str(tmp_path / "out.usdf"))
+    assert done.returncode == 1
+    assert "no message can be read" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert memory < 700 * MB
 
 
 def ros1_bag(path: Path, compression: Writer1.CompressionFormat) -> None:
@@ -132,8 +159,9 @@ def test_what_the_library_unpacks_by_itself_is_bounded_too(
     monkeypatch.setattr(unpack_limit, "RATIO", 1)
     words = ["export", str(path), "-o", str(tmp_path / "out.usdf")]
     assert command_line.main(words) == 1
-    assert "unpacks to more than 1 MB; --max-unpacked MB raises the limit" in capsys.readouterr().err
-    assert command_line.main([*words, "--max-unpacked", "20"]) == 1
+    assert "unpacks to more than 1 MB; ROBOT_SEMANTICS_MAX_UNPACKED_MB=MB raises the limit" in capsys.readouterr().err
+    monkeypatch.setenv("ROBOT_SEMANTICS_MAX_UNPACKED_MB", "20")
+    assert command_line.main(words) == 1
     assert "unpacks to more than" not in capsys.readouterr().err
 
 

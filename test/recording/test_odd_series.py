@@ -56,7 +56,7 @@ def save(path: Path, **arrays: Any) -> None:
 def outcome(path: Path) -> str:
     """Return why a file is refused, or "" where its states can be made."""
     try:
-        series, _, _ = load_arrays(path)
+        series = load_arrays(path).series()
     except SeriesError as error:
         return str(error)
     for _ in series.states():

@@ -211,3 +211,34 @@ def test_a_parent_that_appears_later_than_its_child_is_a_gap_and_every_format_re
     assert first.model("box").parent == "odom"
     assert first.frame("odom").pose is None
     assert read_world(Path(tools.folder / "states" / "state_000015.usdf")).frame("odom").parent == "map"
+
+
+@pytest.mark.parametrize("hertz", [10, 2])
+def test_between_two_messages_the_measured_link_is_interpolated_and_the_root_link_follows(
+    tools: Any, hertz: int
+) -> None:
+    offset, turn = np.array([0.5, 0.25, 0.125]), 0.3
+    imu = f"""<link name="imu"/><joint name="mount" type="fixed"><parent link="base"/><child link="imu"/>
+      <origin xyz="0.5 0.25 0.125" rpy="0 0 {turn}"/></joint>"""
+    tape = tools.Tape()
+    described(tape, "", "box", more=imu)
+    velocity, rate = np.array([1.0, -0.5, 0.25]), 2.0
+
+    def yawed(angle: float) -> Any:
+        return np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+
+    for i in range(hertz + 1):
+        seconds = i / hertz
+        pose = (*(velocity * seconds), *tools.turned(rate * seconds))
+        twist = (*(yawed(-rate * seconds) @ velocity), 0, 0, rate)
+        tape.odometry(tools.START + i * tools.S // hertz, "odom", "imu", pose, twist)
+    bag = tape.write(tools.folder / "bag")
+    for seconds in (0.0, 0.05, 0.13, 0.77):
+        out = tools.folder / f"{seconds}.usdf"
+        code, _, stderr = tools.run("export", bag, "--at", seconds, "-o", out)
+        assert (code, stderr) == (0, "")
+        root = read_world(out).model("box").pose
+        assert root is not None
+        # The imu moves straight and turns evenly, so it is where a straight line and slerp have it.
+        expected = velocity * seconds - yawed(rate * seconds - turn) @ offset
+        np.testing.assert_allclose(root.xyz_rpy, (*expected, 0, 0, rate * seconds - turn), atol=1e-12)

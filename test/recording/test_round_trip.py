@@ -215,7 +215,7 @@ def test_what_a_recording_cannot_carry_is_said(tools: Any) -> None:
     ("arguments", "code", "message"),
     [
         (("nothing.usdf", "-o", "bag"), 1, "No such file"),
-        (("odd.txt", "-o", "bag"), 1, "odd.txt: a series is a folder, .npz, .parquet, .jsonl or .usdf files"),
+        (("odd.txt", "-o", "bag"), 1, "odd.txt: a series is a folder, .jsonl, .npz, .parquet or .usdf files"),
         (("odd.jsonl", "-o", "bag"), 1, "odd.jsonl: line 2 is no state"),
         (("odd.npz", "-o", "bag"), 1, "odd.npz: it is no series"),
         (("empty", "-o", "bag"), 1, "the folder has neither index.json nor .usdf files"),

@@ -95,25 +95,33 @@ def test_a_frame_above_the_world_frame_stays_where_it_was_told_last(tools: Any) 
 
 
 @pytest.mark.parametrize(
-    ("told_s", "expected"),
+    ("told_s", "known", "expected"),
     [
-        # Told once: it stays there. Told only afterwards: until then the joint says where the link is.
-        (0, 7.0 + 1.0),
-        (4, 0.5 + 1.0),
+        # The joint places the link. Without the joint TF does: told once, the link stays there.
+        (0, True, 0.5),
+        (4, True, 0.5),
+        (0, False, 7.0),
+        (4, False, np.nan),
     ],
 )
-def test_what_stands_on_a_link_stands_where_tf_had_the_link_last_or_where_its_joint_has_it(
-    tools: Any, told_s: int, expected: float
+def test_a_link_that_carries_is_where_its_joint_has_it_or_else_where_tf_had_it_last(
+    tools: Any, told_s: int, known: bool, expected: float
 ) -> None:
     tape = tools.Tape()
     tape.text("/robot_description", ARM)
     tape.tf([(tools.START, "l1", "grip", at(1))], topic="/tf_static")
     for second in range(6):
-        tape.joints(tools.START + second * tools.S, ["turn"], [0.5])
+        tape.joints(tools.START + second * tools.S, ["turn"] if known else [], [0.5] if known else [])
     tape.tf([(tools.START + told_s * tools.S, "base", "l1", at(7))])
     series = read(tools, tape).sample([tools.START + 2 * tools.S, tools.START + 3 * tools.S])
     column = series.frames.index("grip")
-    np.testing.assert_allclose(series.frame_pose[:, column, 0], [expected, expected], rtol=0, atol=1e-12)
+    placed = expected == expected
+    above = ("arm", "l1" if placed else None)
+    assert [series.parents[at] for at in series.frame_parent[:, column]] == [above, above]
+    np.testing.assert_array_equal(series.frame_pose[:, column, 0], [1.0 if placed else np.nan] * 2)
+    poses = series.models[0].link_poses
+    assert poses is not None
+    np.testing.assert_allclose(poses[:, 0, 0], [expected, expected], rtol=0, atol=1e-12)
 
 
 def test_a_robot_of_which_nobody_says_where_it_is_has_a_base_of_no_age(tools: Any) -> None:

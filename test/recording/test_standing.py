@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import read_world
 from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
 
@@ -49,6 +50,10 @@ def of(item: Frame | ModelState) -> Array:
     assert item.pose is not None
     assert item.pose.quat_xyzw is not None
     return matrix((*item.pose.xyz_rpy[:3], *item.pose.quat_xyzw))
+
+
+def on_arm(state: WorldState, name: str) -> Array:
+    return resolve(state).pose(name, "arm")
 
 
 def poses(seed: int, count: int) -> list[tuple[float, ...]]:
@@ -86,8 +91,9 @@ def test_a_frame_on_a_link_stands_where_the_joints_above_that_link_put_it(tools:
     second = lift @ matrix((0, 0, 0, *Rotation.from_rotvec([0.9, 0, 0]).as_quat()))
     third = lift @ matrix((0, 0.2, 0, *UNTURNED))
     frame = state.frame("grip")
-    assert frame.parent == "arm"
-    np.testing.assert_allclose(of(frame), first @ second @ third @ matrix(grip), atol=1e-12)
+    assert (frame.parent, frame.parent_link) == ("arm", "l3")
+    np.testing.assert_allclose(of(frame), matrix(grip), atol=1e-12)
+    np.testing.assert_allclose(on_arm(state, "grip"), first @ second @ third @ matrix(grip), atol=1e-12)
 
 
 @pytest.mark.parametrize("missing", ["turn", "slide"])
@@ -96,21 +102,23 @@ def test_a_frame_on_a_link_has_no_pose_where_a_joint_above_that_link_is_not_know
     tape = arm(tools, **known)
     tape.tf([(tools.START, "l3", "grip", (1, 2, 3, *UNTURNED))], topic="/tf_static")
     state, _ = exported(tools, tape)
-    assert (state.frame("grip").parent, state.frame("grip").pose) == ("arm", None)
+    frame = state.frame("grip")
+    assert (frame.parent, frame.parent_link, frame.pose) == ("arm", None, None)
+    assert state.model("arm").links == ()
 
 
-def test_transforms_of_links_come_before_their_joints(tools: Any) -> None:
+def test_transforms_place_a_link_that_carries_where_its_joints_do_not(tools: Any) -> None:
     first, second, third, grip = poses(2, 4)
-    tape = arm(tools, turn=0.3, follow=0.9, slide=0.2)
+    tape = arm(tools, turn=0.3, follow=0.9)
     tape.tf([(tools.START, "base", "l1", first), (tools.START, "l1", "l2", second), (tools.START, "l2", "l3", third)])
     tape.tf([(tools.START, "l3", "grip", grip)], topic="/tf_static")
     state, _ = exported(tools, tape)
     expected = matrix(first) @ matrix(second) @ matrix(third) @ matrix(grip)
-    np.testing.assert_allclose(of(state.frame("grip")), expected, atol=1e-12)
+    np.testing.assert_allclose(on_arm(state, "grip"), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_robot_on_another_s_link_stands_in_that_robot(tools: Any, told: bool) -> None:
+def test_a_robot_on_another_s_link_stands_on_that_link(tools: Any, told: bool) -> None:
     link, stand = poses(3, 2)
     tape = tools.Tape()
     tape.text("/a/robot_description", ARM)
@@ -122,12 +130,14 @@ def test_a_robot_on_another_s_link_stands_in_that_robot(tools: Any, told: bool) 
         tape.tf([(stamp, "a/l1", "b/deck", (stand[0] + i, *stand[1:]))])
     state, _ = exported(tools, tape, "--model", "a:/a", "--model", "b:/b", "--at", "1")
     model = state.model("b")
-    assert (model.parent, model.twist) == ("a", None)
     if told:
+        assert (model.parent, model.parent_link) == ("a", "l1")
+        assert model.twist == pytest.approx((1, 0, 0, 0, 0, 0), abs=1e-12)
+        np.testing.assert_allclose(of(model), matrix((stand[0] + 1, *stand[1:])), atol=1e-12)
         expected = matrix(link) @ matrix((stand[0] + 1, *stand[1:]))
-        np.testing.assert_allclose(of(model), expected, atol=1e-12)
+        np.testing.assert_allclose(resolve(state).pose("b", "a"), expected, atol=1e-12)
     else:
-        assert model.pose is None
+        assert (model.parent, model.parent_link, model.pose, model.twist) == ("a", None, None, None)
 
 
 def test_frames_above_the_world_frame_are_turned_over_one_by_one(tools: Any) -> None:
@@ -166,15 +176,28 @@ def test_nothing_below_a_frame_that_changes_its_parent_can_be_the_world(tools: A
     assert read_world(out).frame("cup").parent == "right"
 
 
-def test_a_frame_called_world_below_another_asks_for_a_choice(tools: Any) -> None:
+def test_frames_above_a_frame_called_world_are_placed_by_inversion(tools: Any) -> None:
+    (T_earth_world, T_world_cup) = poses(5, 2)
     tape = tools.Tape()
-    tape.tf(
-        [(tools.START, "earth", "world", (0, 0, 1, *UNTURNED)), (tools.START, "world", "cup", (1, 0, 0, *UNTURNED))]
-    )
-    code, _, stderr = tools.run("export", tape.write(tools.folder / "bag"), "-o", tools.folder / "state.usdf")
-    assert code == 1
-    rule = "the frame 'world' has a parent in the recording; choose a --world-frame above it"
-    assert stderr == f"error: {rule}\n"
+    tape.tf([(tools.START, "earth", "world", T_earth_world), (tools.START, "world", "cup", T_world_cup)])
+    tape.tf([(tools.START, "earth", "moon", (4, 0, 0, *UNTURNED))])
+    state, stderr = exported(tools, tape)
+    assert warnings(stderr) == []
+    world = resolve(state)
+    np.testing.assert_allclose(world.pose("earth"), np.linalg.inv(matrix(T_earth_world)), atol=1e-12)
+    np.testing.assert_allclose(world.pose("cup"), matrix(T_world_cup), atol=1e-12)
+    np.testing.assert_allclose(world.pose("moon", "earth")[:3, 3], (4, 0, 0), atol=1e-12)
+
+
+def test_a_robot_that_carries_the_world_frame_is_placed_by_inversion(tools: Any) -> None:
+    (T_link_camera, T_camera_world) = poses(6, 2)
+    tape = arm(tools, turn=0.3)
+    tape.tf([(tools.START, "l1", "camera", T_link_camera), (tools.START, "camera", "world", T_camera_world)])
+    state, _ = exported(tools, tape)
+    T_base_link = matrix((0, 0, 1, *Rotation.from_rotvec([0, 0, 0.3]).as_quat()))
+    T_base_world = T_base_link @ matrix(T_link_camera) @ matrix(T_camera_world)
+    np.testing.assert_allclose(resolve(state).pose("arm"), np.linalg.inv(T_base_world), atol=1e-12)
+    np.testing.assert_allclose(resolve(state).pose("camera"), np.linalg.inv(matrix(T_camera_world)), atol=1e-12)
 
 
 def trees(tools: Any, robot: bool) -> Any:

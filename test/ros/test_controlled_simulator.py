@@ -181,7 +181,10 @@ def test_what_is_not_stated_is_put_to_where_it_was(client: Client, simulation: C
 def test_bodies_alone_are_set_without_a_reset(client: Client, simulation: ControlledMujoco) -> None:
     saved(client)
     assert client.call(SetPause, f"{SIMULATION}/set_pause", SetPause.Request(paused=True)).success
-    before = np.array(simulation.data.qpos)
+    spinning = """<world_state><model_state name="ball"><pose>1 1 0.1 0 0 0.5</pose><twist>0 0 0 1 2 3</twist>
+      </model_state></world_state>"""
+    assert restored(client, text=spinning).success
+    before, held = np.array(simulation.data.qpos), np.array(simulation.data.qvel)
     simulation.calls.clear()
     text = """<world_state xmlns:rs="urn:robot-semantics:usdf:1"><frame name="table"><pose>0 0 2 0 0 1.5</pose></frame>
       <model_state name="ball" rs:odd="1"><parent>table</parent><pose>1 0 0 0.5 0 0</pose></model_state>
@@ -195,6 +198,12 @@ def test_bodies_alone_are_set_without_a_reset(client: Client, simulation: Contro
     np.testing.assert_allclose(after[place : place + 3], [np.cos(1.5), np.sin(1.5), 2.0], atol=1e-15)
     R = matrix_from_quat(np.roll(after[place + 3 : place + 7], -1))
     np.testing.assert_allclose(R[:, 0], [np.cos(1.5), np.sin(1.5), 0.0], atol=1e-15)
+    # The pose alone is stated: the ball turns on about the same axis of the world. MuJoCo has it in the ball's axes.
+    dof = int(simulation.model.joint(int(simulation.model.body("ball").jntadr[0])).dofadr[0])
+    R_before = matrix_from_quat(np.roll(before[place + 3 : place + 7], -1))
+    turning = R_before @ held[dof + 3 : dof + 6]
+    np.testing.assert_allclose(turning, (1.0, 2.0, 3.0), atol=1e-12)
+    np.testing.assert_allclose(R @ simulation.data.qvel[dof + 3 : dof + 6], turning, atol=1e-12)
     before[place : place + 7] = after[place : place + 7] = 0.0
     np.testing.assert_array_equal(after, before)
 

@@ -113,7 +113,6 @@ def test_paths_are_refused_unless_they_are_allowed(client: Client, start: Callab
     start(
         robot_description=URDF,
         robot_description_semantic=SRDF,
-        default_positions="arm/stowed",
         ros_args=("-r", "__ns:=/shy"),
     )
     request = SaveGroupState.Request(group="arm", state="here", path="/tmp/robot.srdf")

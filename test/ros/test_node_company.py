@@ -39,6 +39,7 @@ from support.nodes import LATCHED, Client, NodeProcess, joint_state, stamp_of
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.node.tf_authority import TfAuthority
 from robot_semantics.usdf.reader import parse_world
 
@@ -201,7 +202,6 @@ def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
     node = start(
         robot_description=URDF,
         robot_description_semantic=SRDF,
-        default_positions="arm/stowed",
         world_state_frequency=10.0,
         **in_namespace("world"),
     )
@@ -209,10 +209,11 @@ def test_the_world_state_is_latched_and_the_same_as_the_service_gives(
     publisher = client.publisher(JointState, "/world/joint_states")
     messages = client.collect(WorldState, f"{name}/world_state")
     base = {"world_joint/x": 1.0, "world_joint/y": 2.0, "world_joint/theta": 0.5}
+    states = robot_from_text(URDF, SRDF).semantics
+    stowed = {joint: value for joint, (value,) in states.state("arm", "stowed").joints.items()}
     client.publish_until(
         publisher,
-        lambda: joint_state({**base, "elbow_joint": 2.0}),
-        # Before it come those of the default positions.
+        lambda: joint_state({**base, **stowed, "elbow_joint": 2.0}),
         lambda: messages and messages[-1].model_states[0].pose.position.x == 1.0,
         "the world state",
     )
@@ -317,6 +318,32 @@ def test_a_node_alone_on_tf_suspects_nobody(client: Client, start: Callable[...,
     assert "is published" not in node.output
 
 
+@pytest.mark.parametrize("names", [("twin", "twin"), ("left", "right")])
+def test_two_nodes_of_one_robot_report_each_other(
+    client: Client, start: Callable[..., NodeProcess], names: tuple[str, str]
+) -> None:
+    space = f"/{names[0]}_and_{names[1]}"
+    nodes = [
+        start(
+            robot_description=ONE.format(name="one"),
+            diagnostics_period=0.2,
+            ros_args=("-r", f"__node:={name}", "-r", f"/tf:={space}/tf", "-r", f"/tf_static:={space}/tf_static"),
+        )
+        for name in names
+    ]
+    joints = client.publisher(JointState, "/joint_states")
+    others = [f"a second node called /{names[1]}" if names[0] == names[1] else f"/{name}" for name in names[::-1]]
+
+    def reported() -> bool:
+        return all(
+            f"'tip' is published on /tf by {other} too" in node.output
+            and f"'flag' is published on /tf_static by {other} too" in node.output
+            for node, other in zip(nodes, others, strict=True)
+        )
+
+    client.publish_until(joints, lambda: joint_state({"turn": 0.1}), reported, "both reports of both nodes")
+
+
 class OneNode:
     """Two publishers, ours and another's, and subscriptions that hear at once what another thread sends."""
 
@@ -324,6 +351,7 @@ class OneNode:
         self.heard: list[str] = []
         self.reports: list[str] = []
         self.other = "other"
+        self.publishers = [SimpleNamespace(topic_name="/tf"), SimpleNamespace(topic_name="/tf_static")]
         self.authority = TfAuthority(cast(Any, self), lambda: frozenset({"tip"}), self.reports.append)
 
     def resolve_topic_name(self, topic: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from robot_semantics_interfaces.srv import GetStatus, ListGroups
+from robot_semantics_interfaces.srv import GetStatus, GetWorldState, ListGroups
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, matrix_of, stamp_of
 
@@ -53,6 +53,7 @@ def node(start: Callable[..., NodeProcess], client: Client) -> Iterator[NodeProc
         complete_after=0.05,
         stale_timeout=1.5,
         diagnostics_period=0.2,
+        invalid_positions="refuse",
     )
     client.call(ListGroups, f"{NODE}/list_groups")
     yield node
@@ -202,6 +203,43 @@ def test_an_unknown_joint_among_known_ones_is_reported_once_and_the_others_move(
     assert node.output.count("the robot has no joint 'caster'") == 1
 
 
+def test_values_from_before_a_reset_of_the_clock_are_not_stated(
+    client: Client, start: Callable[..., NodeProcess]
+) -> None:
+    node = start(robot_description=URDF, ros_args=["-r", "__ns:=/reset"])
+    publisher = client.publisher(JointState, "/reset/joint_states")
+    name = "/reset/robot_semantics"
+
+    def send(seconds: float, **positions: float) -> None:
+        """Publish, and wait until the node has it."""
+        before = client.call(GetStatus, f"{name}/get_status").joint_states_received
+        publisher.publish(joint_state(positions, int(seconds * 1e9)))
+        client.until(lambda: client.call(GetStatus, f"{name}/get_status").joint_states_received > before, "it")
+
+    def stated() -> tuple[float, dict[str, float]]:
+        state = client.call(GetWorldState, f"{name}/get_world_state").state
+        (model,) = state.model_states
+        found = {joint.name: joint.positions[0] for joint in model.joint_states if len(joint.positions)}
+        return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9, found
+
+    send(100.0, c_drive=0.5, a_far=0.0, b_near=0.0)
+    send(100.0, d_rail=0.5)
+    send(2.0, d_rail=0.1)
+    assert stated() == (100.0, {"c_drive": 0.5, "a_far": 0.0, "b_near": 0.0, "d_rail": 0.5})
+    send(2.5, d_rail=0.25)
+    node.wait_for_output("the clock was reset, and earlier values are not used any more")
+    assert stated() == (2.5, {"d_rail": 0.25})
+    # Less than a second back is late, however often.
+    for seconds in (1.6, 1.7, 1.8):
+        send(seconds, d_rail=0.9)
+    assert stated() == (2.5, {"d_rail": 0.25})
+    # A value that is older than the joint's newest one is not used, the others of its message are.
+    send(2.4, d_rail=0.7, c_drive=0.125)
+    assert stated()[1]["d_rail"] == 0.25
+    assert stated()[1]["c_drive"] == 0.125
+    assert node.stop() == 0
+
+
 def test_two_late_messages_in_order_mean_that_time_was_set_back(client: Client, node: NodeProcess, send: Send) -> None:
     move(client, send, {"d_rail": 0.5}, "rail")
     back = send(joint_state({"d_rail": 0.6}, time.time_ns() - 3_600_000_000_000))
@@ -286,10 +324,10 @@ def test_never_seen_joints_get_the_positions_asked_for(client: Client, start: Ca
     assert node.stop() == 0
 
 
-def test_with_skip_only_the_joint_without_a_number_is_left_out(
+def test_only_the_joint_without_a_number_is_left_out_unless_the_message_is_to_be_refused(
     client: Client, start: Callable[..., NodeProcess]
 ) -> None:
-    node = start(robot_description=URDF, invalid_positions="skip", ros_args=["-r", "__ns:=/skip", "-r", "/tf:=tf"])
+    node = start(robot_description=URDF, ros_args=["-r", "__ns:=/skip", "-r", "/tf:=tf"])
     frames = client.collect_tf("/skip/tf")
     publisher = client.publisher(JointState, "/skip/joint_states")
     client.publish_until(

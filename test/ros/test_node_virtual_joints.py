@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Transform, TransformStamped, Twist
 from nav_msgs.msg import Odometry
-from robot_semantics_interfaces.srv import GetWorldState
+from robot_semantics_interfaces.srv import GetVirtualJoints, GetWorldState
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import JointState, MultiDOFJointState
 from support.nodes import LATCHED, Client, NodeProcess, joint_state, matrix_of
@@ -274,3 +274,12 @@ def stamped(parent: str, child: str, xyz: Any) -> TransformStamped:
     item.transform.translation.x, item.transform.translation.y, item.transform.translation.z = map(float, xyz)
     item.transform.rotation.w = 1.0
     return item
+
+
+def test_the_services_report_the_parent_frame_of_the_running_node(client: Client, setup: Callable[..., None]) -> None:
+    for stated, expected in (("hall", "hall"), ("", "odom")):
+        setup(PLANAR, source="fixed", parent_frame=stated)
+        (joint,) = client.call(GetVirtualJoints, f"{NODE}/get_virtual_joints").virtual_joints
+        assert (joint.name, joint.type, joint.parent_frame, joint.child_link) == ("root", "planar", expected, "base")
+        answer = client.call(GetWorldState, f"{NODE}/get_world_state")
+        assert [model.parent for model in answer.state.model_states] == [expected]

@@ -43,8 +43,10 @@ from robot_semantics.cli.schema import command_schema
 from robot_semantics.examples import example
 from robot_semantics.state.snapshot_store import SnapshotStore, comment_of
 from robot_semantics.usdf.ages import ages_of
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.saved_descriptions import check_descriptions
 
 pytestmark = pytest.mark.ros
 
@@ -235,11 +237,11 @@ def test_tf_frames_outside_the_robots_are_saved(client: Client, world: World) ->
     frames, state = client.until(saved, "the frames in a snapshot")
     assert (frames["table"].parent, frames["map"].parent, frames["camera"].parent) == ("map", "world", "rover_arm")
     assert frames["table"].pose.xyz_rpy[0] == 2.0
-    # The camera hangs on the model, where the palm was when it was saved.
-    links = {link.name: link for link in next(m for m in state.models if m.name == "rover_arm").links}
-    expected = pose_matrix(links["palm_link"].pose)
+    assert frames["camera"].parent_link == "palm_link"
+    assert frames["camera"].pose.xyz_rpy == (0.0, 0.0, 0.5, 0.0, 0.0, 0.0)
+    expected = pose_matrix(state.model("rover_arm").link("palm_link").pose)
     expected[:3, 3] += 0.5 * expected[:3, 2]
-    np.testing.assert_allclose(pose_matrix(frames["camera"].pose), expected, atol=1e-9)
+    np.testing.assert_allclose(resolve(state).pose("camera", "rover_arm"), expected, atol=1e-9)
     assert restore(client, "framed").success
     client.node.destroy_publisher(publisher)
 
@@ -257,12 +259,12 @@ def test_the_command_line_saves_restores_and_lists(
         ["save", "gone"],
         ["delete", "gone"],
     ):
-        assert main(["snapshot", *words, "--json=1"]) == 0
+        assert main(["snapshot", *words, "--json"]) == 0
         validate(json.loads(capsys.readouterr().out), json.loads(command_schema(f"snapshot {words[0]}")))
     assert main(["snapshot", "save", "typed", "--comment", "by hand", "--overwrite"]) == 0
     capsys.readouterr()
     assert main(["snapshot", "list", "--json"]) == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["snapshots"]}
     assert rows["typed"]["comment"] == "by hand"
     assert main(["snapshot", "list"]) == 0
     listed = capsys.readouterr().out.splitlines()
@@ -329,7 +331,7 @@ def test_old_values_are_refused_with_their_age_and_autosave_rotates(
 
     def fourth() -> bool:
         newest = max(tmp_path.glob("auto-*.usdf"), default=None)
-        if newest is None or int(newest.stem.removeprefix("auto-")) < 4:
+        if newest is None or int(newest.stem.removeprefix("auto-aged.robot_semantics-")) < 4:
             return False
         return bool(read_world(newest).models[0].joints)
 
@@ -386,6 +388,45 @@ def test_a_node_that_is_killed_while_it_saves_leaves_whole_files(
                 assert (tmp_path / description).read_text() == text
 
 
+def test_two_nodes_on_one_folder_keep_their_own_automatic_snapshots(
+    client: Client, start: Callable[..., NodeProcess], tmp_path: Path
+) -> None:
+    nodes = ["left", "right"]
+    for name in nodes:
+        start(
+            robot_description=URDF.replace('name="rover_arm"', f'name="{name}"'),
+            snapshots__directory=str(tmp_path),
+            snapshots__autosave_period=0.01,
+            snapshots__autosave_keep=2,
+            ros_args=("-r", f"__ns:=/{name}"),
+        )
+    for number in range(40):
+        for name in nodes:
+            answer = save(client, f"{name}{number % 5}", node=f"/{name}/robot_semantics")
+            assert answer.success, answer.message
+            state = read_world(answer.path)
+            assert [model.name for model in state.models] == [name]
+            check_descriptions(state, tmp_path, 1_000_000)
+            assert (tmp_path / str(state.models[0].description)).exists()
+    for name in nodes:
+        assert 2 <= len(list(tmp_path.glob(f"auto-{name}.robot_semantics-*.usdf"))) <= 3
+
+
+def test_a_damaged_description_is_refused_by_a_restore_and_written_again_by_a_save(
+    client: Client, start: Callable[..., NodeProcess], tmp_path: Path
+) -> None:
+    start(robot_description=URDF, snapshots__directory=str(tmp_path), ros_args=("-r", "__ns:=/damaged"))
+    node = "/damaged/robot_semantics"
+    (saved,) = read_world(save(client, "before", node=node).path).models
+    path = tmp_path / str(saved.description)
+    path.write_text("<robot name='another'><link name='x'/></robot>")
+    answer = client.call(RestoreSnapshot, f"{node}/restore_snapshot", RestoreSnapshot.Request(name="before"))
+    assert not answer.success
+    assert f"its name states {path.stem}" in answer.message
+    assert save(client, "after", node=node).success
+    assert path.read_text() == URDF
+
+
 def test_a_bad_parameter_is_one_error_at_the_start(start: Callable[..., NodeProcess]) -> None:
     process = start(robot_description=URDF, snapshots__max_age=-1.0, ros_args=("-r", "__ns:=/bad"))
     assert process.wait() == 1
@@ -393,4 +434,4 @@ def test_a_bad_parameter_is_one_error_at_the_start(start: Callable[..., NodeProc
 
 
 def test_nothing_is_left_in_the_folder_but_snapshots(world: World) -> None:
-    assert all(entry.suffix == ".usdf" for entry in world.folder.iterdir())
+    assert all(entry.suffix in (".usdf", ".urdf", ".srdf") for entry in world.folder.iterdir())

@@ -11,11 +11,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from robot_semantics_interfaces.msg import WorldState
+from robot_semantics_interfaces.srv import (
+    GetCurrentState,
+    GetGroupState,
+    GetWorldState,
+    RestoreSnapshot,
+    SaveGroupState,
+    SaveSnapshot,
+)
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from support.nodes import Client, NodeProcess, joint_state, stamp_of
@@ -29,6 +39,9 @@ from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.robot import RunningRobot
 from robot_semantics.state.robot_frames import TransformRows
 from robot_semantics.state.settings import RobotSettings, Source, VirtualJointSettings
+from robot_semantics.usdf import world_state as usdf
+from robot_semantics.usdf.reader import parse_world, read_world
+from robot_semantics.usdf.writer import save_world
 
 pytestmark = pytest.mark.ros
 
@@ -44,15 +57,11 @@ def test_default_positions_are_published_before_any_joint_state(
 ) -> None:
     node = start(robot_description=URDF, robot_description_semantic=SRDF, default_positions="arm/reach")
     moving = {joint.child_link for joint in ROBOT.joints if joint.position_count}
-    worlds = client.collect(WorldState, "/robot_semantics/world_state")
     client.until(lambda: client.newest().keys() >= moving, "the transforms of all moving joints")
     # Stamped before now, so that no joint state comes too late for the listeners.
     assert all(stamp_of(item) <= time.time_ns() - 100_000_000 for item in client.newest().values())
     client.transforms.clear()
     client.until(lambda: client.newest().keys() >= moving, "all of them again, as a late listener needs them")
-    (state,) = client.until(lambda: worlds, "the world state")[-1].model_states
-    found = {joint.name: joint.positions[0] for joint in state.joint_states if len(joint.positions)}
-    assert {name: found[name] for name in REACH} == pytest.approx(REACH, abs=1e-12)
     monkeypatch.setenv("ROS_DOMAIN_ID", str(client.domain))
     with LiveRobots("/robot_semantics", 20.0, (), Diagnostics()) as live:
         (actor,) = live.scene.actors
@@ -81,6 +90,98 @@ def test_default_positions_are_published_before_any_joint_state(
     client.spin_for(0.5)
     assert not client.transforms
     assert node.stop() == 0
+
+
+def test_default_positions_are_on_tf_and_stated_nowhere(
+    client: Client, start: Callable[..., NodeProcess], tmp_path: Path
+) -> None:
+    node = start(
+        robot_description=URDF,
+        robot_description_semantic=SRDF,
+        default_positions="arm/reach",
+        world_state_frequency=20.0,
+        snapshots__directory=str(tmp_path),
+        ros_args=["-r", "__ns:=/tf_only", "-r", "/tf:=tf"],
+    )
+    name, own = "/tf_only/robot_semantics", [joint for joint in ROBOT.joints if joint.position_count]
+    joints = [joint.name for joint in own if not joint.virtual]
+    frames = client.collect_tf("/tf_only/tf")
+    worlds = client.collect(WorldState, f"{name}/world_state")
+
+    def stated() -> tuple[WorldState, usdf.ModelState]:
+        """Return what the service and a snapshot, which must agree, state of the robot, and what they lack."""
+        answer = client.call(GetWorldState, f"{name}/get_world_state", GetWorldState.Request(with_text=True))
+        saved = client.call(SaveSnapshot, f"{name}/save_snapshot", SaveSnapshot.Request(name="now", overwrite=True))
+        assert answer.success, answer.message
+        assert saved.success, saved.message
+        assert list(answer.state.missing) == list(saved.missing)
+        (model,) = parse_world(answer.text).models
+        (file_model,) = read_world(saved.path).models
+        assert (model.joints, model.links) == (file_model.joints, file_model.links)
+        return answer.state, model
+
+    def not_known(state: WorldState) -> list[str]:
+        return [item.name for item in state.missing if item.kind == "joint"]
+
+    client.until(lambda: {joint.child_link for joint in own} == {item.child_frame_id for item in frames}, "TF")
+    state, model = stated()
+    assert (model.pose, model.twist, model.joints) == (None, None, ())
+    assert not_known(state) == joints
+    assert [item.kind for item in state.missing if item.kind == "pose"] == ["pose"]
+    # The root link is where it is; everything behind a joint is not known.
+    assert {link.name for link in model.links} <= {ROBOT.root_link, *_fixed_below(ROBOT.root_link)}
+    assert not worlds
+    group = GetCurrentState.Request(group="arm")
+    answer = client.call(GetCurrentState, f"{name}/get_current_state", group)
+    assert not answer.success
+    assert all(joint in answer.message for joint in REACH)
+    assert not client.call(GetGroupState, f"{name}/get_group_state", GetGroupState.Request(group="arm")).success
+    save = SaveGroupState.Request(group="arm", state="here")
+    assert not client.call(SaveGroupState, f"{name}/save_group_state", save).success
+
+    publisher = client.publisher(JointState, "/tf_only/joint_states")
+    client.publish_until(
+        publisher, lambda: joint_state({"lift_joint": 0.3, "world_joint/x": 4.0}), lambda: worlds, "it"
+    )
+    state, model = stated()
+    assert [(joint.name, joint.positions) for joint in model.joints] == [("lift_joint", (0.3,))]
+    assert model.pose is None
+    assert not_known(state) == [joint for joint in joints if joint != "lift_joint"]
+    assert not_known(worlds[-1]) == not_known(state)
+
+    # A change of the defaults, or of any other parameter, makes nothing known.
+    assert client.set_parameters(name, default_positions="zero", frame_prefix="new/")[0].successful
+    again, model = stated()
+    assert [(joint.name, joint.positions) for joint in model.joints] == [("lift_joint", (0.3,))]
+    assert model.pose is None
+    assert not_known(again) == not_known(state)
+
+    # What a restored state states is given; the other joints stay unknown.
+    given = replace(
+        model,
+        links=(),
+        joints=(usdf.JointState("elbow_joint", (0.7,)),),
+        pose=usdf.Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)),
+    )
+    save_world(replace(read_world(tmp_path / "now.usdf"), models=(given,)), tmp_path / "given.usdf")
+    request = RestoreSnapshot.Request(name="given", partial=True)
+    restored = client.call(RestoreSnapshot, f"{name}/restore_snapshot", request)
+    assert restored.success, restored
+    state, model = stated()
+    assert {joint.name: joint.positions for joint in model.joints} == {"lift_joint": (0.3,), "elbow_joint": (0.7,)}
+    assert model.pose is not None
+    assert model.pose.xyz_rpy[:2] == (1.0, 2.0)
+    assert not_known(state) == [joint for joint in joints if joint not in ("lift_joint", "elbow_joint")]
+    assert node.stop() == 0
+
+
+def _fixed_below(link: str) -> list[str]:
+    return [
+        name
+        for joint in ROBOT.joints
+        if joint.parent_link == link and not joint.position_count
+        for name in (joint.child_link, *_fixed_below(joint.child_link))
+    ]
 
 
 def test_without_default_positions_nothing_is_published_before_any_joint_state(
@@ -157,7 +258,7 @@ def test_a_change_of_settings_is_no_news_of_any_joint() -> None:
     after.adopt(before)
     assert after.heard
     assert after.made_ns == before.made_ns
-    np.testing.assert_array_equal(after.buffer.received_ns, before.buffer.received_ns)
+    np.testing.assert_array_equal(after.values.received_ns, before.values.received_ns)
     after.joint_state(named_nose(PAST_NS + 1), time.time_ns)
     assert not after.notices
 
@@ -169,7 +270,7 @@ def test_a_new_pose_of_a_fixed_virtual_joint_wins_over_the_old_one() -> None:
         for x in (1.0, 2.0)
     )
     after.adopt(before)
-    assert after.buffer.positions[after.space.joint_positions[name]].tolist() == [2.0, 0.0, 0.0]
+    assert after.values.positions[after.space.joint_positions[name]].tolist() == [2.0, 0.0, 0.0]
 
 
 def test_no_transform_is_stamped_before_the_beginning_of_time() -> None:

@@ -131,9 +131,53 @@ def test_where_nobody_says_where_a_base_is_it_is_not_stated_and_missing(node: An
     state, answer = one.saved()
     assert (state.models[0].parent, state.models[0].pose) == (WORLD, None)
     assert ("pose", "r", "not_stated") in {(item.kind, item.model, item.code) for item in answer.missing}
-    refused = one.restore('<world_state><model_state name="r"><pose>1 0 0 0 0 0</pose></model_state></world_state>')
+    still = "<twist>0 0 0 0 0 0</twist>"
+    world = f'<world_state><model_state name="r"><pose>{{}} 0 0 0 0 0</pose>{still}</model_state></world_state>'
+    refused = one.restore(world.format(1.25))
     assert not refused.success
-    assert "'r/base_link' has no virtual joint that the node could move, and where is not known" in refused.message
+    assert "'r/base_link' has no virtual joint that the node could move, 1.25 m and 0 rad away" in refused.message
+    there = one.restore(world.format(0))
+    assert there.success, there.message
+    assert "model 'r': pose: it is there" in said(there.restored)
+
+
+def test_a_frame_that_tf_places_elsewhere_is_not_restored_and_that_is_a_failure(node: Any) -> None:
+    one = node(PLANAR, transform("map", "odom", pose(3.0, 0.0, 0.0)))
+    text = """<world_state><model_state name="r"><parent>odom</parent><pose>1 0 0 0 0 0</pose></model_state>
+      <frame name="odom"><parent>map</parent><pose>1 0 0 0 0 0</pose></frame>
+      <frame name="map"><pose>0 0 0 0 0 0</pose></frame></world_state>"""
+    answer = one.restore(text)
+    assert (answer.success, said(answer.restored)) == (False, [])
+    (item,) = answer.not_restored
+    assert (item.kind, item.name, item.code) == ("frame", "odom", "elsewhere")
+    assert "on TF it is 2 m and 0 rad away from there" in item.reason
+    assert one.saved()[0].models[0].pose is None
+    answer = one.restore(text, partial=True)
+    assert answer.success
+    assert [item.name for item in answer.not_restored] == ["odom"]
+    assert one.saved()[0].models[0].pose.xyz_rpy[0] == 1.0
+
+
+def test_an_object_on_a_link_is_placed_by_the_joints_or_named_where_it_cannot_be(node: Any) -> None:
+    one = node(PLANAR)
+    text = """<world_state xmlns:rs="urn:robot-semantics:usdf:1"><model_state name="r"><parent>odom</parent>
+      <pose>1 0 0 0 0 0</pose>{}</model_state><frame name="odom"><pose>0 0 0 0 0 0</pose></frame>
+      <model_state name="cup" rs:parent_link="arm"><parent>r</parent><pose>0 0 1 0 0 0</pose></model_state>
+      <frame name="lid"><parent>cup</parent><pose>0 0 1 0 0 0</pose></frame></world_state>"""
+    turn = '<joint_state name="turn"><positions>0.3</positions></joint_state>'
+    answer = one.restore(text.format(turn), dry_run=True, partial=True)
+    assert {(item.kind, item.model) for item in answer.not_restored} == {("model", "cup")}
+    answer = one.restore(text.format(""), partial=True)
+    assert answer.success, answer.message
+    assert {(item.kind, item.model or item.name) for item in answer.not_restored} == {
+        ("model", "cup"),
+        ("pose", "cup"),
+        ("frame", "lid"),
+    }
+    reasons = [item.reason for item in answer.not_restored if item.kind == "pose"]
+    assert reasons == ["the pose of link 'r::arm', on which it stands, is neither stated nor follows"]
+    assert one.saved()[0].models[0].pose.xyz_rpy[0] == 1.0
+    assert not one.restore(text.format("")).success
 
 
 def test_odometry_says_where_a_base_is_where_nothing_else_does(node: Any, client: Client) -> None:
@@ -303,16 +347,39 @@ def test_a_robot_on_another_robot_s_link_is_saved_and_restored_there(client: Cli
             return state if all(model.joints and model.pose for model in state.models) else None
 
         state = client.until(whole, "both robots")
-        assert state.model("b").parent == "a"
+        assert (state.model("b").parent, state.model("b").parent_link) == ("a", "arm")
         expected = matrix(0.5, 0, 0.2, 0.3) @ matrix(0, 0.1, 0)
-        np.testing.assert_allclose(pose_matrix(state.model("b").pose), expected, atol=1e-12)
+        np.testing.assert_allclose(resolve(state).pose("b", "a"), expected, atol=1e-12)
         answer = one.restore(MOVED)
         assert answer.success, answer.message
         moved = one.saved()[0]
-        np.testing.assert_allclose(pose_matrix(moved.model("b").pose), matrix(0.0, 2.0, 0.0, 0.0), atol=1e-9)
+        np.testing.assert_allclose(resolve(moved).pose("b", "a"), matrix(0.0, 2.0, 0.0, 0.0), atol=1e-9)
 
 
 MOVED = """<world_state><model_state name="a"><parent>odom</parent><pose>0 0 0 0 0 0</pose>
     <joint_state name="turn"><positions>1.0</positions></joint_state></model_state>
   <model_state name="b"><parent>a</parent><pose>0 2 0 0 0 0</pose></model_state>
   <frame name="odom"><pose>0 0 0 0 0 0</pose></frame></world_state>"""
+
+
+@pytest.mark.parametrize("joint", [None, "planar"])
+def test_a_root_link_called_world_is_saved_and_restored_as_a_link(node: Any, client: Client, joint: str | None) -> None:
+    urdf = PLAIN.replace("base_link", "world")
+    srdf = None if joint is None else SRDF.format(joint, "world").replace("base_link", "world")
+    one = node(srdf, transform("r/world", "camera", pose(0.0, 0.0, 3.0)), urdf=urdf)
+    publisher = client.publisher(JointState, "/r/joint_states")
+    base = {"v/x": 1.0, "v/y": 2.0, "v/theta": 0.5} if joint == "planar" else {}
+
+    def whole() -> WorldState | None:
+        publisher.publish(joint_state({"turn": 0.3, **base}))
+        state, _ = one.saved("world_link")
+        placed = joint is None or state.models[0].pose is not None
+        return state if state.models[0].joints and placed and state.frames else None
+
+    state = client.until(whole, "the robot and the camera")
+    world = resolve(state)
+    np.testing.assert_allclose(world.pose("r"), matrix(1, 2, 0, 0.5) if base else np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(world.pose("camera", "r"), matrix(0, 0, 3), atol=1e-12)
+    client.node.destroy_publisher(publisher)
+    answer = restore_by_name(client, "world_link")
+    assert answer.success, answer.message

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -16,8 +17,10 @@ import pytest
 pytest.importorskip("robot_semantics_interfaces", reason="the interface package is not built (make setup)")
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.model.loading import robot_from_text
 from robot_semantics.ros.messages.world_messages import world_from_message, world_to_message
 from robot_semantics.usdf.poses import pose_from_quaternion
+from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 
 POSE = pose_from_quaternion((1.0, 2.0, 3.0), (0.0, 0.6, 0.0, 0.8))
@@ -72,3 +75,21 @@ def test_roll_pitch_yaw_alone_become_a_quaternion() -> None:
     assert pose is not None
     assert pose.quat_xyzw == pytest.approx((0.0, 0.0, 0.479425538604203, 0.8775825618903728))
     assert pose.xyz_rpy[5] == pytest.approx(1.0)
+
+
+def test_a_message_places_an_object_on_a_link_by_the_joints() -> None:
+    robot = robot_from_text(
+        '<robot name="r"><link name="base"/><link name="hand"/><joint name="turn" type="continuous">'
+        '<parent link="base"/><child link="hand"/><origin xyz="0 0 1"/><axis xyz="0 0 1"/></joint></robot>'
+    )
+    arm = ModelState("r", pose=Pose((0.0,) * 6), joints=(JointState("turn", (math.pi / 2,)),))
+    cup = ModelState("cup", "r", Pose((2.0, 0.0, 0.0, 0.0, 0.0, 0.0)), parent_link="hand")
+    state = WorldState(models=(arm, cup))
+    with pytest.raises(NotStatedError, match="r::hand"):
+        world_to_message(state)
+    back = world_from_message(world_to_message(state, robots={"r": robot}))
+    assert back.model("r").links == ()
+    assert back.model("cup").parent == "r"
+    pose = back.model("cup").pose
+    assert pose is not None
+    assert pose.xyz_rpy == pytest.approx((0.0, 2.0, 1.0, 0.0, 0.0, math.pi / 2), abs=1e-12)

@@ -30,7 +30,7 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import EngineState, JointState, ModelState, WorldState
+from robot_semantics.usdf.world_state import EngineState, Frame, JointState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world
 
 for module in ("pydrake", "pybullet"):
@@ -201,6 +201,57 @@ def test_an_object_is_put_where_the_link_that_carries_it_is(engine: str) -> None
     np.testing.assert_allclose(placed.pose("held")[:3, 3], (-0.7, 0.0, 1.0), atol=1e-9)
 
 
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_pose_alone_keeps_the_twist_in_the_axes_of_the_world_and_says_so(engine: str) -> None:
+    simulator = started(engine, block(), ground=False)
+    twist = (0.5, 0.0, 0.0, 0.0, 2.0, 3.0)
+    assert simulator.restore(WorldState(models=(ModelState("block", pose=pose_at((0, 0, 1)), twist=twist),))).complete
+    turned = Pose((1.0, 2.0, 3.0, np.pi / 2, 0.25, 1.0))
+    report = simulator.restore(WorldState(models=(ModelState("block", pose=turned),)))
+    assert report.complete
+    assert "model 'block': its twist is not stated; it is kept in the axes of 'world'" in report.notes
+    (model,) = simulator.capture().models
+    assert model.twist is not None
+    np.testing.assert_allclose(model.twist, twist, atol=1e-12)
+    np.testing.assert_allclose(pose_matrix(model.pose), pose_matrix(turned), atol=1e-12)
+
+
+def test_an_object_on_a_link_of_unknown_pose_is_named_and_the_rest_is_restored() -> None:
+    simulator = started("mujoco", model_from_text("pendulum", PENDULUM), block("held"), ground=False)
+    swung = ModelState("pendulum", pose=pose_at((0, 0, 1)))
+    carried = ModelState("held", parent="pendulum", parent_link="nothing", pose=pose_at((0, 0, -0.7)))
+    state = WorldState(models=(swung, carried), frames=(Frame("lid", "held", pose_at((0, 0, 1))),))
+    report = simulator.restore(state, partial=True)
+    assert {(item.kind, item.model or item.name) for item in report.not_restored} == {
+        ("pose", "held"),
+        ("frame", "lid"),
+    }
+    assert report.applied
+    assert resolve(simulator.capture()).pose("pendulum")[2, 3] == 1.0
+    assert not simulator.restore(state).applied
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_frame_on_a_link_is_captured_on_that_link_and_moves_with_it(engine: str) -> None:
+    simulator = started(engine, model_from_text("pendulum", PENDULUM), block(), ground=False)
+    swung = ModelState("pendulum", pose=pose_at((0, 0, 1)), joints=(JointState("swing", (np.pi / 2,), (0.0,)),))
+    camera = Frame("camera", "pendulum", pose_at((0, 0, -0.7)), parent_link="arm")
+    lens = Frame("lens", "camera", pose_at((0, 0.25, 0)))
+    report = simulator.restore(parse_world(write_world(WorldState(models=(swung,), frames=(camera, lens)))))
+    assert report.complete, report.message
+    captured = simulator.capture()
+    frame = captured.frame("camera")
+    assert (frame.parent, frame.parent_link, frame.pose) == ("pendulum", "arm", camera.pose)
+    # The arm hangs along -z of its link, which is -x of the world after a quarter turn about y.
+    np.testing.assert_allclose(resolve(captured).pose("lens")[:3, 3], (-0.7, 0.25, 1.0), atol=1e-9)
+    down = replace(swung, joints=(JointState("swing", (0.0,), (0.0,)),))
+    assert simulator.restore(WorldState(models=(down,))).complete
+    np.testing.assert_allclose(resolve(simulator.capture()).pose("lens")[:3, 3], (0.0, 0.25, 0.3), atol=1e-9)
+    assert {f.name for f in simulator.capture(motion_only=True).frames} == {"camera", "lens"}
+    resolve(simulator.capture(motion_only=True))
+    assert simulator.capture(["block"]).frames == ()
+
+
 def test_a_bullet_world_goes_on_exactly_where_nothing_touches_and_says_that_it_need_not(robots: Path) -> None:
     panda = worlds(robots)["panda"]
     whole, later = started("pybullet", *panda), started("pybullet", *panda)
@@ -356,3 +407,20 @@ def test_a_commanded_position_is_reached_and_a_reset_takes_everything_back(engin
     again = simulator.capture(motion_only=True).models
     assert [(model.pose, model.joints) for model in again] == [(model.pose, model.joints) for model in before]
     assert simulator.time_ns == 0
+
+
+BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+FLOATING_MIMIC = f"""<robot name="m"><link name="base"/><link name="c">{BODY}</link><link name="d">{BODY}</link>
+<joint name="f" type="floating"><parent link="base"/><child link="c"/></joint>
+<joint name="ff" type="floating"><parent link="base"/><child link="d"/><mimic joint="f" multiplier="2" offset="0.5"/>
+</joint></robot>"""
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_captured_floating_follower_turns_as_its_leader(engine: str) -> None:
+    simulator = started(engine, model_from_text("m", FLOATING_MIMIC), ground=False)
+    lead = JointState("f", (0.1, 0.2, 0.3, 0.0, 0.6, 0.0, 0.8), (1.0, 2.0, 3.0, 0.5, 0.25, -1.0))
+    assert simulator.restore(WorldState(models=(ModelState("m", pose=pose_at((0, 0, 0)), joints=(lead,)),))).complete
+    follower = simulator.capture().model("m").joint("ff")
+    assert follower.positions == pytest.approx((0.7, 0.9, 1.1, 0.0, 0.6, 0.0, 0.8), abs=1e-12)
+    assert follower.velocities == pytest.approx((2.0, 4.0, 6.0, 0.5, 0.25, -1.0), abs=1e-12)

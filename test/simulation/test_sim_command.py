@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import mujoco
@@ -210,12 +211,49 @@ def test_the_exported_model_is_the_one_that_is_simulated_and_stands_where_it_sto
     for item in state.models:
         for link in item.links:
             T = world.pose(f"{item.name}::{link.name}")
-            np.testing.assert_allclose(data.body(f"{item.name}/{link.name}").xpos, T[:3, 3], atol=1e-5)
-    # It goes on as the simulation does, as far as six digits of the model's numbers allow.
+            np.testing.assert_allclose(data.body(f"{item.name}/{link.name}").xpos, T[:3, 3], atol=1e-12)
+    # It goes on as the simulation does.
     assert main(["sim", "run", str(half), "--steps", "5", "-o", str(tmp_path / "on.usdf")]) == 0
     mujoco.mj_step(model, data, 5)
     for joint in read_world(tmp_path / "on.usdf").model("rover_arm").joints:
-        np.testing.assert_allclose(data.joint(f"rover_arm/{joint.name}").qpos, joint.positions or (), atol=1e-4)
+        np.testing.assert_allclose(data.joint(f"rover_arm/{joint.name}").qpos, joint.positions or (), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "urdf", ["anymal_c_simple_description/urdf/anymal.urdf", "allegro_hand_description/urdf/allegro_left_hand.urdf"]
+)
+def test_an_exported_model_has_all_digits_so_that_plain_mujoco_and_convert_read_it(
+    urdf: str, tmp_path: Path, robots: Path
+) -> None:
+    """With six digits, the moments of inertia of these robots break the triangle inequality."""
+    world, xml, state = tmp_path / "w.usdf", tmp_path / "w.xml", tmp_path / "back.usdf"
+    world.write_text('<world_state><model_state name="m"><pose>0 0 1 0 0 0</pose></model_state></world_state>')
+    files = ["--model", f"m={robots / urdf}", "--package-path", str(robots.parent.parent)]
+    assert main(["sim", "export", str(world), *files, "-o", str(xml)]) == 0
+    model = mujoco.MjModel.from_xml_path(str(xml))
+    masses = {
+        link.get("name"): mass.get("value", "nan")
+        for link in etree.parse(str(robots / urdf)).iter("link")
+        for mass in link.findall("inertial/mass")
+    }
+    assert masses
+    for link, mass in masses.items():
+        assert model.body(f"m/{link}").mass[0] == float(mass)
+    words = ["--from", "mujoco", "--mujoco-model", str(xml)]
+    assert main(["usdf", "convert", str(xml), *words, "-o", str(state)]) == 0
+
+
+def test_an_export_that_mujoco_does_not_read_back_writes_nothing(
+    tmp_path: Path, robots: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robot_semantics.simulation.mujoco_export._all_digits", nullcontext)
+    world, xml = tmp_path / "w.usdf", tmp_path / "w.xml"
+    world.write_text('<world_state><model_state name="m"><pose>0 0 1 0 0 0</pose></model_state></world_state>')
+    urdf = robots / "anymal_c_simple_description/urdf/anymal.urdf"
+    files = ["--model", f"m={urdf}", "--package-path", str(robots.parent.parent)]
+    assert main(["sim", "export", str(world), *files, "-o", str(xml)]) == 1
+    assert "refuses the MJCF that it wrote of this world: Error: inertia must satisfy" in capsys.readouterr().err
+    assert not xml.exists()
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])

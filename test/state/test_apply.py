@@ -109,10 +109,35 @@ def test_a_fixed_base_refuses_another_place_and_a_motion() -> None:
     assert not here.refused
 
 
-def test_a_state_that_does_not_place_the_virtual_joints_frame_refuses_the_pose() -> None:
+@pytest.mark.parametrize("kind", ["planar", "floating"])
+def test_a_virtual_joints_frame_that_nothing_places_is_treated_as_the_world(kind: str) -> None:
+    model = ModelState("arm", "map", Pose((0.5, 0.0, 0.0, 0.0, 0.0, 0.25)), (0.1, 0.2, 0.0, 0.0, 0.0, 0.3))
+    map_frame = Frame("map", "world", Pose((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)), (0.0,) * 6)
+    result = applied(model, robot(kind), map_frame)
+    assert not result.refused
+    assert result.base_xyz_quat is not None
+    assert result.base_twist is not None
+    expected = matrix((1.0, 2.0, 0.0, 0.0, 0.0, 0.5)) @ matrix((0.5, 0.0, 0.0, 0.0, 0.0, 0.25))
+    np.testing.assert_allclose(result.base_xyz_quat[:3], expected[:3, 3], atol=1e-15)
+    turned = Rotation.from_quat(result.base_xyz_quat[3:]).as_matrix()
+    np.testing.assert_allclose(turned, expected[:3, :3], atol=1e-15)
+    twist = np.concatenate(
+        [matrix((0.0, 0.0, 0.0, 0.0, 0.0, 0.5))[:3, :3] @ row for row in ((0.1, 0.2, 0), (0, 0, 0.3))]
+    )
+    np.testing.assert_allclose(result.base_twist, twist, atol=1e-15)
+    (note,) = [note for note in result.notes if "odom" in note]
+    assert "'odom' is treated as the world" in note
+
+
+def test_a_fixed_base_in_a_frame_that_nothing_places_stands_at_the_worlds_origin() -> None:
+    there = applied(ModelState("arm", "world", Pose((0.0,) * 6)), robot("fixed"))
+    assert not there.refused
+    away = applied(ModelState("arm", "world", Pose((3.0, 4.0, 0.0, 0.0, 0.0, 0.0))), robot("fixed"))
+    assert "5 m" in item(away, "pose")
+
+
+def test_a_frame_that_stands_there_places_the_virtual_joints_frame() -> None:
     model = ModelState("arm", "map", Pose((0.0,) * 6))
-    result = applied(model, robot("planar"), Frame("map", "world", Pose((0.0,) * 6)))
-    assert item(result, "pose") == "refused: the state does not say where 'odom' is, in which the robot stands"
     standing = resolve_with(WorldState(models=(model,), frames=(Frame("map"),)), (ODOM,))
     assert not apply_model_state(model, standing, robot("planar")).refused
 

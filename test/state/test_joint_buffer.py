@@ -18,10 +18,11 @@ import pytest
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.cdr import JointStateData
 from robot_semantics.state.joint_buffer import JointBuffer
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Reason, Refusal, make_plan
+from robot_semantics.state.joint_state import take_joint_state, take_quaternions
 from robot_semantics.state.schedule import NEVER_NS
+from robot_semantics.state.settings import Invalid
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -51,17 +52,16 @@ def plan_of(buffer: JointBuffer, names: list[str]) -> InputPlan:
     return plan
 
 
-def data_of(names: list[str], position: list[float], *rates: list[float]) -> JointStateData:
-    velocity, effort = (np.array(row, np.float64) for row in (*rates, [], [])[:2])
-    return JointStateData(1, tuple(names), np.array(position, np.float64), velocity, effort)
-
-
 def put(buffer: JointBuffer, names: list[str], *values: list[float], stamp_ns: int = 10) -> Refusal | None:
-    plan = plan_of(buffer, names)
-    refusal = buffer.put_joint_state(plan, data_of(names, *values), stamp_ns)
-    if refusal is None:
-        buffer.mark_known(plan)
-    return refusal
+    """Store a message as `RunningRobot` does, with `refuse`; return why it is refused."""
+    plan, rows = plan_of(buffer, names), [np.array(row, np.float64) for row in (*values, [], [])[:3]]
+    taken = take_joint_state(names, *rows, invalid=Invalid.REFUSE)
+    if taken.values:
+        taken = take_quaternions(plan, taken.values[0], invalid=Invalid.REFUSE)
+    if not taken.values:
+        return taken.refused[0].refusal
+    buffer.put_joint_state(plan, taken.values[0], stamp_ns)
+    return None
 
 
 def equal(found: Any, expected: Any) -> None:
@@ -78,7 +78,7 @@ def test_values_go_to_their_joints_in_whatever_order_and_followers_follow(names:
     equal(buffer.efforts, [*[nan] * 6, 5.0, 6.0, nan])
     equal(buffer.stamps_ns, [NEVER_NS, 10, 10, 10])
     assert (buffer.received_ns == NEVER_NS).tolist() == [True, False, False, False]
-    assert buffer.known.tolist() == [False, True, True, True]
+    assert buffer.measured.tolist() == [False, True, True, True]
 
 
 @pytest.mark.parametrize("velocity", [[], [9.0], [9.0, 9.0, 9.0]])
@@ -101,8 +101,8 @@ def test_a_quaternion_is_made_one_of_length_one() -> None:
     buffer = empty()
     assert put(buffer, WHOLE, [1.0, 2.0, 3.0, 0.0, 0.0, 6.0, 8.0, 0.5, 0.25]) is None
     equal(buffer.positions, [1.0, 2.0, 3.0, 0.0, 0.0, 0.6, 0.8, 0.5, 0.25, -0.5])
-    assert buffer.known.all()
-    assert buffer.all_known
+    assert buffer.measured.all()
+    assert buffer.measured.all()
 
 
 @pytest.mark.parametrize("length", [0.0, 9e-7])
@@ -122,18 +122,41 @@ def test_a_position_that_is_no_number_is_named_and_nothing_changes(value: float)
     refusal = put(buffer, ["a", "b"], [1.0, value])
     assert refusal == Refusal(Reason.NOT_FINITE, f"the position of 'b' is {value}")
     equal(buffer.positions[7:9], [0.0, 0.0])
-    assert not buffer.known.any()
+    assert not buffer.measured.any()
 
 
 def test_a_joint_is_known_when_all_its_variables_are() -> None:
     buffer = empty()
     put(buffer, QUAT, [0.0, 0.0, 0.0, 1.0])
-    assert buffer.known.tolist() == [False, False, False, False]
+    assert buffer.measured.tolist() == [False, False, False, False]
     put(buffer, WHOLE[:3], [1.0, 2.0, 3.0])
-    assert buffer.known.tolist() == [True, False, False, False]
-    assert not buffer.all_known
-    assert empty(np.arange(10.0)).known.all()
-    assert empty(np.arange(10.0)).all_known
+    assert buffer.measured.tolist() == [True, False, False, False]
+    assert not buffer.measured.all()
+
+
+def test_a_default_position_is_known_for_tf_but_not_measured() -> None:
+    buffer = empty(np.arange(10.0))
+    assert buffer.known.all()
+    assert not buffer.measured.any()
+    put(buffer, ["a", "w/trans_x"], [1.0, 2.0])
+    # The followers of a measured leader are measured; of the virtual joint one variable of seven is.
+    assert buffer.measured.tolist() == [False, True, False, True]
+    assert buffer.known.all()
+
+
+def test_another_buffer_takes_what_was_measured_and_keeps_its_own_defaults() -> None:
+    before, after = empty(np.arange(10.0)), empty(np.full(10, 0.25))
+    put(before, ["w/trans_x", "a"], [5.0, 1.0], [0.5, 0.75], [2.0, 3.0])
+    after.copy_measured(before, without=())
+    equal(after.positions, [5.0, *[0.25] * 6, 1.0, 0.25, -2.0 * 1.0 + 0.5])
+    equal(after.velocities, [0.5, *[nan] * 5, 0.75, nan, -1.5])
+    equal(after.efforts, [2.0, *[nan] * 5, 3.0, nan, nan])
+    assert after.measured.tolist() == [False, True, False, True]
+    equal(after.stamps_ns, before.stamps_ns)
+    equal(after.received_ns, before.received_ns)
+    other = empty()
+    other.copy_measured(before, without={"a"})
+    assert other.measured.tolist() == [False, False, False, True]
 
 
 def test_one_joint_takes_its_values_and_the_others_stay() -> None:
@@ -151,67 +174,22 @@ def test_one_joint_takes_its_values_and_the_others_stay() -> None:
     equal(buffer.efforts[6:], [5.0, nan, nan])
     buffer.put_joint("w", np.array([1.0, 2, 3, 0, 0, 0, 1]), np.arange(6.0), None, 40)
     equal(buffer.velocities[:6], np.arange(6.0))
-    assert buffer.all_known
+    assert buffer.measured.all()
 
 
-def test_a_restore_takes_what_is_named_and_what_goes_with_it_becomes_unknown() -> None:
+def test_a_restore_takes_what_is_named_and_keeps_velocities_that_it_does_not_name() -> None:
     buffer = empty()
     put(buffer, ["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
     before_ns = time.monotonic_ns()
     positions, velocities = np.arange(10.0) + 100.0, np.arange(9.0) + 200.0
     buffer.restore(positions, velocities, {"a"}, {"m"}, 50)
     equal(buffer.positions[7:], [107.0, 2.0, -1.5])
-    equal(buffer.velocities[6:], [nan, 4.0, 208.0])
+    equal(buffer.velocities[6:], [3.0, 4.0, 208.0])
     equal(buffer.efforts[6:], [nan, 6.0, nan])
-    equal(buffer.stamps_ns, [NEVER_NS, 50, 10, 50])
+    equal(buffer.stamps_ns, [NEVER_NS, 50, 10, 10])
     assert buffer.received_ns[A] >= before_ns > buffer.received_ns[B]
-    assert buffer.known.tolist() == [False, True, True, True]
+    assert buffer.measured.tolist() == [False, True, True, True]
     buffer.restore(positions, velocities, {"w"}, {"w"}, 60)
     equal(buffer.positions[:7], positions[:7])
     equal(buffer.velocities[:6], velocities[:6])
-    assert buffer.known.all()
-
-
-class Reader:
-    """What reads a message that was only passed on."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def read(self, message: bytes, stamp_ns: int) -> JointStateData:
-        self.count += 1
-        assert (message, stamp_ns) == (b"bytes", 70)
-        return data_of(["a", "b"], [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
-
-
-EXPECTED = {
-    "positions": [0, 0, 0, 0, 0, 0, 1, 1.0, 2.0, -1.5],
-    "velocities": [*[nan] * 6, 3.0, 4.0, -6.0],
-    "efforts": [*[nan] * 6, 5.0, 6.0, nan],
-    "stamps_ns": [NEVER_NS, 70, 70, 70],
-    "received_ns": [NEVER_NS, 77, 77, 77],
-}
-
-
-@pytest.mark.parametrize("what", EXPECTED)
-def test_a_message_that_nobody_has_read_is_read_once_when_somebody_asks(what: str) -> None:
-    buffer, reader = empty(), Reader()
-    buffer.unread = (plan_of(buffer, ["a", "b"]), reader, b"bytes", 70, 77)  # type: ignore[assignment]
-    equal(getattr(buffer, what), EXPECTED[what])
-    equal(getattr(buffer, what), EXPECTED[what])
-    assert reader.count == 1
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda buffer: put(buffer, ["b"], [9.0]),
-        lambda buffer: buffer.put_joint("b", np.array([9.0]), None, None, 80),
-        lambda buffer: buffer.restore(np.full(10, 9.0), np.full(9, nan), {"b"}, (), 80),
-    ],
-)
-def test_what_comes_after_an_unread_message_counts_after_it(change: Any) -> None:
-    buffer = empty()
-    buffer.unread = (plan_of(buffer, ["a", "b"]), Reader(), b"bytes", 70, 77)  # type: ignore[assignment]
-    change(buffer)
-    equal(buffer.positions[7:], [1.0, 9.0, -1.5])
+    assert buffer.measured.all()

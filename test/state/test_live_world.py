@@ -17,7 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.state.live_world import HeardTransform, LiveWorld, StaleStateError, live_world
+from robot_semantics.state.heard_frames import HeardTransform
+from robot_semantics.state.live_world import LiveWorld, StaleStateError, live_world
 from robot_semantics.state.samples import RobotSample, RootCandidate, RootSource, RootStatement, WorldSample
 from robot_semantics.state.schedule import NEVER_NS
 from robot_semantics.state.settings import Source
@@ -135,13 +136,16 @@ def test_a_robot_on_another_robot_s_link_stands_on_that_model_and_moves_with_the
     rider = sample("rider", "floating", prefix="b/", said=(said,), parent="a/arm")
     world = taken(carrier, rider)
     model = world.state.model("rider")
-    assert model.parent == "carrier"
+    assert (model.parent, model.parent_link, model.twist) == ("carrier", "arm", (0.0,) * 6)
     expected = matrix((0.5, 0.0, 0.2), 0.3) @ matrix((0.1, 0.0, 0.0), 0.0)
-    np.testing.assert_allclose(pose_matrix(model.pose), expected, atol=1e-12)
+    resolved = resolve(world.state)
+    np.testing.assert_allclose(resolved.pose("rider", "carrier"), expected, atol=1e-12)
     # It goes round the joint, 0.1 m away from it, at 2 rad/s.
-    assert model.twist is not None
     np.testing.assert_allclose(
-        model.twist, [-0.2 * np.sin(0.3), 0.2 * np.cos(0.3), 0.0, 0.0, 0.0, 2.0], rtol=0, atol=1e-12
+        resolved.relative_twists(("rider",), "carrier")[0],
+        [-0.2 * np.sin(0.3), 0.2 * np.cos(0.3), 0.0, 0.0, 0.0, 2.0],
+        rtol=0,
+        atol=1e-12,
     )
     assert not world.state.frames
     unknown = taken(sample("carrier", turn=None, prefix="a/"), rider)
@@ -149,11 +153,57 @@ def test_a_robot_on_another_robot_s_link_stands_on_that_model_and_moves_with_the
     assert ("pose", "rider", "", "not_stated") in codes(unknown)
 
 
-def test_a_frame_on_a_link_hangs_on_the_model_where_the_link_is() -> None:
+def test_a_frame_on_a_link_hangs_on_that_link() -> None:
     world = taken(sample(turn=(0.3, 0.0)), camera={"arm": heard((0.0, 0.0, 0.4), stamp_ns=None)})
     (camera,) = world.state.frames
-    assert camera.parent == "rover"
-    np.testing.assert_allclose(pose_matrix(camera.pose), matrix((0.5, 0.0, 0.6), 0.3), atol=1e-12)
+    assert (camera.parent, camera.parent_link) == ("rover", "arm")
+    np.testing.assert_allclose(resolve(world.state).pose("camera", "rover"), matrix((0.5, 0.0, 0.6), 0.3), atol=1e-12)
+
+
+def test_frames_above_the_frame_world_are_placed_by_inversion() -> None:
+    world = taken(
+        sample(),
+        world={"map": heard((1.0, 2.0, 0.0), 0.5, NOW_NS - 7)},
+        map={"earth": heard((0.0, 0.0, 3.0), 1.0, NOW_NS - 9)},
+        base_link={"map": heard((4.0, 0.0, 0.0))},
+    )
+    resolved = resolve(world.state)
+    T_map_world, T_earth_map = matrix((1.0, 2.0, 0.0), 0.5), matrix((0.0, 0.0, 3.0), 1.0)
+    np.testing.assert_allclose(resolved.pose("map"), np.linalg.inv(T_map_world), atol=1e-12)
+    np.testing.assert_allclose(resolved.pose("earth"), np.linalg.inv(T_earth_map @ T_map_world), atol=1e-12)
+    expected = np.linalg.inv(T_map_world) @ matrix((4.0, 0.0, 0.0), 0.0)
+    np.testing.assert_allclose(resolved.pose("rover"), expected, atol=1e-12)
+    assert {age.name: age.age_ns for age in world.ages if age.name in ("map", "earth")} == {"map": 7, "earth": 9}
+    assert not world.missing
+
+
+def test_a_robot_that_carries_the_frame_world_is_placed_by_inversion() -> None:
+    world = taken(sample(turn=(0.3, 0.0)), camera={"arm": heard((0.0, 0.0, 1.0))}, world={"camera": heard((2.0, 0, 0))})
+    expected = np.linalg.inv(matrix((0.5, 0.0, 1.2), 0.3) @ matrix((2.0, 0.0, 0.0), 0.0))
+    np.testing.assert_allclose(resolve(world.state).pose("rover"), expected, atol=1e-12)
+    assert not world.missing
+
+
+@pytest.mark.parametrize("joint", ["", "fixed", "planar"])
+def test_a_root_link_called_world_is_a_link_and_not_the_world(joint: str) -> None:
+    urdf = URDF.format(name="ur").replace("base_link", "world")
+    srdf = SRDF.format(name="ur", type=joint).replace("base_link", "world").replace("odom", "world")
+    model = robot_from_text(urdf, srdf if joint else None)
+    space = JointSpace.of(model)
+    q, v = space.neutral(), np.zeros(space.velocity_size)
+    q[space.joint_positions["turn"]] = 0.3
+    at = np.array([1.0, 2.0, 0, 0, 0, 0, 1]) if joint == "planar" else np.array([0.0, 0, 0, 0, 0, 0, 1])
+    own = RootStatement(RootCandidate(RootSource.VIRTUAL_JOINT, "v", WORLD), at)
+    known, stamps = np.ones(len(space.joints), np.bool_), np.full(len(space.joints), NOW_NS)
+    parent, said = (WORLD, (own,)) if joint else ("", ())
+    robot = RobotSample("ur", model, space, q, v, v, known, stamps, parent, "", said=said)
+    world = taken(robot, camera={"world": heard((3.0, 0.0, 0.0))}, cup={"arm": heard((0.0, 0.0, 1.0))})
+    resolved = resolve(world.state)
+    np.testing.assert_allclose(resolved.pose("ur"), matrix((at[0], at[1], 0.0), 0.0), atol=1e-12)
+    np.testing.assert_allclose(resolved.pose("camera", "ur"), matrix((3.0, 0.0, 0.0), 0.0), atol=1e-12)
+    np.testing.assert_allclose(resolved.pose("cup", "ur"), matrix((0.5, 0.0, 1.2), 0.3), atol=1e-12)
+    assert world.parents == {"ur": WORLD}
+    assert not world.missing
 
 
 def test_of_several_trees_nobody_knows_how_they_stand_to_each_other() -> None:

@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+import time
+
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.matching import match_models
@@ -52,3 +54,14 @@ def test_the_same_joints_or_such_a_name_are_likely_the_same_robot() -> None:
     assert match_models([ModelState("block")], ROBOTS).likely == {}
     # What has joints that the robot does not have is another, whatever its name.
     assert match_models([ModelState("car_2", joints=(JointState("door"),))], ROBOTS).likely == {}
+
+
+def test_many_unknown_models_take_linear_time() -> None:
+    def seconds(count: int) -> float:
+        models = [ModelState(f"block {number}") for number in range(count)]
+        before = time.process_time()
+        match_models(models, ROBOTS)
+        return time.process_time() - before
+
+    # Eight times as many models take 64 times as long if each is compared with all others.
+    assert min(seconds(8_000) for _ in range(3)) < 24 * min(seconds(1_000) for _ in range(3))

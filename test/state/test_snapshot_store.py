@@ -17,13 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError, UnknownNameError
-from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, Texts, comment_of
+from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, comment_of
 from robot_semantics.usdf.ages import ValueAge, ages_of, with_ages
-from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.saved_descriptions import Texts, hash_name
 from robot_semantics.usdf.world_state import Frame, JointState, ModelState, WorldState
-from robot_semantics.usdf.writer import write_world
 
 
 def state(value: float = 1.0, time_ns: int = 5) -> WorldState:
@@ -90,7 +88,7 @@ def test_what_is_no_file_is_not_read(store: SnapshotStore) -> None:
     os.mkfifo(store.folder / "pipe.usdf")
     (store.folder / "folder.usdf").mkdir()
     for name in ("pipe", "folder"):
-        with pytest.raises(SnapshotError, match="is no file"):
+        with pytest.raises(SnapshotError, match="is not a regular file"):
             store.load(name)
 
 
@@ -225,28 +223,6 @@ def test_the_ages_of_values_come_back_and_new_ones_take_their_place(tmp_path: Pa
     assert ages_of(with_ages(found, ())) == ()
 
 
-OLD_SNAPSHOT = """<world_state xmlns:s="urn:robot-semantics:snapshot:1">
-  <s:ages>
-    <s:joint model="m" name="j" age="0.012000000"/><s:frame name="odom" age="-0.000000003"/><s:joint age="x"/>
-  </s:ages>
-  <s:comment>taken &lt;by hand&gt;</s:comment>
-  <model_state name="m"><pose>0 0 0 0 0 0</pose><joint_state name="j"/></model_state>
-  <frame name="odom"><pose>0 0 0 0 0 0</pose></frame>
-</world_state>
-"""
-
-
-def test_what_older_versions_wrote_is_read_and_written_in_the_one_namespace_of_today() -> None:
-    found = Diagnostics()
-    state = parse_world(OLD_SNAPSHOT, diagnostics=found)
-    assert (len(found), state.foreign) == (0, ())
-    assert ages_of(state) == (ValueAge("m", "j", 12_000_000), ValueAge(None, "odom", -3))
-    assert comment_of(state) == "taken <by hand>"
-    text = write_world(state)
-    assert "urn:robot-semantics:snapshot" not in text
-    assert parse_world(text) == state
-
-
 def test_descriptions_stand_beside_snapshots_once_and_go_with_the_last_that_names_them(store: SnapshotStore) -> None:
     one, other = Texts("<robot name='a'/>", "<robot name='s'/>"), Texts("<robot name='b'/>", "")
     store.save("first", state(), texts={"m": one})
@@ -271,6 +247,26 @@ def test_a_model_that_names_its_description_keeps_it(store: SnapshotStore) -> No
     store.save("a", described, texts={"m": Texts("<robot name='a'/>", "")})
     assert store.load("a")[0].models[0].description == "package://p/r.urdf"
     assert [path.suffix for path in store.folder.iterdir()] == [".usdf"]
+
+
+def test_a_description_named_by_an_absolute_path_is_copied_if_it_stands_alone(
+    store: SnapshotStore, tmp_path: Path
+) -> None:
+    mesh = "<robot name='{}'><link name='l'><visual><geometry><mesh filename='{}'/></geometry></visual></link></robot>"
+    texts = {
+        "packaged": mesh.format("packaged", "package://p/m.stl"),
+        "relative": mesh.format("relative", "meshes/m.stl"),
+        "broken": "<robot name='broken'",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.urdf").write_text(text)
+    names = [*texts, "missing"]
+    models = tuple(ModelState(name, description=str(tmp_path / f"{name}.urdf")) for name in names)
+    store.save("a", WorldState(models=models))
+    found = {model.name: str(model.description) for model in store.load("a")[0].models}
+    assert found.pop("packaged") == hash_name(texts["packaged"], ".urdf")
+    assert (store.folder / hash_name(texts["packaged"], ".urdf")).read_text() == texts["packaged"]
+    assert found == {name: f"../{name}.urdf" for name in ("relative", "broken", "missing")}
 
 
 def test_files_of_others_are_never_deleted_for_descriptions(store: SnapshotStore) -> None:

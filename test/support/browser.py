@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import itertools
 import json
 import shutil
@@ -34,6 +35,22 @@ OPTIONS = (
     "--disable-dev-shm-usage",
     "--window-size=1300,850",
 )
+
+KEYS = {
+    "Enter": ("Enter", 13),
+    "Escape": ("Escape", 27),
+    "Tab": ("Tab", 9),
+    "Backspace": ("Backspace", 8),
+    "ArrowUp": ("ArrowUp", 38),
+    "ArrowDown": ("ArrowDown", 40),
+    "ArrowLeft": ("ArrowLeft", 37),
+    "ArrowRight": ("ArrowRight", 39),
+    "/": ("Slash", 191),
+    "?": ("Slash", 191),
+    " ": ("Space", 32),
+    "F8": ("F8", 119),
+}
+"""Code and number of keys that are no letters."""
 
 
 def executable() -> str | None:
@@ -103,7 +120,7 @@ class Browser:
         self.wait("location.href === 'about:blank' && document.readyState === 'complete'")
         self.complaints.clear()
         self._call("Page.navigate", url=address)
-        self.wait("document.readyState === 'complete' && Boolean(window.viewer)")
+        self.wait("document.readyState === 'complete' && Boolean(window.viewer) && !document.querySelector('[inert]')")
 
     def run(self, script: str) -> Any:
         """Return the value of a JavaScript expression, of what it promises if it does."""
@@ -151,6 +168,28 @@ class Browser:
     def type(self, text: str) -> None:
         """Type into what has the focus."""
         self._call("Input.insertText", text=text)
+
+    def press(self, key: str, *, ctrl: bool = False, shift: bool = False, alt: bool = False) -> None:
+        """Press and release a key: a letter, or the name of another one, such as Enter."""
+        code, number = KEYS.get(key, (key, ord(key[0].upper())))
+        named = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": alt + 2 * ctrl + 8 * shift}
+        text = "\r" if key == "Enter" else key if len(key) == 1 and not (ctrl or alt) else ""
+        self._call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **named)
+        self._call("Input.dispatchKeyEvent", type="keyUp", **named)
+
+    def audit(self) -> list[str]:
+        """Return what axe-core finds wrong for people who use a keyboard or a screen reader, or see little contrast."""
+        # What fades in has little contrast for a moment.
+        self.wait("document.getAnimations().every((one) => one.playState !== 'running')", 10.0)
+        package = importlib.util.find_spec("axe_core_python")
+        assert package is not None
+        assert package.origin is not None
+        self.run(Path(package.origin).with_name("axe.min.js").read_text(encoding="utf-8") + "; 1")
+        found: list[str] = self.run(
+            "axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.flatMap(({id, nodes}) =>"
+            " nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 200)}: ${failureSummary.slice(0, 300)}`)))"
+        )
+        return found
 
     def _call(self, method: str, **parameters: Any) -> Any:
         number = next(self._numbers)

@@ -151,8 +151,7 @@ def fk(state: WorldState, robots: Robots, folder: Path) -> Answer:
             refused += error.items
             continue
         answer[model.name] = {"said": words}
-        if "relative_to" in found:
-            assert found["relative_to"] == "world"
+        if found["relative_to"] == "world":
             poses = {link: matrix_from_pose(pose) for link, pose in found["poses"].items()}
             answer[model.name]["T_world_link"] = poses
     if refused:
@@ -173,18 +172,22 @@ def view(state: WorldState, robots: Robots, folder: Path) -> Answer:
     return answer
 
 
-def simulation(state: WorldState, robots: Robots, _folder: Path) -> Answer:
-    """Restored by the MuJoCo simulator, and captured again."""
-    pytest.importorskip("mujoco")
-    from robot_semantics.simulation.mujoco import MujocoSimulator
-    from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+def simulation(engine: str) -> Callable[[WorldState, Robots, Path], Answer]:
+    """Restored by a simulator, and captured again."""
 
-    specs = tuple(ModelSpec(name, robot_from_text(*texts)) for name, texts in robots.items())
-    simulator = MujocoSimulator(WorldSpec(specs, ground=False))
-    report = simulator.restore(state)
-    if not report.complete:
-        raise RefusedError(report.not_restored)
-    return of_world(simulator.capture(), robots, report.notes)
+    def run(state: WorldState, robots: Robots, _folder: Path) -> Answer:
+        pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
+        from robot_semantics.simulation.engines import start
+        from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec
+
+        specs = tuple(ModelSpec(name, robot_from_text(*texts)) for name, texts in robots.items())
+        simulator = start(engine, WorldSpec(specs, ground=False), lambda text: None)
+        report = simulator.restore(state)
+        if not report.complete:
+            raise RefusedError(report.not_restored)
+        return of_world(simulator.capture(), robots, report.notes)
+
+    return run
 
 
 def recording(state: WorldState, robots: Robots, folder: Path) -> Answer:
@@ -270,7 +273,9 @@ def command(*words: str, said: list[str] | None = None) -> str:
 
 CONSUMERS: dict[str, Consumer] = {
     "library": Consumer(library),
-    "simulation": Consumer(simulation),
+    "simulation": Consumer(simulation("mujoco")),
+    "drake": Consumer(simulation("drake"), worlds=6),
+    "pybullet": Consumer(simulation("pybullet"), worlds=6),
     "fk": Consumer(fk, worlds=70),
     "recording": Consumer(recording, puts=False, worlds=70),
     "view": Consumer(view, puts=False, says_ages=False, worlds=70),

@@ -554,6 +554,18 @@ WARNINGS = [
         "/robot/link[@name='tip']/visual/texture[@name='red']",
     ),
     Case(
+        "large-angle",
+        "<origin> has the angle 90, more than a full turn: angles are in radians",
+        robot(joint('<origin §rpy="0 0 90"/>')),
+        "/robot/joint[@name='j']/origin/@rpy",
+    ),
+    Case(
+        "large-angle",
+        "the upper limit 180 of joint 'j' is beyond two turns: angles are in radians",
+        revolute('<limit lower="-12.5" §upper="180" effort="1" velocity="1"/>'),
+        "/robot/joint[@name='j']/limit/@upper",
+    ),
+    Case(
         "no-range",
         "joint 'j' has neither lower nor upper limit; both count as 0, so it cannot move",
         revolute('§<limit effort="1" velocity="1"/>'),

@@ -29,6 +29,7 @@ from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.edit import set_joints, set_named_state, set_pose, without_engines
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.interpolate import interpolate, share_at
+from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.robot import from_joint_positions
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 
@@ -112,6 +113,36 @@ def test_split_parts_stand_where_they_stood_and_merge_back() -> None:
         np.testing.assert_allclose(alone.pose(name), whole.pose(name), atol=1e-14)
         np.testing.assert_allclose(alone.relative_twists((name,)), whole.relative_twists((name,)), atol=1e-14)
     assert merge([parts["truck"], parts["ball"]]) == WorldState("w", (carrier, free), (moving,), 7)
+    assert merge(list(parts.values())) == WorldState("w", (carrier, load, free), (moving,), 7)
+    moved = replace(parts["truck"], models=(replace(carrier, pose=Pose(ZERO)),))
+    with pytest.raises(DescriptionError) as error:
+        merge([moved, parts["box"]])
+    assert codes(error) == ["name-conflict"]
+
+
+def test_split_places_an_object_on_a_link_by_the_joints_and_merge_undoes_it(rover: RobotModel) -> None:
+    q = ForwardKinematics(rover).space.random(np.random.default_rng(3))
+    whole = from_joint_positions(rover, q, name="arm", parent="odom")
+    arm = replace(whole, links=(), pose=Pose((0.5, 0.0, 0.0, 0.0, 0.0, 1.0)), twist=ZERO)
+    cup = ModelState("cup", "arm", Pose((0.0, 0.0, 0.1, 0.0, 0.0, 0.5)), parent_link="tool_frame")
+    camera = Frame("camera", "arm", Pose((0.0, 0.2, 0.0, 0.0, 0.0, 0.0)), parent_link="tool_frame")
+    lid = ModelState("lid", "camera", Pose((0.0, 0.0, 0.3, 0.0, 0.0, 0.0)))
+    state = WorldState("w", (arm, cup, lid), (ODOM, camera), 7)
+    with pytest.raises(NotStatedError, match="pose of 'arm::tool_frame'"):
+        split(state)
+    parts = split(state, robots={"arm": rover})
+    T_arm_tool = resolve(WorldState(models=(replace(whole, parent="world"),))).pose("arm::tool_frame", "arm")
+    T_odom_arm = resolve(WorldState(models=(arm,), frames=(ODOM,))).pose("arm")
+    step = np.eye(4)
+    step[:3, :3], step[2, 3] = Rotation.from_euler("z", 0.5).as_matrix(), 0.1
+    np.testing.assert_allclose(resolve(parts["cup"]).pose("cup"), T_odom_arm @ T_arm_tool @ step, atol=1e-12)
+    expected = T_odom_arm @ T_arm_tool @ np.array([0.0, 0.2, 0.3, 1.0])
+    np.testing.assert_allclose(resolve(parts["lid"]).pose("lid")[:, 3], expected, atol=1e-12)
+    assert merge(list(parts.values()), robots={"arm": rover}) == replace(state, frames=(ODOM, camera))
+    bent = replace(arm, joints=tuple(replace(j, positions=(0.0,) * len(j.positions or ())) for j in arm.joints))
+    with pytest.raises(DescriptionError) as error:
+        merge([replace(parts["arm"], models=(bent,)), parts["cup"]], robots={"arm": rover})
+    assert "name-conflict" in codes(error)
 
 
 def test_the_state_between_two_is_on_the_line_and_on_the_shortest_turn() -> None:
@@ -316,8 +347,10 @@ def test_a_joint_that_cannot_be_set_is_refused_with_the_reason(rover: RobotModel
         set_joints(bare, "m", {"j": (math.nan,)})
     state = WorldState(models=(ModelState(rover.name),))
     mimic = next(joint.name for joint in rover.joints if joint.mimic is not None)
-    with pytest.raises(ArrayError, match="it mimics"):
-        set_joints(state, rover.name, {mimic: (0.0,)}, rover)
+    leader = rover.joint(mimic).mimic
+    assert leader is not None
+    with pytest.raises(ArrayError, match=r"is given as 0.5, but its leader '.*' at 0 puts it at"):
+        set_joints(state, rover.name, {mimic: (0.5,), leader.joint: (0.0,)}, rover)
     with pytest.raises(ArrayError, match="has 1 positions, not 2"):
         set_joints(state, rover.name, {"lift_joint": (0.0, 1.0)}, rover)
     with pytest.raises(UnknownNameError, match="lift_joint"):

@@ -162,7 +162,7 @@ OLD_SDF = """
 
 
 def test_older_and_other_spellings_of_sdformat_are_read() -> None:
-    converted = from_sdformat(OLD_SDF)
+    converted = from_sdformat(OLD_SDF, poses_in="model")
     state = converted.value
     assert state.time_ns == 1_500_000_000
     assert [(model.name, model.parent) for model in state.models] == [("m", "world"), ("m::inner", "m"), ("n", "world")]
@@ -215,6 +215,55 @@ def test_what_a_pose_in_sdformat_is_relative_to_is_looked_for_where_its_model_st
     # The link turns at 2 rad/s and carries along what is 2 m away: that motion is not the thing's own.
     assert state.model("a::held").parent_link == "l"
     assert state.model("a::held").twist == pytest.approx((0.0, 0.0, 0.0, 0.0, 0.0, 1.0), abs=1e-12)
+
+
+CLASSIC_SDF = """
+<sdf version="1.6"><world name="w"><state world_name="w">
+  <sim_time>1 0</sim_time><real_time>1 0</real_time><wall_time>1700000000 0</wall_time><iterations>1000</iterations>
+  <model name="m"><pose>1.25 0 0 0 0 1.5707963267948966</pose>
+    <link name="base"><pose>1.25 0 0 0 0 1.5707963267948966</pose><velocity>0 0 0 0 0 0</velocity></link>
+    <link name="tip"><pose>1.25 2 0.5 0 0 1.5707963267948966</pose><velocity>1 0 0 0 0 0</velocity></link>
+    <model name="inner"><pose>4 5 6 0 0 0</pose><link name="k"><pose>4 5 7 0 0 0</pose></link></model>
+  </model>
+</state></world></sdf>
+"""
+
+
+@pytest.mark.parametrize(("poses_in", "notes"), [(None, 1), ("world", 0)])
+def test_gazebo_classic_writes_poses_in_the_world(poses_in: str | None, notes: int) -> None:
+    """As `gazebo::physics::LinkState` and `ModelState` do: both take `WorldPose()`."""
+    converted = from_sdformat(CLASSIC_SDF, poses_in=poses_in)
+    assert len(converted.notes) == notes
+    world = resolve(converted.value)
+    expected = {
+        "m": (1.25, 0.0, 0.0),
+        "m::base": (1.25, 0.0, 0.0),
+        "m::tip": (1.25, 2.0, 0.5),
+        "m::inner": (4.0, 5.0, 6.0),
+        "m::inner::k": (4.0, 5.0, 7.0),
+    }
+    for name, xyz in expected.items():
+        np.testing.assert_allclose(world.pose(name)[:3, 3], xyz, atol=1e-12, err_msg=name)
+    tip = converted.value.model("m").links[1]
+    assert tip.pose is not None
+    # A quarter turn: the world's y is the model's x, and the world's x is the model's -y.
+    np.testing.assert_allclose(tip.pose.xyz_rpy, (2.0, 0.0, 0.5, 0.0, 0.0, 0.0), atol=1e-12)
+    assert tip.twist == pytest.approx((0.0, -1.0, 0.0, 0.0, 0.0, 0.0), abs=1e-12)
+
+
+def test_an_option_says_that_the_poses_of_a_state_are_in_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.sdf"
+    path.write_text(CLASSIC_SDF)
+    xyz = {}
+    for option in ([], ["--state-poses", "world"], ["--state-poses", "model"]):
+        assert main(["usdf", "convert", str(path), "--to", "usdf", *option]) == 0
+        out, err = capsys.readouterr()
+        assert ("note: poses of links and nested models are read as poses in the world" in err) == (not option)
+        xyz[" ".join(option)] = resolve(parse_world(out)).pose("m::base")[:3, 3].tolist()
+    assert xyz[""] == xyz["--state-poses world"] == pytest.approx([1.25, 0.0, 0.0])
+    assert xyz["--state-poses model"] == pytest.approx([1.25, 1.25, 0.0])
 
 
 NO_QUATERNION = "<pose rotation_format='quat_xyzw'>0 0 0 0 0 0 0</pose>"

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import pytest
+from support.marks import unmarked
 from support.states import FOUNDING_EXAMPLE, REPAIRED_EXAMPLE
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
@@ -34,9 +35,27 @@ def test_the_founding_documents_example_gives_one_clear_error() -> None:
     with pytest.raises(DescriptionError) as caught:
         parse_world(FOUNDING_EXAMPLE, "w.usdf")
     (problem,) = caught.value.diagnostics
-    # The quote that is missing ends line 6; the text after it is where that shows.
-    assert (problem.code, problem.place.line) == ("not-well-formed", 7)
-    assert problem.place.column > 0
+    assert (problem.code, problem.place.line, problem.place.column) == ("not-well-formed", 6, 22)
+    assert "the quote of attribute 'name' is not closed" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('<a b="1" §c="2></a>', None),
+        ('<a b="x\n y>\n<c d="e"/></a>', (1, 6)),
+        ('<a b="1"><c é="2" d="3></c></a>', (1, 21)),
+        ('<a b="a<b"/>', (1, 8)),
+    ],
+)
+def test_a_quote_that_is_left_open_is_reported_where_it_opens(text: str, place: tuple[int, int] | None) -> None:
+    if place is None:
+        text, (line, column) = unmarked(text)
+        place = (line, column + 2)
+    with pytest.raises(DescriptionError) as caught:
+        parse_world(text)
+    (problem,) = caught.value.diagnostics
+    assert (problem.place.line, problem.place.column) == place
 
 
 def test_its_repaired_form_is_read_with_a_note_about_the_root() -> None:

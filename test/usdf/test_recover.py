@@ -22,7 +22,7 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle
 from robot_semantics.usdf.recover import UnobservableError, recover_joints, to_joint_positions
 from robot_semantics.usdf.robot import from_joint_positions
-from robot_semantics.usdf.world_state import JointState, ModelState, Pose
+from robot_semantics.usdf.world_state import JointState, LinkState, ModelState, Pose, WorldState
 
 LIMIT = '<limit lower="-3" upper="3" effort="1" velocity="1"/>'
 TYPES = {
@@ -150,3 +150,67 @@ def test_joint_states_the_robot_does_not_have_are_kept(robot: RobotModel) -> Non
     full = from_joint_positions(robot, ForwardKinematics(robot).space.neutral())
     strange = JointState("strange", (1.0,))
     assert recover_joints(replace(full, joints=(strange,)), robot)[0].joints[-1] == strange
+
+
+RACK = """<robot name="drive"><link name="base"/><link name="pinion"/><link name="rack"/><link name="gear"/>
+<joint name="turn" type="continuous"><parent link="base"/><child link="pinion"/><axis xyz="0 0 1"/></joint>
+<joint name="push" type="prismatic"><parent link="base"/><child link="rack"/><axis xyz="1 0 0"/>
+ <limit lower="-9" upper="9" effort="1" velocity="1"/><mimic joint="turn" multiplier="0.1"/></joint>
+<joint name="slow" type="continuous"><parent link="base"/><child link="gear"/><axis xyz="0 0 1"/>
+ <mimic joint="turn" multiplier="-0.2" offset="0.5"/></joint></robot>"""
+ANGLE = 13.066
+"""Of the pinion: two turns and a half radian."""
+
+
+def drive(links: dict[str, float]) -> ModelState:
+    """Return a state of link poses alone, by link: an angle, of the rack the distance."""
+    poses = {
+        link: Pose((value, 0.0, 0.0, 0.0, 0.0, 0.0) if link == "rack" else (0.0, 0.0, 0.0, 0.0, 0.0, value))
+        for link, value in links.items()
+    }
+    return ModelState("drive", "world", Pose((0.0,) * 6), links=tuple(LinkState(*item) for item in poses.items()))
+
+
+SEEN = {"pinion": ANGLE - 4.0 * np.pi, "rack": 0.1 * ANGLE, "gear": -0.2 * ANGLE + 0.5}
+
+
+@pytest.mark.parametrize(
+    "seen", [("pinion", "rack"), ("rack",), ("pinion", "gear"), ("gear",), ("rack", "gear"), ("pinion", "rack", "gear")]
+)
+def test_the_turns_of_a_leader_follow_from_the_joints_that_mimic_it(seen: tuple[str, ...]) -> None:
+    robot = robot_from_text(RACK)
+    recovered, reasons = recover_joints(drive({link: SEEN[link] for link in seen}), robot)
+    assert reasons == {}
+    found = {joint.name: joint.positions for joint in recovered.joints}
+    for name, expected in (("turn", ANGLE), ("push", 0.1 * ANGLE), ("slow", -0.2 * ANGLE + 0.5)):
+        assert found[name] == pytest.approx((expected,), abs=1e-9), name
+
+
+def test_turns_that_no_follower_tells_are_the_nearest_to_zero() -> None:
+    recovered, _ = recover_joints(drive({"pinion": SEEN["pinion"]}), robot_from_text(RACK))
+    assert recovered.joint("turn").positions == pytest.approx((ANGLE - 4.0 * np.pi,), abs=1e-12)
+
+
+def test_links_that_disagree_about_a_leader_are_refused_with_the_distance() -> None:
+    robot = robot_from_text(RACK)
+    recovered, reasons = recover_joints(drive({"pinion": SEEN["pinion"], "rack": 0.1 * ANGLE + 0.02}), robot)
+    assert {joint.name for joint in recovered.joints} == set()
+    assert reasons["push"] == reasons["turn"]
+    assert "'push' is 0.02 away from where its leader takes it" in reasons["turn"]
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "drake", "pybullet"])
+def test_every_engine_starts_with_the_same_turns(engine: str) -> None:
+    pytest.importorskip({"drake": "pydrake"}.get(engine, engine))
+    from support.worlds import model_from_text
+
+    from robot_semantics.simulation.engines import start
+    from robot_semantics.simulation.world_spec import WorldSpec
+
+    world = start(engine, WorldSpec((model_from_text("drive", RACK),), ground=False), lambda text: None)
+    assert world.restore(WorldState(models=(drive(SEEN),))).complete
+    (model,) = world.capture().models
+    found = {joint.name: joint.positions for joint in model.joints}
+    for name, expected in (("turn", ANGLE), ("push", 0.1 * ANGLE), ("slow", -0.2 * ANGLE + 0.5)):
+        assert found[name] == pytest.approx((expected,), abs=1e-9), name
+    assert world.restore(WorldState(models=(drive({"pinion": 0.5, "rack": 0.2}),))).not_restored

@@ -207,8 +207,10 @@ def test_a_base_that_its_virtual_joint_cannot_take_is_reported(
     assert [code for code in found if code != "missing-joint-state"] == expected
 
 
-def test_a_parent_without_the_virtual_joint_s_frame_leaves_the_pose_without_a_meaning(rover: RobotModel) -> None:
-    assert "pose-refused" in codes(ModelState(rover.name, "world"), rover)
+def test_a_virtual_joints_frame_that_nothing_places_is_noted(rover: RobotModel) -> None:
+    found = codes(ModelState(rover.name, "world"), rover)
+    assert "unplaced-frame" in found
+    assert "pose-refused" not in found
 
 
 def test_a_fixed_base_that_moves_is_reported(arm: RobotModel) -> None:

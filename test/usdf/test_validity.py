@@ -13,8 +13,21 @@ from collections.abc import Callable
 
 import pytest
 
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import DescriptionError
+from robot_semantics.model.loading import robot_from_text
+from robot_semantics.state.check import check_world
+from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.validity import problems
-from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, WorldState
+from robot_semantics.usdf.world_state import (
+    EngineState,
+    Frame,
+    JointState,
+    LinkState,
+    ModelState,
+    Pose,
+    WorldState,
+)
 
 NAMED: dict[str, Callable[[str], WorldState]] = {
     "model": lambda name: WorldState(models=(ModelState(name),)),
@@ -42,3 +55,41 @@ NAMED: dict[str, Callable[[str], WorldState]] = {
 )
 def test_a_name_neither_begins_nor_ends_with_white_space(kind: str, name: str, codes: list[str]) -> None:
     assert [problem.code for problem in problems(NAMED[kind](name))] == codes
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "path"),
+    [
+        (("a::b", "c"), ("a", "b::c"), "/world_state/model_state[@name='a']/link_state[@name='b::c']"),
+        (("a", "b::c"), ("a::b", "c"), "/world_state/model_state[@name='a::b']/link_state[@name='c']"),
+        (("a:", "b"), ("a", ":b"), "/world_state/model_state[@name='a']/link_state[@name=':b']"),
+    ],
+)
+def test_two_links_of_one_world_name_are_an_error(first: tuple[str, str], second: tuple[str, str], path: str) -> None:
+    pose = Pose((0.0,) * 6)
+    models = tuple(ModelState(model, pose=pose, links=(LinkState(link, pose),)) for model, link in (first, second))
+    state = WorldState(models=models)
+    assert [(problem.code, problem.path) for problem in problems(state)] == [("duplicate-name", path)]
+    with pytest.raises(DescriptionError, match="has the world name of link"):
+        resolve(state)
+
+
+def test_a_link_of_a_robot_that_the_state_does_not_name_has_a_world_name_too() -> None:
+    robots = {
+        "a::b": robot_from_text('<robot name="a::b"><link name="c"/></robot>'),
+        "a": robot_from_text('<robot name="a"><link name="b::c"/></robot>'),
+    }
+    pose = Pose((0.0,) * 6)
+    state = WorldState(models=(ModelState("a::b", pose=pose), ModelState("a", pose=pose)))
+    assert problems(state) == []
+    diagnostics = Diagnostics()
+    check_world(state, robots, diagnostics)
+    assert [(item.code, item.place.path) for item in diagnostics] == [
+        ("duplicate-name", "/world_state/model_state[@name='a']")
+    ]
+    diagnostics = Diagnostics()
+    frame = Frame("a::b::c", pose=pose)
+    check_world(WorldState(models=state.models[:1], frames=(frame,)), {"a::b": robots["a::b"]}, diagnostics)
+    assert [(item.code, item.place.path) for item in diagnostics] == [
+        ("duplicate-name", "/world_state/frame[@name='a::b::c']")
+    ]

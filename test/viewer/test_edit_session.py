@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,7 +23,7 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.model.queries import collision_pair
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.viewer.edit_session import EditSession
+from robot_semantics.viewer.edit_session import EditSession, FileChangedError
 
 
 @pytest.fixture
@@ -97,6 +98,61 @@ def test_a_file_that_another_program_wrote_is_taken_up_or_asked_about(session: E
     session.save()
     session.look()
     assert (bytes(session.text), session.written) == (before, None)
+
+
+@pytest.mark.parametrize("theirs", [b"<robot", b"", None, b'<robot name="rover_arm"><group name="theirs"/></robot>'])
+def test_a_save_never_overwrites_what_another_program_wrote_since_the_last_look(
+    session: EditSession, theirs: bytes | None
+) -> None:
+    session.change("passive", lambda text: text.add([new.passive_joint("elbow_joint")]))
+    if theirs is None:
+        session.output.unlink()
+    else:
+        session.output.write_bytes(theirs)
+    # Between two looks, and after one.
+    for look in (False, True):
+        if look:
+            with contextlib.suppress(DescriptionError):
+                session.look()
+        with pytest.raises(FileChangedError, match=r"rover\.srdf: (another program|the file no longer exists)"):
+            session.save()
+        assert (session.output.read_bytes() if session.output.exists() else None) == theirs
+    session.save(overwrite=True)
+    assert session.output.read_bytes() == bytes(session.text)
+    session.change("undo by hand", lambda text: text.remove("passive joint", "elbow_joint"))
+    session.save()
+    assert session.is_saved
+
+
+def test_a_new_file_that_another_program_creates_first_is_not_overwritten(session: EditSession, tmp_path: Path) -> None:
+    fresh = EditSession(session.bare, SrdfText.empty("rover_arm", "new.srdf"), tmp_path / "new.srdf")
+    fresh.output.write_text("theirs")
+    with pytest.raises(FileChangedError, match="another program"):
+        fresh.save()
+    assert fresh.output.read_text() == "theirs"
+
+
+def test_a_folder_and_a_file_that_exists_are_no_place_to_save(session: EditSession, tmp_path: Path) -> None:
+    (tmp_path / "other.srdf").write_text("other")
+    with pytest.raises(FileExistsError):
+        session.save(tmp_path / "other.srdf")
+    with pytest.raises(IsADirectoryError):
+        session.save(tmp_path)
+    # Another way to write the same file is the same file.
+    session.save(tmp_path / ".." / tmp_path.name / "rover.srdf")
+    before = session.output.read_bytes()
+    session.output.unlink()
+    session.output.mkdir()
+    for act in (session.look, session.save):
+        with pytest.raises(IsADirectoryError):
+            act()
+    assert not session.is_saved
+    assert session.diff() != ""
+    session.output.rmdir()
+    with pytest.raises(FileChangedError, match="no longer exists"):
+        session.save()
+    session.save(overwrite=True)
+    assert session.output.read_bytes() == before
 
 
 def test_the_robot_and_the_messages_are_those_of_the_text(session: EditSession) -> None:

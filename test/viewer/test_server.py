@@ -86,7 +86,7 @@ def served() -> Iterator[Served]:
     files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
     found = Served("-m", "robot_semantics.cli.main", "view", *files, "--no-browser")
     yield found
-    assert found.end() == 0
+    assert found.end() == 130
 
 
 def test_it_listens_on_the_loopback_interface_only(served: Served) -> None:
@@ -148,6 +148,25 @@ def test_websockets_of_other_sites_are_refused(served: Served, origin: str | Non
         pass
     with connect(address, origin=Origin(f"http://127.0.0.1:{served.port}"), open_timeout=20) as socket_:
         assert json.loads(str(socket_.recv(20))[1:])["sid"]
+
+
+def memory_mb(served: Served) -> float:
+    """Resident memory of the server [MB]."""
+    status = Path(f"/proc/{served.process.pid}/status").read_text()
+    return int(re.findall(r"VmRSS:\s*(\d+) kB", status)[0]) / 1024
+
+
+@pytest.mark.timeout(200)
+def test_pages_that_nobody_looks_at_are_freed(tmp_path: Path) -> None:
+    files = [str(example(f"rover_arm.{kind}")) for kind in ("urdf", "srdf")]
+    with Served("-m", "robot_semantics.cli.main", "studio", *files, "--no-browser") as served:
+        for _ in range(30):
+            served.ask("/")
+        before = memory_mb(served)
+        for _ in range(60):
+            assert served.ask("/")[0] == 200
+        # A page takes more than 1 MB.
+        assert memory_mb(served) - before < 20
 
 
 def test_the_page_shows_the_robot_without_complaint(served: Served, browser: Browser) -> None:

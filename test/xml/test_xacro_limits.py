@@ -83,6 +83,16 @@ def test_macros_left_in_a_urdf_are_kept_and_ignored_with_a_warning(tmp_path: Pat
     assert [link.name for link in robot_from_text(text).links] == ["base"]
 
 
+def test_an_include_of_a_pipe_is_an_error_with_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / "r.urdf.xacro"
+    path.write_text(robot('<xacro:include filename="pipe"/>'))
+    assert main(["expand", str(path)]) == 1
+    text = capsys.readouterr().err
+    assert f"{tmp_path / 'pipe'}" in text
+    assert "is not a regular file" in text
+
+
 READERS = (
     "<link name=\"${{xacro.load_yaml('{file}')['name']}}\"/>",
     '<xacro:include filename="{file}"/>',
@@ -183,14 +193,24 @@ def test_an_expansion_that_goes_on_and_on_is_ended_at_its_limit(
     assert limit in problem.message
 
 
-def test_the_limits_are_options_of_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_environment_variables_set_the_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "r.xacro"
     path.write_text(robot('<link name="${9**9**9}"/>'))
-    assert main(["check", str(path), "--xacro-seconds", "0.5"]) == 1
+    monkeypatch.setenv("ROBOT_SEMANTICS_XACRO_SECONDS", "0.5")
+    assert main(["check", str(path)]) == 1
     assert "not expanded after 0.5 s" in capsys.readouterr().out
     path.write_text(robot("<link name=\"${len('x' * 10**8)}\"/>"))
-    assert main(["check", str(path), "--xacro-memory", "50"]) == 1
+    monkeypatch.delenv("ROBOT_SEMANTICS_XACRO_SECONDS")
+    monkeypatch.setenv("ROBOT_SEMANTICS_XACRO_MEMORY_MB", "50")
+    assert main(["check", str(path)]) == 1
     assert "more than 50 MB" in capsys.readouterr().out
+    for wrong in ("0", "x", "nan"):
+        monkeypatch.setenv("ROBOT_SEMANTICS_XACRO_SECONDS", wrong)
+        assert main(["check", str(path)]) == 1
+        message = f"ROBOT_SEMANTICS_XACRO_SECONDS must be a positive number, not '{wrong}'"
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("expression", ["exit()", "quit(3)", "[].append(print('x'))"])

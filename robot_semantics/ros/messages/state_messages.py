@@ -25,7 +25,6 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.motions import SUBSPACE
 from robot_semantics.kinematics.observe import JointObserver
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.ros.messages.maker import MAKER, matrix_of, row_of_twist, row_of_wrench
 from robot_semantics.simulation.world_spec import ModelSpec
@@ -36,7 +35,6 @@ from robot_semantics.usdf.joint_values import joint_values, stated_velocities
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix, six
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState
 
-_SEVERAL = (JointType.PLANAR, JointType.FLOATING)
 _ARRAYS = (("positions", "position"), ("velocities", "velocity"), ("torques", "effort"))
 
 
@@ -89,7 +87,7 @@ def to_multi_dof_joint_state(
     A joint's transform is its motion from the joint's own frame, as MoveIt has it; twist and wrench are in that frame's
     axes. The frame of the message is what the model stands in.
     """
-    message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.type in _SEVERAL)
+    message, lost = MultiDOFJointStateMessage(), _beside_joints(state, pose=robot.root_joint.position_count > 1)
     message.header.stamp = MAKER.time(time_ns or 0)
     message.header.frame_id = state.parent
     space = JointSpace.of(robot)
@@ -99,7 +97,7 @@ def to_multi_dof_joint_state(
     twists: list[FloatArray | None] = []
     wrenches: list[FloatArray | None] = []
     for joint in robot.joints:
-        if joint.type not in _SEVERAL or not (joint.name in values.positions_of or (joint.virtual and state.pose)):
+        if joint.position_count <= 1 or not (joint.name in values.positions_of or (joint.virtual and state.pose)):
             if joint.name in stated:
                 lost.append(f"joint '{joint.name}', which is {joint.type.value}")
             continue
@@ -148,7 +146,7 @@ def from_multi_dof_joint_state(
     state = ModelState(robot.name if name is None else name, parent=message.header.frame_id or WORLD)
     for at, joint_name in enumerate(message.joint_names):
         index = robot.joint_index.get(joint_name)
-        if index is None or robot.joints[index].type not in _SEVERAL:
+        if index is None or robot.joints[index].position_count <= 1:
             lost.append(f"joint '{joint_name}', which the robot does not have as a planar or floating one")
             continue
         joint = robot.joints[index]

@@ -31,8 +31,8 @@ from robot_semantics.transforms import invert, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.poses import pose_from_matrix, pose_matrix
-from robot_semantics.usdf.robot import complete
-from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, WorldState
+from robot_semantics.usdf.robot import complete, with_carriers
+from robot_semantics.usdf.world_state import WORLD, Frame, LinkState, ModelState, Pose, WorldState
 
 
 def to_transforms(
@@ -50,9 +50,15 @@ def to_transforms(
 
     Raises:
         ArrayError: two transforms would have one child frame.
+        NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
-    state = without_parent_links(state)
     robots, prefixes = robots or {}, prefixes or {}
+    on_links = {
+        body.name
+        for body in state.bodies
+        if body.parent in robots and body.parent_link in robots[body.parent].link_index
+    }
+    state = without_parent_links(with_carriers(state, robots), but=on_links)
     roots = {
         name: prefixes.get(name, "") + robots[name].root_link if name in robots else name
         for name in (model.name for model in state.models)
@@ -68,7 +74,10 @@ def to_transforms(
         if body.pose is None:
             lost.append(f"'{body.name}', as its pose in '{body.parent}' is not stated")
         else:
-            add(roots.get(body.parent, body.parent), roots.get(body.name, body.name), pose_matrix(body.pose))
+            above = roots.get(body.parent, body.parent)
+            if body.parent_link is not None:
+                above = prefixes.get(body.parent, "") + body.parent_link
+            add(above, roots.get(body.name, body.name), pose_matrix(body.pose))
         if body.twist is not None:
             lost.append(f"the twist of '{body.name}'")
     for model in state.models:
@@ -100,8 +109,9 @@ def from_transforms(
 ) -> Converted[WorldState]:
     """Return the world state of transforms; of several with one child frame the last is taken.
 
-    What are links of `robots` becomes their models' links; everything else becomes frames, which stand in models, not
-    in links. A frame that nothing says the pose of stands in the world, its pose not stated.
+    What are links of `robots` becomes their models' links; everything else becomes frames. A frame or robot on a link
+    has that link as its parent link, or stands on its model without a pose if transforms do not place the link. A frame
+    that nothing says the pose of stands in the world, its pose not stated.
 
     Raises:
         ArrayError: a transform is not finite, or transforms stand in a circle.
@@ -147,26 +157,29 @@ class _Graph:
             T = self._to_root(prefix + link, root)
             if T is not None:
                 links.append(LinkState(link, pose_from_matrix(T)))
-        parent = self._owned(self.parents.get(root, WORLD))
-        T_parent_root = self._local.get(root)
-        return ModelState(
-            name, parent, None if T_parent_root is None else pose_from_matrix(T_parent_root), links=tuple(links)
-        )
+        parent, carrier, pose = self._place(root)
+        return ModelState(name, parent, pose, links=tuple(links), parent_link=carrier)
 
     def frame(self, child: str) -> Frame:
-        """Return a frame; one that stands in a link is placed in that link's model."""
-        parent, T = self.parents[child], self._local[child]
-        owner = self.owners.get(parent)
-        if owner is not None and parent != self._roots[owner]:
-            T_root_parent = self._to_root(parent, self._roots[owner])
-            self.lost.append(f"that '{child}' stands in link '{parent}': it is placed in '{owner}'")
-            return Frame(child, owner, None if T_root_parent is None else pose_from_matrix(T_root_parent @ T))
-        return Frame(child, self._owned(parent), pose_from_matrix(T))
+        """Return a frame."""
+        parent, link, pose = self._place(child)
+        return Frame(child, parent, pose, parent_link=link)
 
-    def _owned(self, parent: str) -> str:
-        """Return the name by which a frame is a parent: a root link by its model's."""
+    def _place(self, child: str) -> tuple[str, str | None, Pose | None]:
+        """Return the parent of a frame or root link, the link of it that carries, if any, and the pose."""
+        if child not in self.parents:
+            return WORLD, None, None
+        parent, pose = self.parents[child], pose_from_matrix(self._local[child])
         owner = self.owners.get(parent)
-        return owner if owner is not None and parent == self._roots[owner] else parent
+        if owner is None:
+            return parent, None, pose
+        root = self._roots[owner]
+        if parent == root:
+            return owner, None, pose
+        if self._to_root(parent, root) is None:
+            self.lost.append(f"the pose of '{child}', as transforms do not lead from its link '{parent}' to '{root}'")
+            return owner, None, None
+        return owner, parent.removeprefix(self._prefixes.get(owner, "")), pose
 
     def _to_root(self, child: str, root: str) -> FloatArray | None:
         """Return (4, 4) the pose of `child` in `root`, None where transforms do not lead there."""

@@ -13,28 +13,40 @@ that the services give beside the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem
 from robot_semantics.usdf.frames import without_parent_links
+from robot_semantics.usdf.robot import with_carriers
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
 
 Placed = TypeVar("Placed", WorldModel, WorldFrame, WorldLink)
 
 
-def world_to_message(state: WorldState, missing: Iterable[RestoreItem] = ()) -> WorldStateMessage:
+def world_to_message(
+    state: WorldState,
+    missing: Iterable[RestoreItem] = (),
+    robots: Mapping[str, RobotModel | ForwardKinematics] | None = None,
+) -> WorldStateMessage:
     """Return the message of a world state, everything relative to its parent's frame, and of what is `missing` of it.
 
+    The joints of `robots`, by their models' names, place the links that carry something.
+
     Raises:
-        NotStatedError: the pose of a link that carries something is not stated.
+        NotStatedError: the pose of a link that carries something is neither stated nor follows.
     """
-    state = without_parent_links(state)
+    links = {model.name: model.links for model in state.models}
+    state = without_parent_links(with_carriers(state, robots or {}))
+    state = replace(state, models=tuple(replace(model, links=links[model.name]) for model in state.models))
     message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
     message.header.frame_id = WORLD
     if state.time_ns is not None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the node does, for a plain node and a lifecycle node alike: configure, activate, deactivate, clean up."""
+"""Life of the node, plain or managed: configure, activate, deactivate, clean up."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.state.description import Description
+from robot_semantics.state.message_order import RESET_NS
 from robot_semantics.state.robot import RunningRobot
 
 if TYPE_CHECKING:
@@ -36,18 +37,17 @@ INTERFACES = "robot_semantics_interfaces"
 
 
 class Core:
-    """Makes the parts of the node, each with what it needs, and takes them through the node's life.
+    """The node while it is not configured: configures it, and takes it through its life.
 
     Attributes:
-        robots: what all parts know.
+        robots: the robots; none while the node is not configured.
 
     """
 
     def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self.robots = Robots(node)
-        self._closing = ExitStack()
-        self._unknown: set[str] = set()
+        self._configured: ConfiguredNode | None = None
 
     def configure(self) -> None:
         """Read the parameters and parse the descriptions.
@@ -56,7 +56,49 @@ class Core:
             RobotSemanticsError: a parameter means nothing, or a description gives no robot.
 
         """
-        node, robots = self._node, self.robots
+        with ExitStack() as undo:
+            undo.callback(self._forget)
+            closing = undo.enter_context(ExitStack())
+            self._configured = ConfiguredNode(self._node, self.robots, closing)
+            self._closing = undo.pop_all()
+        self.robots.state = "inactive"
+
+    def activate(self) -> None:
+        """Publish and listen."""
+        if self._configured is not None:
+            self._configured.activate()
+
+    def deactivate(self) -> None:
+        """Stop publishing and listening."""
+        if self._configured is not None:
+            self._configured.deactivate()
+
+    def cleanup(self) -> None:
+        """Forget the robots, stop all threads and remove the topics; parameters stay declared."""
+        if self._configured is not None:
+            if self.robots.active:
+                self._configured.deactivate()
+            self._closing.close()
+
+    def _forget(self) -> None:
+        self._node.destroy_entities()
+        self._configured = None
+        self.robots.served = []
+        self.robots.state = "unconfigured"
+
+
+class ConfiguredNode:
+    """The parts of the configured node, each made with the parts that it needs."""
+
+    def __init__(self, node: GuardedNode, robots: Robots, closing: ExitStack) -> None:
+        """Make the parts; `closing` stops them.
+
+        Raises:
+            RobotSemanticsError: a parameter means nothing, or a description gives no robot.
+
+        """
+        self._node, self.robots, self._closing = node, robots, closing
+        self._unknown: set[str] = set()
         table = parameters.node_table(node.overrides)
         robots.settings = settings = parameters.node_settings(node.declare_table(table))
         raw = settings.raw_messages and raw_transforms_agree()
@@ -65,18 +107,14 @@ class Core:
                 "this middleware's messages are not laid out as CDR: raw messages are switched off"
             )
         node.keep_entities()
-        try:
-            self._make_robots(raw)
-            self._make_parts(raw)
-        except Exception:
-            self.cleanup()
-            raise
+        self._live = LiveParameters(robots, self._replace, self._read_settings)
+        self._make_robots(raw)
+        self._make_parts(raw)
         self._read_settings()
         self._warn_of_unknown()
-        robots.state = "inactive"
 
     def activate(self) -> None:
-        """Publish, and listen."""
+        """Publish and listen."""
         self.robots.state = "active"
         self._outputs.active = True
         for served in self.robots.served:
@@ -86,27 +124,18 @@ class Core:
         self._unmoved.start()
 
     def deactivate(self) -> None:
-        """Publish nothing any more, and listen to nothing."""
+        """Stop publishing and listening."""
         self.robots.state = "inactive"
         self._inputs.stop()
         self._unmoved.stop()
         self._outputs.active = False
-
-    def cleanup(self) -> None:
-        """Forget the robots, stop all threads and take the topics away; parameters stay declared."""
-        if self.robots.active:
-            self.deactivate()
-        self._closing.close()
-        self._node.destroy_entities()
-        self.robots.served = []
-        self.robots.state = "unconfigured"
 
     def _make_robots(self, raw: bool) -> None:
         node, robots = self._node, self.robots
         shared = node.declare_table(parameters.ROBOT) if robots.settings.models else None
         robots.served = []
         for prefix in robots.settings.models or ("",):
-            served = ServedRobot(node, prefix, raw, shared, self._on_description)
+            served = ServedRobot(node, prefix, raw, shared, self._live.describe)
             robots.served.append(served)
             if not served.values[served.parameter("robot_description_topic")]:
                 description = served.read({})
@@ -121,7 +150,7 @@ class Core:
         self._inputs = inputs = Inputs(robots, outputs, frames, raw=raw)
         self._unmoved = unmoved = UnmovedRobots(robots, outputs)
         states = RobotStates(robots, inputs, outputs, frames, unmoved)
-        self._live = LiveParameters(robots, self._replace, self._read_settings)
+        self._live.start()
         closing.callback(self._live.stop)
         self._monitor = Monitor(robots, inputs, outputs, frames)
         self._services = self._make_services(states)
@@ -177,13 +206,14 @@ class Core:
             self._services.world.set_rate(settings.world_state_frequency_hz)
         self._monitor.set_period(settings.diagnostics_period_s)
 
-    def _on_description(self, served: ServedRobot, text: dict[str, Any]) -> None:
-        self._live.describe(served, text)
-
-    def _on_clock_jump(self, _jump: TimeJump) -> None:
+    def _on_clock_jump(self, jump: TimeJump) -> None:
+        is_reset = jump.delta.nanoseconds <= -RESET_NS
         with self.robots.lock:
             for robot in self.robots.present:
-                robot.forget_times()
+                if is_reset:
+                    robot.forget_values()
+                else:
+                    robot.accept_any_stamp()
         self._frames.forget()
 
     def _sent_frames(self) -> frozenset[str]:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Services about what the parts of one robot mean: groups, states, end effectors, virtual joints, collision pairs."""
+"""Services about the semantics of one robot: groups, states, end effectors, virtual joints, collision pairs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from robot_semantics.state.robot import RunningRobot
 NO_ROBOT = "there is no robot description yet"
 
 Answer = Callable[[RunningRobot, Any], Any]
-"""What a robot answers to a request of a service: that service's response, `success` apart."""
+"""Function from a robot and the request of a service to the response; `success` is set elsewhere."""
 
 
 class GroupServices:
@@ -122,7 +122,7 @@ def _get_virtual_joints(robot: RunningRobot, _request: srv.GetVirtualJoints.Requ
         VirtualJoint(
             name=joint.name,
             type=joint.type,
-            parent_frame=joint.parent_frame,
+            parent_frame=robot.settings.virtual_joint(joint.name).parent_frame or joint.parent_frame,
             child_link=joint.child_link,
             variable_names=list(root.variable_names) if joint.name == root.name else [],
         )

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from robot_semantics_interfaces import srv
@@ -35,10 +36,14 @@ Answer = Callable[[RunningRobot, Any], Any]
 
 
 class _Measured(NamedTuple):
-    """Where a group is: a value for each of its variables, and the time of the oldest [ns], None if none has one."""
+    """Measured state of a group: a value for each variable, and the time of the oldest value [ns] or None.
+
+    `known` has the values of all variables of the robot that were measured, for the leaders outside the group.
+    """
 
     values: Mapping[str, float]
     oldest_ns: int | None
+    known: Mapping[str, float] = MappingProxyType({})
 
 
 class GroupStateServices:
@@ -62,16 +67,17 @@ class GroupStateServices:
         """
         moving, space = robot.moving, robot.space
         with self._lock:
-            positions = robot.buffer.positions.tolist()
-            known = robot.buffer.known.tolist()
-            stamps = robot.buffer.stamps_ns.tolist()
+            positions = robot.values.positions.tolist()
+            measured = robot.values.measured.tolist()
+            stamps = robot.values.stamps_ns.tolist()
         numbers = [moving.number[joint] for joint in group.joints if joint in moving.number]
-        unseen = [moving.names[number] for number in numbers if not known[number]]
+        unseen = [moving.names[number] for number in numbers if not measured[number]]
         if unseen:
             raise RobotSemanticsError(f"no position has come yet for: {', '.join(unseen)}")
         oldest = min((stamps[number] for number in numbers), default=NEVER_NS)
-        values = {name: float(positions[space.index[name]]) for name in group.variable_names}
-        return _Measured(values, None if oldest == NEVER_NS else oldest)
+        known = {name: positions[at] for at, name in enumerate(space.names) if measured[moving.of_variable[at]]}
+        values = {name: known[name] for name in group.variable_names}
+        return _Measured(values, None if oldest == NEVER_NS else oldest, known)
 
     def _get_current_state(
         self, robot: RunningRobot, request: srv.GetCurrentState.Request
@@ -79,7 +85,7 @@ class GroupStateServices:
         group = robot.model.semantics.group(request.group)
         measured = self._measured(robot, group)
         response = srv.GetCurrentState.Response(state=_message(group.name, measured.values), distance=math.nan)
-        nearest = queries.matching_states(robot.model, group.name, measured.values, math.inf)
+        nearest = queries.matching_states(robot.model, group.name, measured.known, math.inf)
         tolerance = request.tolerance or self._tolerance()
         if nearest and math.isfinite(nearest[0].difference):
             response.distance = float(nearest[0].difference)
@@ -93,9 +99,10 @@ class GroupStateServices:
         group = robot.model.semantics.group(request.group)
         if request.state:
             state = robot.model.semantics.state(request.group, request.state)
-            values, stamp_ns = _Measured(_values(robot.model, state), None)
+            found = _Measured(_values(robot.model, state), None)
         else:
-            values, stamp_ns = self._measured(robot, group)
+            found = self._measured(robot, group)
+        values, stamp_ns = found.values, found.oldest_ns
         message = JointState(name=list(values), position=list(values.values()))
         now_ns = int(self._served.node.get_clock().now().nanoseconds)
         message.header.stamp = MAKER.time(now_ns if stamp_ns is None else stamp_ns)
@@ -105,8 +112,8 @@ class GroupStateServices:
         self, robot: RunningRobot, request: srv.SaveGroupState.Request
     ) -> srv.SaveGroupState.Response:
         group = robot.model.semantics.group(request.group)
-        values = self._measured(robot, group).values
         path = self._writable(request.path) if request.path else None
+        values = self._measured(robot, group).values
         text = self._srdf(robot) if path is None else SrdfText.from_file(path)
         variables = {joint: robot.model.joint(joint).variable_names for joint in group.active_joints}
         rows = {joint: [values[name] for name in names] for joint, names in variables.items()}
@@ -155,7 +162,7 @@ def _values(model: RobotModel, state: NamedState) -> dict[str, float]:
     """Return a named state's values by variable."""
     return {
         name: value
-        for joint, numbers in state.joints.items()
+        for joint, numbers in state.positions.items()
         for name, value in zip(model.joint(joint).variable_names, numbers, strict=True)
     }
 

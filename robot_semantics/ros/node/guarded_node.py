@@ -62,7 +62,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
 
     A service that fails answers with `success` false, a `message`, and the `nearest` names where one was unknown; an
     action aborts with the same in its result; a change of parameters is refused; of a timer or a topic it is logged.
-    An error that is none of this package's is logged with its traceback. New values of the parameters that
+    An error of another package is logged with its traceback. New values of the parameters that
     `declare_table` declared are checked before rclpy does that, which says less.
     """
 
@@ -102,7 +102,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         ]
 
     def report(self, what: str, error: Exception) -> str:
-        """Log an error, each kind seldom: this package's own as a warning, any other with its traceback; return why."""
+        """Log an error at a limited rate, that of another package with its traceback; return the reason."""
         text = _reason(error)
         # After a shutdown nothing can be published any more, and that is no fault.
         line = self._reports.admitted((what, type(error)), shown(text, 1000)) if self.context.ok() else None
@@ -214,7 +214,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
 
     def set_parameters_atomically(self, parameter_list: list[RosParameter]) -> SetParametersResult:
-        """Set all parameters or none; what a check refuses is logged, too."""
+        """Set all parameters or no parameter; refused values are logged as well as returned."""
         try:
             for parameter in parameter_list:
                 if parameter.name in self._checks:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the node listens to for its robots: joint states, base states, odometry, TF; all on the message loop."""
+"""Subscriptions of the node for its robots: joint states, base states, odometry, TF; all on the message loop."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Inputs:
         self._odometry: dict[str, HeardOdometry] = {}
 
     def start(self) -> None:
-        """Listen, from now on, to what the present robots are fed from."""
+        """Subscribe to the sources of the present robots."""
         frequent = [self._joint_states(served) for served in self._robots.served]
         others: list[Subscription] = []
         for served in self._robots.served:
@@ -64,7 +64,7 @@ class Inputs:
             self._loops.append(loop)
 
     def stop(self) -> None:
-        """Listen to nothing any more."""
+        """Remove all subscriptions."""
         for loop in self._loops:
             loop.stop()
         for subscription in self._subscriptions:
@@ -72,13 +72,13 @@ class Inputs:
         self._loops, self._subscriptions = [], []
 
     def robots_changed(self) -> None:
-        """Listen anew if a virtual joint is fed from elsewhere now; not otherwise, because it costs messages."""
+        """Subscribe again if a virtual joint has another source now; otherwise messages would be lost for nothing."""
         if self._root_sources() != self._heard:
             self.stop()
             self.start()
 
     def root_statements(self, served: ServedRobot) -> tuple[RootStatement, ...]:
-        """Return what the virtual joint's source, and odometry, say of a robot's root link."""
+        """Return the poses of a robot's root link by the virtual joint's source and by odometry."""
         robot, odometry = served.robot, self._odometry.get(served.prefix)
         if robot is None:
             return ()
@@ -86,12 +86,15 @@ class Inputs:
         return tuple(statement for statement in said if statement is not None)
 
     def refresh(self) -> None:
-        """Look up where the root links of those robots are now that follow TF."""
+        """Look up the root links of those robots that follow TF."""
         for served in self._robots.served:
             robot = served.robot
             if robot is None or robot.root_source is not Source.TF or not robot.model.root_joint.position_count:
                 continue
-            found = self._frames.pose(robot.parent_frame, robot.frame(robot.model.root_link))
+            root_frame = robot.frame(robot.model.root_link)
+            # A root link `world` moves in the frame `world`: TF has only the link under this name.
+            same = robot.parent_frame == root_frame
+            found = None if same else self._frames.pose(robot.parent_frame, root_frame)
             if found is not None:
                 stamp_ns = self._robots.now_ns() if found.stamp_ns is None else found.stamp_ns
                 with self._robots.lock:
@@ -109,17 +112,17 @@ class Inputs:
         traffic, lock, now_ns, outputs = served.traffic, self._robots.lock, self._robots.now_ns, self._outputs
 
         def handle(message: bytes | JointState) -> None:
-            # Not a call more than needed before the message is sent: see `kinematics.in_place` for why.
+            # Hot path: avoid calls before publishing, see `kinematics.in_place`.
             with lock:
                 traffic.received += 1
                 robot = served.robot
                 if robot is not None and isinstance(message, bytes):
-                    for path in robot.direct:
-                        transforms = path.take(message, now_ns)
+                    for layout in robot.fast_path.layouts:
+                        transforms = layout.take(message, now_ns)
                         if transforms is not None:
                             if transforms:
                                 outputs.send_now(transforms)
-                                traffic.transforms += path.count
+                                traffic.transforms += layout.count
                             return
                 result: Messages | Refusal = NO_ROBOT
                 if robot is not None:
@@ -159,7 +162,7 @@ def _read(reader: JointStateReader, message: bytes | JointState) -> JointStateDa
         try:
             if not message.startswith(BIG_ENDIAN):
                 return reader.read(message)
-            # Rare. rclpy reads what the middleware reads.
+            # Rare: leave big-endian messages to rclpy.
             message = deserialized(message, JointState)
         except CdrError as error:
             return Refusal(Reason.MALFORMED, f"its bytes are no joint state: {error}")

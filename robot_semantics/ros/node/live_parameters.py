@@ -39,6 +39,10 @@ class LiveParameters:
         self._robots, self._replace, self._read_settings = robots, replace, read_settings
         self._busy = False
         self._pending: list[Pending] = []
+
+    def start(self) -> None:
+        """Watch the parameters from now on."""
+        robots = self._robots
         robots.node.add_on_set_parameters_callback(self._check)
         robots.node.add_post_set_parameters_callback(self._take_effect)
 

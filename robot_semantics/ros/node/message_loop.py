@@ -105,7 +105,7 @@ class MessageLoop:
             wait_set.wait(_FOREVER)
             came = False
             for handle, message_type, raw, deliver in takers:
-                # What is ready is not asked for: to take nothing costs no more.
+                # Skip is_ready(): an empty take costs the same.
                 while not self._stopped.is_set():
                     taken = handle.take_message(message_type, raw)
                     if taken is None:

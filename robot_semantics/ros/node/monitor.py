@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""How the node is doing: /diagnostics, and the look, once a period, for what is wrong."""
+"""Health of the node: the periodic check of all robots, and /diagnostics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PERIOD_S = 1.0
 
 
 class Monitor:
-    """Looks at every robot, says what has changed for better or worse, and publishes diagnostics."""
+    """Checks every robot, logs changes of its health, and publishes diagnostics."""
 
     def __init__(self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames) -> None:
         self._robots, self._inputs, self._outputs, self._frames = robots, inputs, outputs, frames
@@ -75,7 +75,7 @@ class Monitor:
             if robots.settings.check_tf_authority:
                 self._outputs.authority.tick(self._outputs.static_message)
         self._rates = {served.prefix: self._rates_of(served) for served in robots.served}
-        # Nobody would keep what is published for nobody, and making it costs more than all the rest.
+        # Do not publish without subscribers: making the message costs more than all the rest.
         if not self._period_s or not self._publisher.get_subscription_count():
             self._stop_publishing()
         elif self._timer is None:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The other topics that move joints, base states and odometry; and what a source says of where a root link is."""
+"""Base states and odometry: the other topics that move joints, and the pose of a root link by each source."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ _MOST = 100
 
 
 def own_statement(robot: RunningRobot) -> RootStatement | None:
-    """Return what a robot's virtual joint says of its root link, by its source; None where nothing has come yet."""
+    """Return the pose of a robot's root link by its virtual joint; None before the first value."""
     root, frame, source = robot.model.root_joint, robot.parent_frame, robot.root_source
     if robot.root_is_fixed:
         kind = RootSource.FIXED if source is Source.AUTO else RootSource.CHOSEN
         return RootStatement(RootCandidate(kind, f"the fixed joint '{root.name}'", frame), robot.fixed_root_pose())
-    buffer = robot.buffer
-    if not root.position_count or not buffer.known[0] or source is Source.TF:
+    buffer = robot.values
+    if not root.position_count or not buffer.measured[0] or source is Source.TF:
         return None
     kind = RootSource.VIRTUAL_JOINT if source is Source.AUTO else RootSource.CHOSEN
     rates = buffer.velocities[robot.space.joint_velocities[root.name]]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 UNKNOWN_NODE = "an unknown node"
-"""What stands for a node whose publisher has been discovered, and its name not yet."""
+"""Placeholder for the name of a node that is not discovered yet."""
 
 
 def node_name(info: TopicEndpointInfo) -> str:

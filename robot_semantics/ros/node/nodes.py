@@ -40,7 +40,7 @@ class RobotSemanticsNode(GuardedNode):
             # A node that is left to the interpreter's end may go down with it while messages come in.
             self.destroy_node()
             raise
-        # Seen only when they can be answered: whoever finds them asks at once, and does not wait for long.
+        # Offer the parameter services last: clients call a service as soon as they discover it.
         self._parameter_service = ParameterService(self)
 
     def destroy_node(self) -> None:

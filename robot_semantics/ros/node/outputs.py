@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What the node sends on TF: moving transforms as they come, the fixed ones of all robots together and latched.
+"""Publishers of TF: moving transforms one by one, the fixed ones of all robots in one latched message.
 
 Robots that no message has moved yet are shown at their default or restored positions until one does.
 """
@@ -29,7 +29,7 @@ from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.robot_frames import TransformRows
 
 UNMOVED_PERIOD_S = 0.1
-"""Time between two looks for robots that nothing has moved; `publish_frequency` holds for their transforms, too."""
+"""Time between two looks for robots that nothing has moved; `publish_frequency` also limits their transforms."""
 
 
 class Outputs:
@@ -109,9 +109,9 @@ class Outputs:
 
 
 class UnmovedRobots:
-    """Sends what is known of such robots again and again, because nobody who comes later would see one message.
+    """Repeats the known transforms of such robots, because a late listener would miss a single message.
 
-    By the node's clock: where simulated time stands still, there is no later time to send anything for.
+    The period is counted by the node's clock, so nothing is sent while simulated time stands still.
     """
 
     def __init__(self, robots: Robots, outputs: Outputs) -> None:
@@ -121,14 +121,14 @@ class UnmovedRobots:
         self._timer.cancel()
 
     def start(self) -> None:
-        """Begin to send; it ends by itself when every robot has been heard of."""
+        """Start sending; it stops after every robot has received a message."""
         self._sent_ns.clear()
         self.send()
         if any(self._waits(served) for served in self._robots.served):
             self._timer.reset()
 
     def stop(self) -> None:
-        """Send nothing more until the next start."""
+        """Stop sending until the next start."""
         self._timer.cancel()
 
     def send(self) -> None:
@@ -151,4 +151,4 @@ class UnmovedRobots:
     @staticmethod
     def _waits(served: ServedRobot) -> bool:
         robot = served.robot
-        return robot is not None and not robot.heard and bool((robot.buffer.known & robot.publishable).any())
+        return robot is not None and not robot.heard and bool((robot.values.known & robot.publishable).any())

@@ -35,7 +35,7 @@ LARGEST = 2**63 - 1
 
 
 class ParameterError(RobotSemanticsError, ValueError):
-    """A parameter has a value that means nothing; the message names it and says what is expected."""
+    """A parameter has an invalid value; the message has its name and the expected values."""
 
 
 class Parameter(NamedTuple):
@@ -119,7 +119,7 @@ period = Numbers(gap=0.01)
 
 
 def _items(value: object) -> list[object] | None:
-    """Return the items of a list, None of what is none."""
+    """Return the items of a list; None for another type."""
     return list(value) if isinstance(value, Iterable) and not isinstance(value, (str, bytes)) else None
 
 

@@ -51,8 +51,8 @@ ROBOT: tuple[Parameter, ...] = (
     ),
     Parameter(
         "invalid_positions",
-        "refuse",
-        "A position that is NaN or infinite: refuse the message, or skip that joint alone.",
+        "skip",
+        "If a position is NaN or infinite: skip that joint, or refuse the whole message.",
         checks.one_of(*(word.value for word in Invalid)),
     ),
     Parameter("strict", False, "Refuse descriptions with any error; false: leave out the parts in error.", checks.flag),
@@ -119,7 +119,7 @@ SIMULATED_ENTITY = Parameter(
 
 
 def node_table(given: Iterable[str]) -> tuple[Parameter, ...]:
-    """Return the parameters of the node as a whole, those of entities by the names `given` among them."""
+    """Return the parameters of the node, including one for each entity among the `given` names."""
     entities = [name for name in given if name.startswith(f"{SIMULATED}.")]
     return (*NODE, *(SIMULATED_ENTITY._replace(name=name) for name in entities))
 

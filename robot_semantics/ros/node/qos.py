@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The qualities of service of every topic, in one place; those of robot_state_publisher where it has the topic."""
+"""Quality of service of every topic; topics of robot_state_publisher have its settings."""
 
 from __future__ import annotations
 

@@ -15,12 +15,14 @@ from dataclasses import replace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.ros.node.background import in_background
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.simulators.simulator_client import RemoteReport, RemoteSimulator
-from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with, with_carriers
+from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
+from robot_semantics.state.heard_frames import AT_ORIGIN
 from robot_semantics.state.live_world import LiveWorld
 from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
@@ -28,13 +30,14 @@ from robot_semantics.state.root_placement import Base
 from robot_semantics.state.samples import RobotSample, RootSource
 from robot_semantics.transforms import apart
 from robot_semantics.usdf.descriptions import FileFinder, robots_of
-from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.frames import resolve, root_frame, without_unplaced
 from robot_semantics.usdf.identity import appearance_digest, is_of
-from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState
+from robot_semantics.usdf.robot import with_carriers
+from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, ModelState, WorldState, carrier_of
 
 
 class Restore:
-    """Puts a world state into simulators and the node's robots, or says what would come of it."""
+    """Restores a world state in simulators and the node's robots, or reports what a restore would do."""
 
     def __init__(
         self,
@@ -57,6 +60,8 @@ class Restore:
         self.chosen = tuple(models)
         self.placed = state
         """The state, in which links that carry something are where their robots' joints put them."""
+        self.unplaced: Mapping[str, str] = {}
+        """Why the state does not place these models and frames."""
         self.log = RestoreLog()
 
     async def carry_out(self) -> RestoreReport:
@@ -64,24 +69,27 @@ class Restore:
 
         Raises:
             DescriptionError: the state's frames, with those of TF, do not lead to the world.
+            DescriptionChangedError: a robot got another description meanwhile.
 
         """
         sample = self.states.sample()
         live = self.world.own(sample)
-        applied = self._apply(sample.robots, live)
+        applied = await in_background(self._apply, sample.robots, live)
         clients = self.world.simulators()
         # Every simulator is asked before any is changed: what one of several cannot do, none does.
         reports = await self._push(clients, dry_run=True)
-        report = self._report(applied, reports, live)
+        report = await in_background(self._report, applied, reports, live)
         if self.dry_run or not (report.complete or self.partial):
             return report
         reports = await self._push(clients, dry_run=False)
-        report = self._report(applied, reports, live)
+        report = await in_background(self._report, applied, reports, live)
         if not (report.complete or self.partial):
             return replace(report, applied=any(told is not None and told.success for told in reports.values()))
         stamp_ns = self.state.time_ns if clients and self.state.time_ns is not None else self.robots.now_ns()
-        for robot, (_, state) in applied.items():
-            self.states.restore(robot, state, stamp_ns)
+        for robot in sample.robots:
+            if robot.name in applied:
+                _, state = applied[robot.name]
+                self.states.restore(robot.name, robot.model, state, stamp_ns)
         if clients:
             # Time has been set back, perhaps.
             self.frames.forget()
@@ -98,7 +106,8 @@ class Restore:
         bases = {robot.name: _base(robot, live, called) for robot in robots}
         carriers = {base.frame.split(SEPARATOR)[0] for base in bases.values() if SEPARATOR in base.frame}
         known = {model: models[robot] for model, robot in match.robot_of.items()}
-        self.placed = with_carriers(self.state, known, carriers)
+        carriers |= {frame.parent for frame in live.state.frames if frame.parent_link is not None}
+        self.placed, self.unplaced = without_unplaced(with_carriers(self.state, known, carriers))
         world = resolve_with(self.placed, _standing(self.placed, live))
         applied = {}
         for robot in robots:
@@ -106,6 +115,8 @@ class Restore:
             if name is None or name not in self.wanted:
                 continue
             model, kinematics = self.state.model(name), ForwardKinematics(robot.model)
+            if name in self.unplaced:
+                model = replace(model, parent=WORLD, parent_link=None, pose=None, twist=None)
             applied[robot.name] = (
                 name,
                 apply_model_state(model, world, kinematics, base=bases[robot.name], positions=robot.positions),
@@ -154,58 +165,66 @@ class Restore:
         log = RestoreLog()
         log.extend(self.log.items, self.log.notes)
         told = {name: report for name, report in reports.items() if report is not None}
-        unknown = {name: {item.model for item in report.items if _is_unknown(item)} for name, report in told.items()}
+        unknown: dict[str, dict[str, RestoreItem]] = {name: {} for name in told}
         for name, report in told.items():
             log.extend((item for item in report.items if not _is_unknown(item)), report.notes)
+            for item in filter(_is_unknown, report.items):
+                unknown[name].setdefault(item.model, item)
             if report.exact:
                 exact = "exact, it continues bit for bit"
                 log.items.append(RestoreItem("simulator", "", name, True, exact, code="exact"))
         own = dict(applied.values())
         for model in self.wanted:
-            if any(model not in names for names in unknown.values()):
+            # The items of the simulators, if none of them has the model.
+            lacking = [items[model] for items in unknown.values() if model in items]
+            if len(lacking) < len(unknown):
                 continue
             if model in own:
-                log.extend(own[model].items, own[model].notes)
+                log.extend(own[model].items, (*own[model].notes, *own[model].kept_motion))
                 # Perhaps a simulator has it by another name, and it would not move there.
-                log.extend((), (str(item) for item in self._unknown(model, told)))
+                log.extend((), map(str, lacking))
             else:
-                self._say_unknown(model, told, log)
+                log.items.append(lacking[0] if lacking else self._unknown(model))
+            if model in self.unplaced:
+                log.items.append(RestoreItem("pose", model, "", False, self.unplaced[model], code="not_stated"))
         self._frames(live, bool(told), log)
         if self.state.engines and not reports:
             log.note("there is no simulator to take the state of an engine")
         return log.report(exact=bool(told) and all(report.exact for report in told.values()))
 
-    def _unknown(self, model: str, told: Mapping[str, RemoteReport]) -> list[RestoreItem]:
-        """Return what simulators say of a model that they do not have."""
-        return [item for report in told.values() for item in report.items if _is_unknown(item) and item.model == model]
-
-    def _say_unknown(self, model: str, told: Mapping[str, RemoteReport], log: RestoreLog) -> None:
-        said = self._unknown(model, told)
-        if said:
-            log.items.append(said[0])
-            return
+    def _unknown(self, model: str) -> RestoreItem:
+        """Return the item of a model that is not among the node's robots."""
         likely = self.likely.get(model)
         hint = f"; it is very like its robot '{likely}'" if likely else ""
-        log.items.append(RestoreItem("model", model, "", False, f"the node has no such robot{hint}", code="unknown"))
+        return RestoreItem("model", model, "", False, f"the node has no such robot{hint}", code="unknown")
 
     def _frames(self, live: LiveWorld, simulated: bool, log: RestoreLog) -> None:
         """Say of the frames that models stand in whether they are where the state has them: they are not the node's."""
         present, before = resolve(live.state), None
+        # Nothing on TF places a root frame: the node treats it as the world.
+        roots = {frame.name for frame in live.state.frames if frame == root_frame(frame.name)}
+        told = {item.name for item in log.items if item.kind == "frame"} if simulated else set()
         for frame in self._frames_wanted():
-            if simulated and any(item.kind == "frame" and item.name == frame.name for item in log.items):
+            if frame.name in told:
                 continue
-            if frame.name not in present.index or frame.parent not in present.index:
+            if frame.name in self.unplaced:
+                log.failed("frame", frame.name, self.unplaced[frame.name], "not_stated")
+                continue
+            parent = carrier_of(frame)
+            if frame.name not in present.index or parent not in present.index:
                 log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
                 continue
             before = before or resolve(self.placed)
-            off_m, off_rad = map(float, apart(*(world.pose(frame.name, frame.parent) for world in (before, present))))
+            off_m, off_rad = map(float, apart(*(world.pose(frame.name, parent) for world in (before, present))))
             if max(off_m, off_rad) <= TOLERANCE:
                 log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
+                continue
+            distance = f"{off_m:.3g} m and {off_rad:.3g} rad away from there"
+            if frame.name in roots:
+                log.note(f"frame '{frame.name}': the root of TF, which the node treats as the world, is {distance}")
             else:
-                log.note(
-                    f"frame '{frame.name}': on TF it is {off_m:.3g} m and {off_rad:.3g} rad away from there, "
-                    "and is not this node's to move"
-                )
+                reason = f"on TF it is {distance}, and this node cannot move it"
+                log.failed("frame", frame.name, reason, "elsewhere")
 
     def _frames_wanted(self) -> list[Frame]:
         frames = {frame.name: frame for frame in self.state.frames}
@@ -228,8 +247,7 @@ def _is_unknown(item: RestoreItem) -> bool:
 def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Base:
     """Return how a robot's root link stands: in which frame, and whether the node can put it elsewhere."""
     root, joint = live.roots[robot.name], robot.model.root_joint
-    place = live.place_of.get(root.parent, root.parent)
-    model, separator, link = place.partition(SEPARATOR)
+    model, separator, link = live.parents[robot.name].partition(SEPARATOR)
     frame = f"{called.get(model, model)}{separator}{link}"
     at = None if root.statement is None else root.statement.xyz_quat
     source = None if root.statement is None else root.statement.candidate.source
@@ -238,7 +256,8 @@ def _base(robot: RobotSample, live: LiveWorld, called: Mapping[str, str]) -> Bas
         by = "odometry" if source is RootSource.ODOMETRY else "another node's transforms"
         return Base(joint, frame, xyz_quat=at, held_by=f"{by} move '{name}'")
     if not robot.parent_frame and root.statement is None:
-        return Base(joint, frame, held_by=f"'{name}' has no virtual joint that the node could move")
+        # A robot without a virtual joint stands in the world.
+        return Base(joint, WORLD, xyz_quat=AT_ORIGIN, held_by=f"'{name}' has no virtual joint that the node could move")
     if robot.source is robot.source.FIXED:
         return Base(joint, frame, xyz_quat=at, held_by=f"a parameter holds '{name}' in '{root.parent}'")
     return Base(joint, frame, xyz_quat=at)
@@ -248,7 +267,14 @@ def _standing(state: WorldState, live: LiveWorld) -> list[Frame]:
     """Return the frames on TF that a state does not place and that lead to the world, or to what it does place."""
     there = {body.name for body in state.bodies} | {WORLD}
     found: list[Frame] = []
-    left = [frame for frame in live.state.frames if frame.pose is not None and frame.name not in there]
+    links = {(model.name, link.name) for model in state.models for link in model.links if link.pose is not None}
+    left = [
+        frame
+        for frame in live.state.frames
+        if frame.pose is not None
+        and frame.name not in there
+        and (frame.parent_link is None or (frame.parent, frame.parent_link) in links)
+    ]
     while left:
         next_ = [frame for frame in left if frame.parent in there]
         if not next_:

@@ -15,6 +15,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
 from robot_semantics.ros.node.robots import Robots
@@ -27,8 +29,12 @@ from robot_semantics.state.schedule import NEVER_NS
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
+class DescriptionChangedError(RobotSemanticsError):
+    """A robot got another description while a state was made for it."""
+
+
 class RobotStates:
-    """Samples the robots for whoever tells of them, and takes over what a snapshot says."""
+    """Samples the robots for services and topics, and restores values of snapshots."""
 
     def __init__(
         self, robots: Robots, inputs: Inputs, outputs: Outputs, frames: WorldFrames, unmoved: UnmovedRobots
@@ -53,20 +59,23 @@ class RobotStates:
                 for served in chosen
                 if served.robot is not None
             )
-        stamps = [stamp for sample in samples for stamp in sample.stamps_ns.tolist() if stamp != NEVER_NS]
+        stamps = [sample.newest_ns for sample in samples if sample.newest_ns != NEVER_NS]
         stamps += [said.stamp_ns for sample in samples for said in sample.said if said.stamp_ns is not None]
         return WorldSample(max(stamps, default=now_ns), now_ns, samples)
 
-    def restore(self, name: str, state: AppliedState, stamp_ns: int) -> None:
-        """Take over what a state says of a robot, leave the rest as it is, and publish it.
+    def restore(self, name: str, model: RobotModel, state: AppliedState, stamp_ns: int) -> None:
+        """Set the values that a state has of a robot, keep the others, and publish them.
 
         Raises:
             UnknownNameError: the node has no such robot.
+            DescriptionChangedError: `model`, for which the state was made, is no longer the robot's.
 
         """
         (served,) = self._robots.named([name])
         assert served.robot is not None
         with self._robots.lock:
+            if served.robot.model is not model:
+                raise DescriptionChangedError(f"robot '{name}' got another description meanwhile; restore again")
             root = served.robot.model.root_joint.name
             positions_of = state.positions_of | ({root} if state.base_positions is not None else set())
             velocities_of = state.velocities_of | ({root} if state.base_velocities is not None else set())
@@ -76,15 +85,15 @@ class RobotStates:
 
     @property
     def knows_anything(self) -> bool:
-        """Whether any robot has a value, or has no joints that could have one."""
-        return any(robot.buffer.known.any() or not robot.buffer.known.size for robot in self._robots.present)
+        """Whether any robot has a measured value, or has no joints that could have one."""
+        return any(robot.values.measured.any() or not robot.values.measured.size for robot in self._robots.present)
 
     def fingerprint(self) -> tuple[object, ...]:
         """Return what differs whenever a robot has got new values or is another one, or TF has said something new."""
         self._refresh()
         with self._robots.lock:
             robots = [
-                (id(robot), robot.buffer.stamps_ns.tobytes(), robot.buffer.positions.tobytes())
+                (id(robot), robot.values.stamps_ns.tobytes(), robot.values.positions.tobytes())
                 for robot in self._robots.present
             ]
         return (self._frames.news, *robots)
@@ -95,7 +104,7 @@ class RobotStates:
 
 
 def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample:
-    buffer = robot.buffer
+    buffer = robot.values
     return RobotSample(
         name=robot.name,
         model=robot.model,
@@ -103,12 +112,13 @@ def _sample(robot: RunningRobot, said: tuple[RootStatement, ...]) -> RobotSample
         positions=_frozen(buffer.positions),
         velocities=_frozen(buffer.velocities),
         efforts=_frozen(buffer.efforts),
-        known=_frozen(buffer.known),
+        measured=_frozen(buffer.measured),
         stamps_ns=_frozen(buffer.stamps_ns),
         parent_frame=robot.parent_frame,
         frame_prefix=robot.settings.frame_prefix,
         source=robot.root_source,
         said=said,
+        newest_ns=buffer.newest_stamp_ns,
     )
 
 

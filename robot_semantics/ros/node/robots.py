@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The robots of a node, and what every part of it must know of them."""
+"""The robots of a node, with the settings and the lock that all parts share."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class ServedRobot:
         self.node.get_logger().warning(line)
 
     def report_notices(self, notices: Iterable[str]) -> None:
-        """Report what a robot has to say, as long as it does not say too much."""
+        """Log a robot's notices, at a limited rate."""
         for notice in notices:
             admitted = self._notices.admitted("notice", notice)
             if admitted is not None:
@@ -122,12 +122,12 @@ class ServedRobot:
     # -- the description ------------------------------------------------------------------------------------------
 
     def concerned(self, changed: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of the changed parameters that are this robot's."""
+        """Return the changed parameters of this robot."""
         below = self.parameter(f"{parameters.VIRTUAL_JOINTS}.")
         return {name: value for name, value in changed.items() if name in self.values or name.startswith(below)}
 
     def read(self, changed: Mapping[str, Any]) -> Description:
-        """Return what the texts mean with some parameter values changed; nothing is taken over yet.
+        """Parse the description with some parameter values changed; the robot stays as it is.
 
         Raises:
             RobotSemanticsError: they give no robot.
@@ -164,7 +164,7 @@ class ServedRobot:
         return robot
 
     def put(self, description: Description, robot: RunningRobot, changed: Mapping[str, Any]) -> None:
-        """Make a description and its robot the present ones, and log what is new of it."""
+        """Replace the description and the robot, and log their problems and summary."""
         if description is not self.description:
             for line in one_line_a_kind(description.problems):
                 self.node.get_logger().warning(line)

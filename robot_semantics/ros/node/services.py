@@ -17,6 +17,7 @@ from robot_semantics_interfaces.msg import JointAge, RefusalCount
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
 from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
+from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.world_messages import world_to_message
 from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.collision_action import CollisionAction
@@ -80,7 +81,7 @@ class Services:
 class WorldServices:
     """Publishes the world state when it has changed, at most at the rate of `world_state_frequency`.
 
-    While simulators are to be asked for it, it is made only for listeners.
+    With simulators, it is made only if there are subscribers.
     """
 
     def __init__(self, robots: Robots, states: RobotStates, world: World) -> None:
@@ -110,7 +111,7 @@ class WorldServices:
         if simulated and not self._publisher.get_subscription_count():
             return
         seen = self._states.fingerprint()
-        # Made anew only when something has come in: a standing node costs nothing.
+        # Skip if no new value has arrived: an idle node costs nothing.
         if not simulated and (seen == self._seen or not self._states.knows_anything):
             return
         self._seen, self._busy = seen, True
@@ -120,13 +121,18 @@ class WorldServices:
             self._busy = False
         if taken != self._last:
             self._last = taken
-            self._publisher.publish(world_to_message(taken.state, taken.missing))
+            self._publisher.publish(world_to_message(taken.state, taken.missing, self._models(taken)))
+
+    def _models(self, taken: Taken) -> dict[str, RobotModel]:
+        """Return the robots of the models that are the node's."""
+        known = {robot.name: robot.model for robot in self._robots.present}
+        return {model: known[robot] for model, robot in taken.robots.items() if robot in known}
 
     async def _get_world_state(
         self, request: GetWorldState.Request, response: GetWorldState.Response
     ) -> GetWorldState.Response:
         taken = await self._world.take(request.models)
-        response.state = world_to_message(taken.state, taken.missing)
+        response.state = world_to_message(taken.state, taken.missing, self._models(taken))
         if request.with_text:
             response.text = write_world(taken.state)
         response.success = True

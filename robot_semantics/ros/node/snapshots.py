@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from builtin_interfaces.msg import Time
 from rclpy.clock import Clock, ClockType
 from robot_semantics_interfaces import srv
@@ -21,6 +19,7 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node import parameter_table as checks
+from robot_semantics.ros.node.background import in_background
 from robot_semantics.ros.node.parameter_table import Parameter, ParameterError
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
@@ -28,15 +27,20 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.simulation.magnitudes import check_sizes
-from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore, Texts
-from robot_semantics.usdf.descriptions import beside
+from robot_semantics.state.report import RestoreReport
+from robot_semantics.state.snapshot_store import DEFAULT_FOLDER, SnapshotError, SnapshotStore
+from robot_semantics.usdf.descriptions import FileFinder, beside
+from robot_semantics.usdf.saved_descriptions import Texts
 from robot_semantics.usdf.world_state import WorldState
 
-DEFAULT_FOLDER = "~/.ros/robot_semantics/snapshots"
-
-
 TABLE: tuple[Parameter, ...] = (
-    Parameter("snapshots.directory", DEFAULT_FOLDER, "Folder of the snapshots.", checks.text, True),
+    Parameter(
+        "snapshots.directory",
+        "",
+        f"Folder of the snapshots; empty: `{DEFAULT_FOLDER}/NODE`.",
+        checks.text,
+        True,
+    ),
     Parameter(
         "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", checks.flag, True
     ),
@@ -48,10 +52,16 @@ TABLE: tuple[Parameter, ...] = (
         checks.not_negative,
         True,
     ),
-    Parameter("snapshots.frames", True, "Save the TF frames outside the robots, too.", checks.flag, True),
-    Parameter("snapshots.autosave_period", 0.0, "Save by itself so often [s]; 0: never.", checks.not_negative, True),
+    Parameter("snapshots.frames", True, "Also save the TF frames outside the robots.", checks.flag, True),
     Parameter(
-        "snapshots.autosave_keep", 10, "Number of automatic snapshots that are kept.", checks.Numbers(least=1), True
+        "snapshots.autosave_period", 0.0, "Period of automatic snapshots [s]; 0: never.", checks.not_negative, True
+    ),
+    Parameter(
+        "snapshots.autosave_keep",
+        10,
+        "Number of this node's automatic snapshots that are kept.",
+        checks.Numbers(least=1),
+        True,
     ),
 )
 
@@ -68,13 +78,18 @@ class Snapshots:
         self._robots, self._states, self._world, self._frames = robots, states, world, frames
         node = robots.node
         values = node.declare_table(TABLE)
-        self._store = SnapshotStore(
-            _folder(values["snapshots.directory"] or DEFAULT_FOLDER),
-            allow_paths=values["snapshots.allow_paths"],
-            max_bytes=int(values["snapshots.max_bytes"]),
-        )
+        try:
+            self._store = SnapshotStore.of_node(
+                node.get_fully_qualified_name(),
+                values["snapshots.directory"],
+                allow_paths=values["snapshots.allow_paths"],
+                max_bytes=int(values["snapshots.max_bytes"]),
+            )
+        except SnapshotError as error:
+            raise ParameterError(f"parameter 'snapshots.directory' must be a folder: {error}") from None
         self._max_age_ns = int(values["snapshots.max_age"] * 1e9)
         self._keep = int(values["snapshots.autosave_keep"])
+        self._autosaving = False
         for kind, name, answer in (
             (srv.SaveSnapshot, "save_snapshot", self._save),
             (srv.RestoreSnapshot, "restore_snapshot", self._restore),
@@ -91,9 +106,9 @@ class Snapshots:
         self, request: srv.SaveSnapshot.Request, response: srv.SaveSnapshot.Response
     ) -> srv.SaveSnapshot.Response:
         taken = await self._world.take(max_age_ns=self._max_age_ns)
-        name = request.name or _name_by_time(taken.state)
-        path = self._store.save(
-            name, taken.state, request.comment, overwrite=request.overwrite, texts=self._texts(taken)
+        name, texts = request.name or self._store.name_by_time(taken.state), self._texts(taken)
+        path = await in_background(
+            self._store.save, name, taken.state, request.comment, overwrite=request.overwrite, texts=texts
         )
         response.path, response.missing = str(path), item_messages(taken.missing)
         response.stamp = MAKER.time(taken.state.time_ns or 0)
@@ -105,40 +120,48 @@ class Snapshots:
     ) -> srv.RestoreSnapshot.Response:
         if bool(request.name) == bool(request.text):
             raise SnapshotError("give the name of a snapshot or a text, one of the two")
-        find, diagnostics = None, Diagnostics()
-        if request.text:
-            state = self._store.parse(request.text, "<text>", diagnostics)
-        else:
-            state, path = self._store.load(request.name, diagnostics)
-            find = beside(path)
-        check_sizes(state)
-        models = tuple(request.models)
-        for model in models:
-            if model not in {stated.name for stated in state.models}:
-                raise UnknownNameError("model of the snapshot", model, [stated.name for stated in state.models])
+        diagnostics = Diagnostics()
+        state, find = await in_background(self._read, request, diagnostics)
         restore = Restore(
             self._robots,
             self._states,
             self._world,
             self._frames,
             state,
-            models,
+            tuple(request.models),
             partial=request.partial,
             dry_run=request.dry_run,
             find=find,
         )
         report = await restore.carry_out()
-        response.success = report.complete or (request.partial and bool(report.restored))
-        response.message = report.message
-        response.restored = item_messages(report.restored) if response.success else []
-        response.not_restored = item_messages(report.not_restored)
-        response.notes = note_messages([*map(str, diagnostics.warnings), *report.notes])
-        return response
+        return await in_background(_restore_response, report, request.partial, diagnostics)
+
+    def _read(
+        self, request: srv.RestoreSnapshot.Request, diagnostics: Diagnostics
+    ) -> tuple[WorldState, FileFinder | None]:
+        """Return the state of a request, and what finds the files that the state names.
+
+        Raises:
+            RobotSemanticsError: the state cannot be read, or has no model that is asked for.
+        """
+        find = None
+        if request.text:
+            state = self._store.parse(request.text, "<text>", diagnostics)
+        else:
+            state, path = self._store.load(request.name, diagnostics)
+            self._store.check_descriptions(state, path)
+            find = beside(path)
+        check_sizes(state)
+        stated = {model.name for model in state.models}
+        for model in request.models:
+            if model not in stated:
+                raise UnknownNameError("model of the snapshot", model, stated)
+        return state, find
 
     async def _list(
         self, _request: srv.ListSnapshots.Request, response: srv.ListSnapshots.Response
     ) -> srv.ListSnapshots.Response:
-        for info in self._store.infos():
+        for info in await in_background(self._store.infos):
             stamp = _stamp(info.time_ns)
             saved = MAKER.time(info.saved_ns)
             response.snapshots.append(
@@ -156,13 +179,19 @@ class Snapshots:
     async def _delete(
         self, request: srv.DeleteSnapshot.Request, response: srv.DeleteSnapshot.Response
     ) -> srv.DeleteSnapshot.Response:
-        self._store.delete(request.name)
+        await in_background(self._store.delete, request.name)
         response.success = True
         return response
 
     async def _autosave(self) -> None:
-        taken = await self._world.take(max_age_ns=self._max_age_ns)
-        self._store.autosave(taken.state, self._keep, texts=self._texts(taken))
+        if self._autosaving:
+            return
+        self._autosaving = True
+        try:
+            taken = await self._world.take(max_age_ns=self._max_age_ns)
+            await in_background(self._store.autosave, taken.state, self._keep, texts=self._texts(taken))
+        finally:
+            self._autosaving = False
 
     def _texts(self, taken: Taken) -> dict[str, Texts]:
         """Return the descriptions of those models that are the node's robots."""
@@ -175,11 +204,15 @@ class Snapshots:
         return texts
 
 
-def _folder(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise ParameterError(f"parameter 'snapshots.directory' must be a folder, not '{name}': {error}") from None
+def _restore_response(report: RestoreReport, partial: bool, diagnostics: Diagnostics) -> srv.RestoreSnapshot.Response:
+    success = report.complete or (partial and bool(report.restored))
+    return srv.RestoreSnapshot.Response(
+        success=success,
+        message=report.message,
+        restored=item_messages(report.restored) if success else [],
+        not_restored=item_messages(report.not_restored),
+        notes=note_messages([*map(str, diagnostics.warnings), *report.notes]),
+    )
 
 
 def _stamp(time_ns: int | None) -> Time | None:
@@ -188,8 +221,3 @@ def _stamp(time_ns: int | None) -> Time | None:
         return None if time_ns is None else MAKER.time(time_ns)
     except ArrayError:
         return None
-
-
-def _name_by_time(state: WorldState) -> str:
-    seconds, nanoseconds = divmod(state.time_ns or 0, 1_000_000_000)
-    return f"snapshot-{seconds}.{nanoseconds:09}"

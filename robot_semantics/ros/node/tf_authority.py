@@ -30,7 +30,9 @@ _TOPICS = (("/tf", qos.TF), ("/tf_static", qos.STATIC_LISTENER))
 class TfAuthority:
     """Listens to TF for a few seconds whenever other nodes publish there, and again every minute.
 
-    A message does not say who sent it: what is not one of our own last messages comes from one of the other publishers.
+    A message does not name its sender: a message that is not one of our own newest ones comes from another publisher.
+    A second node of our own name, as of a launch file started twice, sends the same bytes: each own message is expected
+    once.
 
     Attributes:
         watching: whether own messages have to be noted with `note`.
@@ -59,6 +61,8 @@ class TfAuthority:
 
     def tick(self, own_static: bytes) -> None:
         """Look whether it is time to listen, or to stop; called about once a second."""
+        if self._subscriptions and own_static != self._own_static:
+            self._own.append(own_static)
         self._own_static = own_static
         now_s = time.monotonic()
         others = {topic: self._other_publishers(topic) for topic, _ in _TOPICS}
@@ -68,6 +72,7 @@ class TfAuthority:
                 self.close()
         elif self.watching:
             self._until_s, self._next_s = now_s + _WATCH_S, now_s + _AGAIN_AFTER_S
+            self._own.append(own_static)
             self._subscriptions = [
                 self._node.create_subscription(TFMessage, topic, self._heard(topic), qos.fresh(profile), raw=True)
                 for topic, profile in _TOPICS
@@ -92,21 +97,28 @@ class TfAuthority:
         self._own.clear()
 
     def _other_publishers(self, topic: str) -> frozenset[str]:
+        """Return the names of the other nodes that publish on a topic; our own name if a second node has it."""
         if self._node.count_publishers(self._resolved[topic]) <= 1:
             return frozenset()
         own = self._node.get_fully_qualified_name()
-        found = self._node.get_publishers_info_by_topic(self._resolved[topic])
-        return frozenset(name for name in map(node_name, found) if name != own)
+        names = [node_name(info) for info in self._node.get_publishers_info_by_topic(self._resolved[topic])]
+        own_publishers = sum(publisher.topic_name == self._resolved[topic] for publisher in self._node.publishers)
+        has_twin = names.count(own) > own_publishers
+        return frozenset(name for name in names if name != own or has_twin)
 
     def _heard(self, topic: str) -> Callable[[bytes], None]:
         def handle(data: bytes) -> None:
-            if data in self._own or data == self._own_static:
+            if data in self._own:
+                self._own.remove(data)
                 return
             ours = self._own_frames() - set(self.conflicts)
             contested = [frame for frame in dict.fromkeys(transform_children(data)) if frame in ours]
             if not contested:
                 return
-            others = " or ".join(sorted(self._others.get(topic, ()))) or "another node"
+            own_name = self._node.get_fully_qualified_name()
+            names = self._others.get(topic, frozenset())
+            called = (f"a second node called {name}" if name == own_name else name for name in sorted(names))
+            others = " or ".join(called) or "another node"
             self.conflicts.update(dict.fromkeys(contested, others))
             more = f" and {len(contested) - 1} more frames" if contested[1:] else ""
             verb, end = ("are", "their transforms") if more else ("is", "its transform")

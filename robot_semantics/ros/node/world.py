@@ -33,9 +33,9 @@ from robot_semantics.usdf.combine import renamed
 from robot_semantics.usdf.world_state import EngineState, Frame, ModelState, WorldState
 
 ENTITIES = "simulation_interfaces:"
-"""What stands before the name of a simulator that has the services of simulation_interfaces."""
+"""Prefix of the name of a simulator with the services of simulation_interfaces."""
 CONTROLLED = "mujoco_ros2_control:"
-"""What stands before the name of a simulation node of mujoco_ros2_control."""
+"""Prefix of the name of a simulation node of mujoco_ros2_control."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Taken:
 
     Attributes:
         state: its state.
-        missing: what the state lacks.
+        missing: items that the state does not have.
         robots: for each model that is one of the node's robots, the robot's name.
 
     """
@@ -178,7 +178,7 @@ def _perhaps(model: str, robot: str) -> RestoreItem:
 
 
 def _merged(live: LiveWorld, simulated: Mapping[str, WorldState]) -> WorldState:
-    """Return the whole world: what simulators say of their models, and what only the node knows.
+    """Merge the states of the simulators with the values that only the node knows.
 
     A simulator's word on a model or frame goes before the node's, which has it second-hand; the first simulator's goes
     before the others', and the time is the first one's.

@@ -24,7 +24,7 @@ from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.message_loop import MessageLoop, SetAside
 from robot_semantics.state.cdr import stamp_ns, transform_children
-from robot_semantics.state.live_world import Heard, HeardTransform
+from robot_semantics.state.heard_frames import Heard, HeardTransform
 from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
 
 _PACE_S = 0.05

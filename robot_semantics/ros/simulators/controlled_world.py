@@ -242,7 +242,7 @@ class _Ordering:
         else:
             base = Base(root, parent, held_by="the base is fixed in the simulator")
         applied = apply_model_state(model, self.world, ForwardKinematics(robot), base=base)
-        self.log.extend(applied.items, applied.notes)
+        self.log.extend(applied.items, (*applied.notes, *applied.kept_motion))
         space = ForwardKinematics(robot).space
         for joint in robot.joints:
             given = (joint.name in applied.positions_of, joint.name in applied.velocities_of)
@@ -302,6 +302,8 @@ class _Ordering:
                 # As it is stated, to the last bit.
                 xyz_quat = np.array([*model.pose.xyz_rpy[:3], *pose_quaternions([model.pose])[0]])
             self.log.done("pose", "", "set")
+            if model.twist is None:
+                self.log.note(f"model '{model.name}': its twist is not stated, and is kept")
         if model.twist is not None:
             twist = self.world.relative_twists((model.name,))[0]
             if (model.pose is None and model.parent != WORLD) or not np.isfinite(twist).all():
@@ -317,11 +319,14 @@ class _Ordering:
             return
         present = self.present.bodies[body]
         order = FreeJointState(name=body)
-        order.pose.pose, order.twist.twist = present.pose.pose, present.twist.twist
+        order.pose.pose = present.pose.pose
+        if twist is None:
+            # The simulator has the angular velocity in the body's axes, which turn with the new pose.
+            held = row_of_twist(present.twist.twist)
+            twist = np.concatenate([held[:3], _axes(present.pose.pose) @ held[3:]])
         if xyz_quat is not None:
             order.pose.pose = MAKER.pose(xyz_quat.tolist())
-        if twist is not None:
-            order.twist.twist = MAKER.twist([*twist[:3], *(twist[3:] @ _axes(order.pose.pose))])
+        order.twist.twist = MAKER.twist([*twist[:3], *(twist[3:] @ _axes(order.pose.pose))])
         self.orders.bodies[body] = order
 
 

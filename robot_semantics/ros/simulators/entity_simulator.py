@@ -130,6 +130,8 @@ class EntitySimulator(RemoteSimulator):
             if model.twist is not None and not moves:
                 log.failed("twist", "", f"the motion of its parent '{model.parent}' is not stated")
             poses = model.pose is not None
+            if poses and model.twist is None:
+                log.note(f"model '{model.name}': its twist is not stated, and is kept")
             stated = (*["pose"] * poses, *["twist"] * moves)
             if stated:
                 plan.append(_Order(self._request(model.name, placed, standing, poses=poses, moves=moves), stated))

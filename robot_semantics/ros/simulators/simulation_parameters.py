@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
 from robot_semantics.ros.node import parameter_table as checks
 from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.parameter_table import Parameter
@@ -34,6 +35,7 @@ class SimulationSettings:
     main_model: str
     engine: str
     max_text_bytes: int
+    max_unpacked: int
 
 
 TABLE: tuple[Parameter, ...] = (
@@ -60,6 +62,13 @@ TABLE: tuple[Parameter, ...] = (
     ),
     Parameter("engine", "mujoco", f"What simulates: {', '.join(ENGINES)}.", checks.one_of(*ENGINES), True),
     Parameter("max_text_bytes", 64_000_000, "Largest USDF text taken.", checks.Numbers(least=1), True),
+    Parameter(
+        "max_unpacked",
+        0,
+        f"Largest unpacked size of a mesh file [MB]; 0: {VARIABLE}, or {DEFAULT_MB}.",
+        checks.Numbers(least=0),
+        True,
+    ),
 )
 
 
@@ -75,4 +84,6 @@ def declare_simulation(node: GuardedNode) -> SimulationSettings:
         values[name] = tuple(text for text in values[name] if text)
     for name in ("timestep", "real_time_factor", "publish_frequency"):
         values[name] = float(values[name])
+    if values["max_unpacked"]:
+        set_limit(values["max_unpacked"])
     return SimulationSettings(**values)

@@ -105,7 +105,7 @@ class RemoteSimulator(ABC):
         """
 
     def _report(self, log: RestoreLog, success: bool) -> RemoteReport:
-        return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), tuple(log.notes))
+        return RemoteReport(success, tuple(replace(item, by=self.name) for item in log.items), log.notes)
 
     async def _call(self, client: Client, request: Any, *, once: bool = False) -> Any:
         """Send a request and return the answer."""

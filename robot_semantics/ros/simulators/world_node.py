@@ -27,6 +27,7 @@ from std_srvs.srv import SetBool, Trigger
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
@@ -97,7 +98,8 @@ class MujocoWorld(GuardedNode):
         self._report_notes()
         self.paused = self.settings.start_paused
         self._time_publisher = self.create_publisher(Clock, "/clock", QUEUE)
-        self._outlets = [self._outlet(spec) for spec in self.simulator.spec.models]
+        spaces = topic_namespaces(self.simulator.model_names)
+        self._outlets = [self._outlet(spec, spaces[spec.name]) for spec in self.simulator.spec.models]
         self.create_service(GetWorldState, "~/get_world_state", self._get_world_state)
         self.create_service(SetWorldState, "~/set_world_state", self._set_world_state)
         self.create_service(SetBool, "~/pause", self._pause)
@@ -139,8 +141,8 @@ class MujocoWorld(GuardedNode):
         names = ", ".join(self.simulator.model_names) or "nothing"
         self.get_logger().info(f"simulating {names}, time step {self.settings.timestep} s")
 
-    def _outlet(self, spec: ModelSpec) -> _Outlet:
-        prefix = "" if spec.name == self._plain_model() else f"{spec.name}/"
+    def _outlet(self, spec: ModelSpec, namespace: str) -> _Outlet:
+        prefix = "" if spec.name == self._plain_model() else f"{namespace}/"
         joint_states = base_state = None
         if _jointed(spec):
             joint_states = self.create_publisher(JointState, f"{prefix}joint_states", QUEUE)

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 
 import numpy as np
@@ -185,7 +184,7 @@ class LiveRobots:
                 GetParameters, f"{self._asked.rstrip('/')}/get_parameters", names=["snapshots.directory"]
             )
         folder = answer.values[0].string_value if answer.values else ""
-        return SnapshotStore(Path(folder).expanduser())
+        return SnapshotStore.of_node(self._asked, folder)
 
     def _spaces(self) -> list[str]:
         """Return the namespaces in which robots are described, when those that are announced have come.

@@ -1,6 +1,6 @@
 // What is shown, and what happens when somebody touches it. `tell` says what happened to whoever embeds the viewer.
 import { Gizmo } from "./gizmo.js";
-import { translation } from "./math.js";
+import { own, translation } from "./math.js";
 import { layout, make, Panel } from "./panel.js";
 import { Robot } from "./robot.js";
 import { Scene } from "./scene.js";
@@ -40,7 +40,7 @@ export class App {
   get timed() { return this.data.moments.length > 1 && !this.data.live; }
   find(id) { return this.root.querySelector(`#${id}`); }
   copy(stances) { return Object.fromEntries(Object.entries(stances).map(([name, { q, T }]) => [name, { q: q.slice(), T: T.slice() }])); }
-  q(robot) { return this.stances[robot.name]?.q; }
+  q(robot) { return own(this.stances, robot.name)?.q; }
   poses(robot) { const { q, T } = this.stances[robot.name]; return robot.poses(q, T); }
   named(name) { return this.robots.find((robot) => robot.name === name); }
   frames() { return this.data.moments[this.moment].frames; }
@@ -141,7 +141,7 @@ export class App {
     if (!other) return [];
     const rows = [];
     for (const robot of this.robots) {
-      const now = this.stances[robot.name], then = other.stances[robot.name];
+      const now = own(this.stances, robot.name), then = own(other.stances, robot.name);
       if (!now || !then) { if (now || then) rows.push([Infinity, [robot.name, now ? "there" : "not there", then ? "there" : "not there"]]); continue; }
       robot.variables.forEach((name, at) => {
         const d = Math.abs(now.q[at] - then.q[at]), { scale, unit } = this.shownIn(robot.unit(at));
@@ -156,7 +156,7 @@ export class App {
 
   usdf() {
     const { time, parents } = this.data.moments[this.moment];
-    const actors = this.robots.filter((robot) => this.stances[robot.name]).map((robot) => ({ robot, q: this.q(robot), base: this.stances[robot.name].T }));
+    const actors = this.robots.filter((robot) => own(this.stances, robot.name)).map((robot) => ({ robot, q: this.q(robot), base: this.stances[robot.name].T }));
     return worldText(this.data.title || "world", time, this.frames(), parents || {}, actors);
   }
   groupState(group, name) { return groupStateText(this.robot, this.q(this.robot), group, name); }
@@ -185,8 +185,8 @@ export class App {
   setSemantics(actor, semantics) {
     const robot = this.named(actor);
     Object.assign(robot, semantics);
-    this.groups = this.groups.filter((name) => this.robots.some((other) => name in other.groups));
-    if (!(this.focus in robot.groups)) this.focus = "";
+    this.groups = this.groups.filter((name) => this.robots.some((other) => own(other.groups, name)));
+    if (!own(robot.groups, this.focus)) this.focus = "";
     this.panel.build(); this.changed();
   }
   setGroups(names) { this.groups = names; this.focus = names[names.length - 1] || ""; this.panel.build(); this.changed(); }
@@ -211,7 +211,7 @@ export class App {
     const lines = [], labels = [], length = 0.07 * (this.size || 1);
     this.drawn = [];
     for (const robot of this.robots) {
-      const shown = this.shown.get(robot), here = Boolean(this.stances[robot.name]);
+      const shown = this.shown.get(robot), here = Boolean(own(this.stances, robot.name));
       shown.root.visible = here;
       if (!here) continue;
       const poses = this.poses(robot);
@@ -228,7 +228,7 @@ export class App {
     this.labels = labels;
   }
   colour(robot, shown) {
-    const here = this.groups.filter((name) => name in robot.groups), marks = this.marks[robot.name] || {};
+    const here = this.groups.filter((name) => own(robot.groups, name)), marks = own(this.marks, robot.name);
     const coloured = new Map(here.flatMap((name) => robot.groups[name].links.map((link) => [link, this.groupColour(this.groups.indexOf(name))])));
     for (const mesh of shown.meshes) {
       const { part } = mesh.userData, name = robot.links[part.link].name, picked = this.picked?.robot === robot && this.picked.link === part.link;
@@ -236,7 +236,7 @@ export class App {
       let colour = part.rgba ? part.rgba.slice(0, 3) : null, alpha = part.rgba ? part.rgba[3] : 1;
       if (part.kind === "missing") { colour = MISSING; }
       if (this.groups.length) { colour = coloured.get(part.link) || FADED; alpha = coloured.has(part.link) ? 1 : 0.22; }
-      if (name in marks) { colour = marks[name]; alpha = 1; }
+      if (own(marks, name)) { colour = marks[name]; alpha = 1; }
       if (picked) alpha = Math.max(alpha, 0.6);
       this.scene.paint(mesh, colour, alpha, { wire: part.kind === "missing", glow: picked ? 0.45 : 0 });
       if (mesh.visible) this.drawn.push({ robot, link: part.link, colour, alpha, ghost: false });
@@ -245,7 +245,7 @@ export class App {
   arrangeGhost() {
     const then = this.data.moments[this.ghost];
     for (const robot of this.robots) {
-      const stance = then?.stances[robot.name];
+      const stance = own(then?.stances, robot.name);
       if (stance && !this.ghosts.has(robot)) this.ghosts.set(robot, this.scene.addRobot(robot, robot.parts.filter((part) => part.kind !== "collision"), true));
       if (this.ghosts.has(robot)) this.scene.turn(this.ghosts.get(robot).meshes, this.shows.yUp);
       const shown = this.ghosts.get(robot);
@@ -260,7 +260,7 @@ export class App {
   forces(robot, poses, labels) {
     const all = this.data.moments[this.moment].wrenches || {}, size = (wrench) => Math.hypot(...wrench.slice(0, 3)), arrows = [];
     const longest = Math.max(...Object.values(all).flatMap((wrenches) => Object.values(wrenches).map(size)), 1e-9);
-    for (const [name, f] of Object.entries(all[robot.name] || {})) {
+    for (const [name, f] of Object.entries(own(all, robot.name) || {})) {
       if (!size(f)) continue;
       const T = poses[robot.linkIndex.get(name)], k = 0.33 * this.size / longest;
       const end = [0, 1, 2].map((row) => T[4 * row + 3] + k * (T[4 * row] * f[0] + T[4 * row + 1] * f[1] + T[4 * row + 2] * f[2]));
@@ -273,7 +273,7 @@ export class App {
     const points = [];
     let before = null;
     for (const { stances } of this.data.moments) {
-      const stance = stances[robot.name];
+      const stance = own(stances, robot.name);
       if (!stance) { before = null; continue; }
       const T = robot.poses(stance.q, stance.T)[link], here = [T[3], T[7], T[11]];
       if (before) points.push(...before, ...here);
@@ -335,10 +335,10 @@ export class App {
     return { shows, groups, focus, moment, positions, eye: scene.camera.position.toArray(), target: scene.controls.target.toArray() };
   }
   resume({ shows, groups, focus, moment, positions, eye, target }) {
-    const has = (name) => this.robots.some((robot) => name in robot.groups);
+    const has = (name) => this.robots.some((robot) => own(robot.groups, name));
     Object.assign(this, { shows, groups: groups.filter(has), focus: has(focus) ? focus : "" });
     if (this.timed) this.showMoment(Math.min(moment, this.data.moments.length - 1));
-    else for (const robot of this.robots) for (const [name, value] of positions[robot.name] || []) if (robot.variableIndex.has(name)) this.q(robot)[robot.variableIndex.get(name)] = value;
+    else for (const robot of this.robots) for (const [name, value] of own(positions, robot.name) || []) if (robot.variableIndex.has(name)) this.q(robot)[robot.variableIndex.get(name)] = value;
     for (const mesh of this.shown.values()) this.scene.turn(mesh.meshes, shows.yUp);
     this.scene.camera.position.set(...eye); this.scene.controls.target.set(...target); this.scene.controls.update();
     this.ground(); this.panel.build(); this.changed();

@@ -1,12 +1,14 @@
 // The viewer as an element of a served page: it fetches what it shows, and passes on what happens in it.
+import { h } from "vue";
 import * as bundle from "nicegui-scene";
 import { App, unpacked } from "robot-semantics-viewer";
 
 export default {
-  template: `<div class="viewer"></div>`,
   props: { source: String },
+  render() { return h("div", { class: "viewer" }); },
   mounted() { return this.reload(); },
   methods: {
+    remember(name, value) { document.cookie = `${name}=${encodeURIComponent(value)}; max-age=31536000; path=/; samesite=strict`; },
     tellViewer(name, ...values) { this.app?.[name](...values); },
     // What a person has chosen stays when the content is another one.
     async reload() {

@@ -39,3 +39,6 @@ export function rollPitchYaw(T) {
 export function apply(T, [x, y, z]) {
   return [T[0] * x + T[1] * y + T[2] * z + T[3], T[4] * x + T[5] * y + T[6] * z + T[7], T[8] * x + T[9] * y + T[10] * z + T[11]];
 }
+
+// What an object has under a name of its own; a link may be called "constructor".
+export const own = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;

@@ -1,5 +1,5 @@
 // The panel on the left and what lies over the picture: what there is to choose, and what is known of what was chosen.
-import { rollPitchYaw } from "./math.js";
+import { own, rollPitchYaw } from "./math.js";
 
 export function make(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
@@ -9,6 +9,12 @@ export function make(tag, properties = {}, ...children) {
   node.append(...children.filter((child) => child !== null && child !== undefined));
   return node;
 }
+const drawing = (tag, attributes, ...children) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+};
 // What is smaller than any measure is noise of the arithmetic.
 const short = (value) => Math.abs(value) < 1e-12 ? "0" : Number(value.toPrecision(5)).toString();
 const css = (colour) => `rgb(${colour.slice(0, 3).map((part) => Math.round(255 * part)).join(",")})`;
@@ -21,8 +27,8 @@ const SHOWN = [["frames", "frames", "R"], ["axes", "link axes", "A"], ["names", 
 
 export function layout(root, title) {
   root.replaceChildren(
-    make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
-    make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0 }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
+    make("div", { id: "panel" }, make("h1", {}, title), make("input", { type: "search", id: "search", "aria-label": "find in the robot", placeholder: "find a link, joint, group, state   /" }), make("div", { id: "found" }), make("div", { id: "sections" })),
+    make("div", { id: "stage" }, make("canvas", { id: "canvas", tabIndex: 0, role: "img", "aria-label": "3D view" }), make("div", { id: "labels" }), make("div", { id: "legend" }), make("div", { id: "views" }),
       make("div", { id: "info", hidden: true }), make("div", { id: "message", hidden: true, role: "status" }), make("div", { id: "time", hidden: true })));
 }
 
@@ -69,7 +75,7 @@ export class Panel {
   robots() {
     const { app } = this;
     if (app.robots.length < 2) return null;
-    return make("select", { id: "robot", onchange: (event) => app.choose(Number(event.target.value)) },
+    return make("select", { id: "robot", "aria-label": "robot", onchange: (event) => app.choose(Number(event.target.value)) },
       ...app.robots.map((robot, index) => make("option", { value: index, selected: robot === app.robot }, robot.name)));
   }
 
@@ -107,22 +113,22 @@ export class Panel {
 
   // The sliders of the group that is chosen, of all joints where none is.
   joints() {
-    const { app } = this, { robot } = app, moving = robot.joints.filter((joint) => joint.count), own = robot.groups[app.focus];
+    const { app } = this, { robot } = app, moving = robot.joints.filter((joint) => joint.count), group = own(robot.groups, app.focus);
     if (!moving.length) return null;
-    const listed = own ? moving.filter((joint) => own.joints.includes(joint.name)) : moving;
-    const choice = make("select", { id: "joints-of", onchange: (event) => app.setFocus(event.target.value) }, make("option", { value: "" }, "all joints"),
+    const listed = group ? moving.filter((joint) => group.joints.includes(joint.name)) : moving;
+    const choice = make("select", { id: "joints-of", "aria-label": "joints of", onchange: (event) => app.setFocus(event.target.value) }, make("option", { value: "" }, "all joints"),
       ...Object.keys(robot.groups).map((name) => make("option", { value: name, selected: name === app.focus }, name)));
     return this.section("Joints", listed.length, true, make("div", { className: "line" }, choice, make("button", { onclick: () => app.reset(), id: "default-positions" }, "default positions")), ...listed.flatMap((joint) => this.joint(joint)));
   }
   joint(joint) {
     const { app } = this, { robot } = app;
-    const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic[3]}` : ""];
+    const notes = [joint.type, joint.virtual ? "virtual" : "", joint.passive ? "passive" : "", joint.mimic ? `follows ${joint.mimic.leader}` : ""];
     return Array.from({ length: joint.count }, (_, k) => {
       const at = joint.at + k, measured = robot.unit(at), { scale, unit } = app.shownIn(measured);
       const reach = { rad: Math.PI, m: 2 }[measured] || 1, low = joint.lower ?? -reach, high = joint.upper ?? reach, name = robot.variables[at];
       const disabled = app.data.live ? !(app.wanted && app.canCommand(joint)) : Boolean(joint.mimic);
       const slider = make("input", { type: "range", min: low, max: high, step: (high - low) / 1000 || 0.001, disabled, oninput: (event) => app.setPosition(robot, name, Number(event.target.value)), "aria-label": name });
-      const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name });
+      const number = make("input", { type: "number", step: "any", disabled, onchange: (event) => app.setPosition(robot, name, Number(event.target.value) / scale), "data-variable": name, "aria-label": `${name}, number` });
       this.sliders.push({ name, at, slider, number, scale, lower: joint.lower ?? -Infinity, upper: joint.upper ?? Infinity });
       const plot = make("button", { className: "plot", title: "plot over time", onclick: () => { app.chosen.has(name) ? app.chosen.delete(name) : app.chosen.add(name); this.plots(); } }, "∿");
       return make("div", { className: "row" }, make("label", {}, make("span", {}, name), make("small", {}, notes.filter(Boolean).join(", "))), app.timed ? plot : null, slider, make("span", { className: "value" }, number, make("small", {}, unit)));
@@ -132,7 +138,7 @@ export class Panel {
   moments() {
     const { app } = this, { moments } = app.data;
     if (moments.length < 2) return null;
-    const ghost = make("select", { id: "ghost", onchange: (event) => app.setGhost(Number(event.target.value)) }, make("option", { value: -1 }, "nothing"),
+    const ghost = make("select", { id: "ghost", "aria-label": "compare with", onchange: (event) => app.setGhost(Number(event.target.value)) }, make("option", { value: -1 }, "nothing"),
       ...moments.map((moment, index) => make("option", { value: index, selected: index === app.ghost }, moment.label)).slice(app.data.live ? 1 : 0));
     return this.section("Compare", null, true, make("div", { className: "line" }, "with ", ghost), make("div", { id: "differences" }));
   }
@@ -142,8 +148,8 @@ export class Panel {
     bar.hidden = false;
     bar.replaceChildren(make("div", { id: "plots" }), make("div", { className: "line" },
       make("button", { id: "play", onclick: () => app.play(), title: "space" }, "play"),
-      make("select", { id: "speed", onchange: (event) => { app.speed = Number(event.target.value); } }, ...[0.1, 0.25, 0.5, 1, 2, 5, 10].map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`))),
-      make("input", { type: "range", id: "moment", min: 0, max: moments.length - 1, step: 1, value: 0, oninput: (event) => app.showMoment(Number(event.target.value)) }),
+      make("select", { id: "speed", "aria-label": "speed", onchange: (event) => { app.speed = Number(event.target.value); } }, ...[0.1, 0.25, 0.5, 1, 2, 5, 10].map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`))),
+      make("input", { type: "range", id: "moment", "aria-label": "moment", min: 0, max: moments.length - 1, step: 1, value: 0, oninput: (event) => app.showMoment(Number(event.target.value)) }),
       make("span", { id: "moment-label" })));
   }
   // The chosen joints over the time line, with a mark where it is now.
@@ -151,11 +157,11 @@ export class Panel {
     const { app } = this, box = app.find("plots"), times = app.times(), span = times[times.length - 1] || 1, { robot } = app;
     if (!box) return;
     box.replaceChildren(...[...app.chosen].filter((name) => robot.variableIndex.has(name)).map((name) => {
-      const values = app.data.moments.map((moment) => moment.stances[robot.name]?.q[robot.variableIndex.get(name)]);
+      const values = app.data.moments.map((moment) => own(moment.stances, robot.name)?.q[robot.variableIndex.get(name)]);
       const known = values.filter((value) => value !== undefined), low = Math.min(...known), high = Math.max(...known), reach = high - low || 1;
       const points = values.map((value, k) => value === undefined ? "" : `${(100 * times[k] / span).toFixed(2)},${(22 - 20 * (value - low) / reach).toFixed(2)}`).join(" ");
       const plot = make("div", { className: "curve", "data-plot": name });
-      plot.innerHTML = `<svg viewBox="0 0 100 24" preserveAspectRatio="none"><polyline points="${points}"/><line class="now" y1="0" y2="24"/></svg>`;
+      plot.append(drawing("svg", { viewBox: "0 0 100 24", preserveAspectRatio: "none" }, drawing("polyline", { points }), drawing("line", { class: "now", y1: 0, y2: 24 })));
       const { scale, unit } = app.shownIn(robot.unit(robot.variableIndex.get(name)));
       plot.prepend(make("span", {}, `${name}  ${short(scale * low)} … ${short(scale * high)} ${unit}`));
       return plot;
@@ -165,10 +171,10 @@ export class Panel {
 
   saving() {
     const { app } = this;
-    const text = make("textarea", { id: "saved", readOnly: true, hidden: true });
+    const text = make("textarea", { id: "saved", "aria-label": "text to save", readOnly: true, hidden: true });
     const show = (content) => { text.value = content; text.hidden = false; };
-    const groups = make("select", { id: "state-group" }, ...Object.keys(app.robot.groups).map((name) => make("option", {}, name)));
-    const name = make("input", { type: "text", id: "state-name", placeholder: "name of the state", size: 16 });
+    const groups = make("select", { id: "state-group", "aria-label": "group of the state" }, ...Object.keys(app.robot.groups).map((name) => make("option", {}, name)));
+    const name = make("input", { type: "text", id: "state-name", "aria-label": "name of the state", placeholder: "name of the state", size: 16 });
     const state = make("div", {}, groups, name, make("button", { id: "save-state", onclick: () => show(app.groupState(groups.value, name.value || "new_state")) }, "as group state"));
     return this.section("Save", null, false,
       make("button", { id: "save-usdf", onclick: () => { const content = app.usdf(); show(content); app.download(`${app.data.title || "world"}.usdf`, content); } }, "as world state (USDF)"),
@@ -218,7 +224,7 @@ export class Panel {
 
   info() {
     const { app } = this, box = app.find("info"), { picked } = app;
-    box.hidden = !picked || !app.stances[picked.robot.name];
+    box.hidden = !picked || !own(app.stances, picked.robot.name);
     if (box.hidden) return;
     const { robot, link } = picked, T = app.poses(robot)[link], name = robot.links[link].name, joint = robot.joints[link];
     const { scale: angle, unit } = app.shownIn("rad");

@@ -31,12 +31,7 @@ export class Robot {
   // Let mimic joints follow their leaders, in place.
   follow(q) {
     for (const joint of this.joints) {
-      if (!joint.mimic) continue;
-      const [leader, multiplier, offset] = joint.mimic;
-      for (let k = 0; k < joint.count; k++) {
-        // A floating joint's rotation is taken as it is.
-        q[joint.at + k] = k < 3 ? multiplier * q[leader + k] + offset : q[leader + k];
-      }
+      joint.mimic?.parts.forEach(([source, factor, offset], k) => { q[joint.at + k] = factor * q[source] + offset; });
     }
     return q;
   }

@@ -1,4 +1,4 @@
-import { IDENTITY, invert, mul, rollPitchYaw } from "./math.js";
+import { IDENTITY, invert, mul, own, rollPitchYaw } from "./math.js";
 
 // World states (USDF) and group states (SRDF) as text. A number's text reads back to the same number.
 export const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\t": "&#9;", "\r": "&#13;" };
@@ -15,7 +15,7 @@ export function worldText(name, time, frames, parents, actors) {
     lines.push(`  <frame name="${escaped(frame)}">`, "    <parent>world</parent>", `    <pose>${poseText(T)}</pose>`, "  </frame>");
   }
   for (const { robot, q, base } of actors) {
-    const named = robot.parent in frames, T_world_parent = named && parents[robot.name] || IDENTITY;
+    const named = own(frames, robot.parent) !== undefined, T_world_parent = named && parents[robot.name] || IDENTITY;
     const T_parent_root = mul(invert(T_world_parent), robot.poses(q, base)[0]);
     const files = (robot.description ? ` rs:description="${escaped(robot.description)}"` : "")
       + (robot.semantic ? ` rs:semantic="${escaped(robot.semantic)}"` : "");

@@ -1,0 +1,241 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""A robot with its kinematics, groups, collisions and TF messages in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cache, cached_property, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import numpy as np
+import numpy.typing as npt
+
+from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.kinematics.local import LocalTransforms
+from robot_semantics.kinematics.named_states import with_state
+from robot_semantics.model import loading
+from robot_semantics.model.resources import PackageResolver
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.transforms import invert
+from robot_semantics.transforms.arrays import FloatArray, checked
+
+if TYPE_CHECKING:
+    from robot_semantics.collision.audit import AuditRow
+    from robot_semantics.collision.matrix import CollisionMatrix
+
+P = ParamSpec("P")
+
+
+class Robot(RobotModel):
+    """A robot model with what people do with it; make it with `load_robot` or `robot_from_text`.
+
+    Joint positions are arrays ``q`` (..., n) with one number for each of `names` [rad, m]. Leading axes are a batch.
+    """
+
+    @classmethod
+    def of(cls, model: RobotModel) -> Robot:
+        """Return `model` as a `Robot`."""
+        return cls(**{field.name: getattr(model, field.name) for field in fields(model)})
+
+    @cached_property
+    def kinematics(self) -> ForwardKinematics:
+        """The forward kinematics of all links."""
+        return ForwardKinematics(self)
+
+    @property
+    def space(self) -> JointSpace:
+        """The joint space: names, limits and order of the position and velocity variables."""
+        return self.kinematics.space
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the n position variables, in the order of q."""
+        return self.space.names
+
+    def q(self, *values: str | Mapping[str, npt.ArrayLike], **more: npt.ArrayLike) -> FloatArray:
+        """Return joint positions (..., n): the defaults, with each of the values over what stands before it.
+
+        Without values these are the default positions: 0 or, where the limits exclude it, the middle between them.
+        A value is
+
+        - a named state, as ``"arm/reach"``, or
+        - positions by joint or variable name, as ``{"base/x": 1.0}`` or ``elbow_joint=0.5``: a number or, for a joint
+          with k variables, (..., k) [rad, m, quaternion x y z w].
+
+        Raises:
+            UnknownNameError: there is no such group, state or joint; the error carries the nearest names.
+            ArrayError: a value has the wrong shape or is not finite.
+        """
+        q = self.space.neutral()
+        for value in (*values, more):
+            if isinstance(value, str):
+                state = self.semantics.state_called(value)
+                q = with_state(self.space, state.group, state.name, q)
+            elif value:
+                q = self.space.pack(value, q)
+        return q
+
+    def random_q(self, shape: int | tuple[int, ...] = (), *, seed: int | None = None) -> FloatArray:
+        """Return ``(*shape, n)`` random joint positions within the limits; mimic joints follow.
+
+        Args:
+            shape: number of configurations, or shape of the batch; by default one configuration.
+            seed: the same seed gives the same positions.
+        """
+        return self.space.random(np.random.default_rng(seed), (shape,) if isinstance(shape, int) else shape)
+
+    def fk(self, q: npt.ArrayLike, link: str, *, relative_to: str | None = None) -> FloatArray:
+        """Return (..., 4, 4) poses ``T_root_link`` of a link in the root link [m], or in the link `relative_to`.
+
+        `kinematics.link_poses(q)` has the poses of all links.
+
+        Args:
+            q: (..., n) joint positions [rad, m].
+            link: name of the link.
+            relative_to: name of another link.
+
+        Raises:
+            UnknownNameError: there is no such link; the error carries the nearest names.
+            ArrayError: `q` has the wrong shape, is not finite, or has a quaternion of zeros.
+        """
+        links = (self.link(link).name,) if relative_to is None else (self.link(link).name, self.link(relative_to).name)
+        poses: FloatArray = self._kinematics_of(links).link_poses(q)
+        T_root_link: FloatArray = poses[..., 0, :, :]
+        return T_root_link if relative_to is None else invert(poses[..., 1, :, :]) @ T_root_link
+
+    def group_q(self, q: npt.ArrayLike, group: str) -> FloatArray:
+        """Return (..., k) positions of the variables of a group, in the order of its `variable_names`, as in MoveIt.
+
+        Raises:
+            UnknownNameError: there is no such group.
+            ArrayError: `q` has the wrong shape or is not finite.
+        """
+        return self.space.checked(q)[..., self._variables_of(group)]
+
+    def with_group_q(self, q: npt.ArrayLike, group: str, positions: npt.ArrayLike) -> FloatArray:
+        """Return a copy of `q` (..., n) with the group's variables at `positions` (..., k); mimic joints follow.
+
+        Raises:
+            UnknownNameError: there is no such group.
+            ArrayError: an array has the wrong shape or is not finite.
+        """
+        where = self._variables_of(group)
+        before, given = self.space.checked(q), checked("positions", positions, len(where))
+        try:
+            shape = np.broadcast_shapes(before.shape[:-1], given.shape[:-1])
+        except ValueError as error:
+            raise ArrayError("positions", f"its batch axes do not fit those of q ({error})") from None
+        after = np.array(np.broadcast_to(before, (*shape, self.space.size)))
+        after[..., where] = given
+        return self.space.with_mimics(after)
+
+    def generate_collisions(
+        self,
+        *,
+        samples: int = 10_000,
+        seed: int = 0,
+        jobs: int = 1,
+        resolver: PackageResolver | None = None,
+        diagnostics: Diagnostics | None = None,
+    ) -> CollisionMatrix:
+        """Sample configurations and return which pairs of links never, always or sometimes collide.
+
+        Args:
+            samples: number of random configurations.
+            seed: the same seed gives the same result, whatever `jobs` is.
+            jobs: number of processes.
+            resolver: finds the packages of the meshes; by default in the usual places.
+            diagnostics: takes warnings about meshes.
+
+        Raises:
+            DescriptionError: a collision geometry cannot be used.
+            MissingExtraError: the collision libraries are not installed.
+        """
+        from robot_semantics.collision.matrix import Settings, generate_matrix
+        from robot_semantics.collision.pieces import pieces_of
+
+        own = Diagnostics() if diagnostics is None else diagnostics
+        pieces = pieces_of(self, resolver or PackageResolver(), own)
+        own.raise_if_failed()
+        return generate_matrix(self, pieces, Settings(samples=samples, seed=seed, jobs=jobs))
+
+    def audit_collisions(self, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
+        """Return what is wrong with the collision pairs of the SRDF, as `generate_collisions` found it, worst first."""
+        from robot_semantics.collision.audit import audit
+
+        return audit(self, matrix)
+
+    def tf_message(
+        self, q: npt.ArrayLike, time_ns: int, types: Mapping[str, Any] | None = None, *, frame_prefix: str = ""
+    ) -> Any:
+        """Return a ``tf2_msgs/msg/TFMessage`` with the transforms of all joints, fixed ones included.
+
+        The virtual joint is among them if the SRDF states one.
+
+        Args:
+            q: (n,) joint positions [rad, m].
+            time_ns: stamp [ns].
+            types: message classes by name, as ``typestore.types`` of rosbags; by default those of rclpy.
+            frame_prefix: put before the names of the robot's links.
+
+        Raises:
+            ArrayError: `q` has the wrong shape or is not finite, or the stamp is beyond ROS's 32 bits of seconds.
+        """
+        from robot_semantics.convert.messages import MessageMaker, Transform
+
+        if types is None:
+            from robot_semantics.ros.messages.maker import MAKER
+
+            maker = MAKER
+        else:
+            maker = MessageMaker(types)
+        transforms = self._local.transforms(q)
+        if transforms.ndim != 2:
+            raise ArrayError("q", f"expected shape ({self.space.size},), got {np.shape(q)}")
+        return maker.transforms(
+            time_ns,
+            [
+                Transform(
+                    joint.parent_link if joint.virtual else frame_prefix + joint.parent_link,
+                    frame_prefix + joint.child_link,
+                    row,
+                )
+                for joint, row in zip(self._local.joints, transforms, strict=True)
+                if self.has_virtual_joint or joint is not self.root_joint
+            ],
+        )
+
+    @cached_property
+    def _local(self) -> LocalTransforms:
+        return LocalTransforms(self)
+
+    @cached_property
+    def _kinematics_of(self) -> Any:
+        return cache(lambda links: ForwardKinematics(self, links))
+
+    def _variables_of(self, group: str) -> list[int]:
+        return [self.space.index[name] for name in self.semantics.group(group).variable_names]
+
+
+def _as_robot(load: Callable[P, RobotModel]) -> Callable[P, Robot]:
+    """Return `load` with its arguments and its docstring, but a `Robot` as its result."""
+
+    @wraps(load)
+    def loaded(*args: P.args, **options: P.kwargs) -> Robot:
+        return Robot.of(load(*args, **options))
+
+    return loaded
+
+
+load_robot = _as_robot(loading.load_robot)
+robot_from_text = _as_robot(loading.robot_from_text)

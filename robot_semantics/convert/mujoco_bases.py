@@ -1,0 +1,117 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Robots that stand in a mocap body ``NAME//frame``, as `sim export` writes fixed and planar bases.
+
+The body below the mocap body is the root link. A fixed base has no joints there; a planar base has two slides and a
+hinge, which are the model's pose and twist and no joint state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_semantics.convert.mujoco_places import Place, places_of
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.state.joint_input import Refusal
+from robot_semantics.state.root_motion import JointMotion, joint_motion, pose_of, twist_of
+from robot_semantics.transforms import matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.usdf.poses import FloatArray, pose_from_matrix, six
+from robot_semantics.usdf.world_state import Pose, Vec6
+
+FRAME = "//frame"
+"""End of the name of the mocap body that a robot stands in; the model's name is before it."""
+
+
+@dataclass(frozen=True, eq=False)
+class MocapBase:
+    """The base of one model.
+
+    Attributes:
+        model: the model's name.
+        body: the mocap body, in the frame that the root joint moves in.
+        mocap: its row in mpos and mquat.
+        plane: the planar joint above the root link; None if the base is fixed.
+        joints: the two slides and the hinge of a planar base, in this order.
+    """
+
+    model: str
+    body: int
+    mocap: int
+    plane: JointModel | None
+    joints: tuple[Place, ...]
+
+    @property
+    def qpos(self) -> list[int]:
+        """The indices of x, y and theta in qpos."""
+        return [place.qpos.start for place in self.joints]
+
+    @property
+    def qvel(self) -> list[int]:
+        """The indices of their rates in qvel."""
+        return [place.qvel.start for place in self.joints]
+
+    def in_world(self, T_world_frame: FloatArray, qpos: FloatArray, qvel: FloatArray) -> tuple[Pose, Vec6]:
+        """Return the pose [m] and twist [m/s, rad/s] in the world of the root link of a planar base.
+
+        Args:
+            T_world_frame: (4, 4) pose of the mocap body, which is at rest.
+            qpos: (nq,) positions of the MuJoCo model.
+            qvel: (nv,) its velocities.
+        """
+        assert self.plane is not None
+        T_frame_root = matrix_from_pose(pose_of(self.plane, qpos[self.qpos]))
+        twist, R = twist_of(self.plane, qvel[self.qvel]), T_world_frame[:3, :3]
+        return pose_from_matrix(T_world_frame @ T_frame_root), six(np.concatenate((R @ twist[:3], R @ twist[3:])))
+
+    def holds(self, T_frame_root: FloatArray, tolerance: float) -> bool:
+        """Return whether a planar base can take a pose (4, 4) in the frame of the mocap body [m, rad]."""
+        motion = self.on_plane(T_frame_root, np.full(6, np.nan))
+        return max(motion.lost_m, motion.lost_rad) <= tolerance
+
+    def on_plane(self, T_frame_root: FloatArray, twist: FloatArray) -> JointMotion:
+        """Return the positions and velocities of a planar base.
+
+        Args:
+            T_frame_root: (4, 4) pose of the root link in the frame of the mocap body [m].
+            twist: (6,) its twist in the axes of that frame [m/s, rad/s]; NaN if it is not stated.
+        """
+        assert self.plane is not None
+        motion = joint_motion(self.plane, xyz_quat_from_matrix(T_frame_root), twist)
+        # A pose of a state is finite and has an orientation.
+        assert not isinstance(motion, Refusal)
+        return motion
+
+
+def mocap_bases(model: Any) -> Iterator[MocapBase]:
+    """Yield the bases of a ``mujoco.MjModel`` in the order of their bodies."""
+    for body in range(model.nbody):
+        mocap, name = int(model.body_mocapid[body]), str(model.body(body).name)
+        roots = np.flatnonzero(model.body_parentid == body)
+        if mocap < 0 or not name.endswith(FRAME) or name == FRAME or len(roots) != 1:
+            continue
+        (root,) = roots.tolist()
+        joints = tuple(place for place in places_of(model) if place.body_id == root)
+        owner = name.removesuffix(FRAME)
+        if not joints:
+            yield MocapBase(owner, body, mocap, None, ())
+        elif [place.name.rpartition("/")[2] for place in joints] == ["x", "y", "theta"]:
+            plane = JointModel(
+                index=0,
+                name=joints[0].name.removeprefix(f"{owner}/").rpartition("/")[0],
+                type=JointType.PLANAR,
+                parent_link="",
+                child_link=str(model.body(root).name).removeprefix(f"{owner}/"),
+                T_parent_joint=np.eye(4),
+                axis=model.jnt_axis[joints[2].number],
+            )
+            yield MocapBase(owner, body, mocap, plane, joints)

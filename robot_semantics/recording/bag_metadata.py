@@ -1,0 +1,72 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""What the metadata of our own recordings say of their models and frames: the `custom_data` of a rosbag2."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from robot_semantics.recording.columns import NONSENSE
+from robot_semantics.usdf.world_state import WORLD
+
+KEY = "robot_semantics"
+
+
+class RecordedModel(NamedTuple):
+    """A model of a recording that `bag` wrote.
+
+    Attributes:
+        name: its name in the world states.
+        namespace: of its topics, ``""`` or ``"/left_arm"``.
+        joints: the joints whose position at least one state has.
+    """
+
+    name: str
+    namespace: str
+    joints: frozenset[str]
+
+
+def free_frame(name: str, taken: Container[str]) -> str:
+    """Return the TF name of a frame: its own, or ``NAME_frame`` where `taken`, the TF names of links, has its own."""
+    while name in taken:
+        name += "_frame"
+    return name
+
+
+def metadata_text(models: Iterable[RecordedModel], frames: Mapping[str, str]) -> str:
+    """Return the text under `KEY`: the models, and frames that have another name on TF (TF name → name)."""
+    entries = [{"name": m.name, "namespace": m.namespace, "joints": sorted(m.joints)} for m in models]
+    return json.dumps({"version": 1, "models": entries, "frames": dict(frames)}, ensure_ascii=False)
+
+
+def models_of_metadata(custom: Mapping[str, Any] | None) -> tuple[RecordedModel, ...]:
+    """Return the models that the custom data of a bag name; none where it is not ours."""
+    try:
+        entries = json.loads((custom or {})[KEY])["models"]
+        models = tuple(
+            RecordedModel(str(entry["name"]), str(entry["namespace"]), frozenset(map(str, entry["joints"])))
+            for entry in entries
+        )
+    except NONSENSE:
+        return ()
+    names, namespaces = {model.name for model in models}, {model.namespace for model in models}
+    usable = all(name.strip() and name != WORLD for name in names)
+    return models if usable and len(names) == len(namespaces) == len(models) else ()
+
+
+def frames_of_metadata(custom: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the frames that have another name on TF (TF name → name); none where the metadata are not ours."""
+    try:
+        frames = json.loads((custom or {})[KEY])["frames"]
+        found = {str(tf_name): str(name) for tf_name, name in frames.items()}
+    except NONSENSE:
+        return {}
+    usable = all(name.strip() and tf_name != WORLD for tf_name, name in found.items())
+    return found if usable and len(set(found.values())) == len(found) else {}

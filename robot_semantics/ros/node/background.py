@@ -1,0 +1,70 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Long work of services in threads: the executor serves other requests meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from typing import Any, Generic, ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+LOOK_S = 0.01
+"""Time [s] that the executor sleeps between two looks at the work; without it rclpy would look all the time."""
+MAX_THREADS = 4
+"""Pieces of work done at the same time; the others wait for one of these."""
+
+
+async def in_background(
+    work: Callable[Arguments, Result], /, *arguments: Arguments.args, **options: Arguments.kwargs
+) -> Result:
+    """Return ``work(*arguments, **options)``, called in a thread; a callback of a node awaits it.
+
+    The work must not use the node, and nothing that a callback changes without a lock.
+
+    Raises:
+        Exception: what the work raises.
+    """
+    return await _Work(lambda: work(*arguments, **options))
+
+
+class _Work(Generic[Result]):
+    """One call in a thread, to be awaited once."""
+
+    _slots = threading.BoundedSemaphore(MAX_THREADS)
+    _waiting = 0
+
+    def __init__(self, call: Callable[[], Result]) -> None:
+        self._call = call
+        self._done = threading.Event()
+        self._result: Result
+        self._error: BaseException | None = None
+
+    def __await__(self) -> Generator[None, Any, Result]:
+        threading.Thread(target=self._run, name="background", daemon=True).start()
+        _Work._waiting += 1
+        try:
+            # The executor looks at all waiting work in turn: together they take one pause.
+            while not self._done.wait(LOOK_S / _Work._waiting):
+                yield
+        finally:
+            _Work._waiting -= 1
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            with self._slots:
+                self._result = self._call()
+        except BaseException as error:  # noqa: BLE001 - raised where the work is awaited
+            self._error = error
+        finally:
+            self._done.set()

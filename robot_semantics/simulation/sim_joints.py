@@ -1,0 +1,136 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The joints of a model as every simulator is to make them; the builders only translate these records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.kinematics.mimics import followings
+from robot_semantics.kinematics.motions import ElementaryMotion, elementary_motions
+from robot_semantics.model.joint_types import MOTION, JointType
+from robot_semantics.model.robot_model import JointModel
+from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
+from robot_semantics.transforms.arrays import FloatArray
+
+
+class Tie(NamedTuple):
+    """``position[part] = multiplier * position[part] of leader + offset``."""
+
+    leader: JointModel
+    part: int
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimJoint:
+    """One joint as simulators make it.
+
+    Attributes:
+        joint: the joint of the description, or the root joint.
+        motions: the elementary motions that it consists of; none if it is fixed.
+        limits: lower and upper position [rad, m] of a joint with one variable; None if it is not limited.
+        damping: [N s/m, N m s/rad].
+        friction: dry friction [N, N m].
+        effort: largest force or torque of its motor [N, N m]; infinite if it is not limited.
+        ties: what makes its variables follow a leader's; empty if it follows none.
+        driven: whether motors drive it: it neither follows another joint nor is passive (but the root joint) nor is
+            floating.
+    """
+
+    joint: JointModel
+    motions: tuple[ElementaryMotion, ...]
+    limits: tuple[float, float] | None
+    damping: float
+    friction: float
+    effort: float
+    ties: tuple[Tie, ...]
+    driven: bool
+
+    @property
+    def name(self) -> str:
+        """The joint's name."""
+        return self.joint.name
+
+    @property
+    def kind(self) -> JointType:
+        """The joint's type."""
+        return self.joint.type
+
+    @property
+    def axis(self) -> FloatArray:
+        """(3,) unit axis in the joint frame; a planar joint's is the normal of its plane."""
+        return self.joint.axis
+
+
+def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -> tuple[SimJoint, ...]:
+    """Return the joints of a model in the order of its links, the root joint first.
+
+    Args:
+        spec: the model.
+        notes: takes a note of each statement that cannot be simulated.
+        ties_several: whether the simulator makes a planar joint, and the translation of a floating one, of joints with
+            one variable each, which it can tie.
+    """
+    followed = _ties(spec, notes, several=ties_several)
+    made = []
+    root = spec.root_joint
+    for joint in (root, *spec.robot.joints[1:]):
+        motions = elementary_motions(joint)
+        axes_only = all(motion.kind != "ball" for motion in motions)
+        # A simulated base can be driven, also where the SRDF says that no controller of the robot does.
+        passive = joint.passive and joint is not root
+        driven = bool(motions) and axes_only and joint.mimic is None and not passive
+        limits, effort = None, np.inf
+        if len(motions) == 1:
+            limits = _limits(spec, joint, notes)
+            effort = _effort(spec, joint, notes) if driven else np.inf
+        ties = followed.get(joint.name, ())
+        made.append(SimJoint(joint, motions, limits, joint.damping, joint.friction, effort, ties, driven))
+    return tuple(made)
+
+
+def _limits(spec: ModelSpec, joint: JointModel, notes: list[BuildNote]) -> tuple[float, float] | None:
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if not (np.isfinite(lower) and np.isfinite(upper)):
+        return None
+    if upper > lower:
+        return lower, upper
+    notes.append(BuildNote(spec.name, f"joint '{joint.name}'", f"has limits {lower:g} and {upper:g}: not limited"))
+    return None
+
+
+def _effort(spec: ModelSpec, joint: JointModel, notes: list[BuildNote]) -> float:
+    effort = joint.limits.effort
+    if effort > 0.0:
+        return effort
+    notes.append(BuildNote(spec.name, f"joint '{joint.name}'", f"has the effort limit {effort:g}: not limited"))
+    return np.inf
+
+
+def _ties(spec: ModelSpec, notes: list[BuildNote], *, several: bool) -> dict[str, tuple[Tie, ...]]:
+    """Return the ties of each joint that follows; a note names each that does not follow its leader, or in part."""
+    found = {}
+    for joint, leader, mimic in followings(spec.robot):
+        part = f"joint '{joint.name}'"
+        if leader.virtual and spec.root_type is not JointType.PLANAR:
+            notes.append(BuildNote(spec.name, part, f"does not follow the virtual joint '{leader.name}' here"))
+        elif joint.position_count > 1 and not several:
+            message = f"does not follow '{leader.name}' here: only joints with one variable do"
+            notes.append(BuildNote(spec.name, part, message))
+        else:
+            if joint.type is JointType.FLOATING:
+                message = f"follows '{leader.name}' here in its translation only; its rotation is free"
+                notes.append(BuildNote(spec.name, part, message))
+            parts = range(MOTION[joint.type].mimicked)
+            found[joint.name] = tuple(Tie(leader, at, mimic.multiplier, mimic.offset) for at in parts)
+    return found

@@ -1,0 +1,85 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""What TF says of frames and root links, and where each robot's root link is by the one rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_semantics.state.samples import (
+    RobotSample,
+    RootCandidate,
+    RootChoice,
+    RootSource,
+    RootStatement,
+    choose_root,
+)
+from robot_semantics.state.settings import Source
+from robot_semantics.transforms.arrays import FloatArray
+from robot_semantics.usdf.world_state import WORLD
+
+AT_ORIGIN = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+class HeardTransform(NamedTuple):
+    """The newest transform that somebody else has published of a frame in one parent.
+
+    Attributes:
+        xyz_quat: (7,) T_parent_frame, x y z [m] and quaternion x y z w.
+        stamp_ns: when it was true, None where it is static.
+    """
+
+    xyz_quat: FloatArray
+    stamp_ns: int | None
+
+
+Heard = Mapping[str, Mapping[str, HeardTransform]]
+"""TF name of a frame → TF name of a parent → what was heard of it; not what the node itself publishes."""
+
+
+class Root(NamedTuple):
+    """Where a robot's root link is.
+
+    Attributes:
+        choice: who is believed, and who else has something to say.
+        statement: what is said; None where nobody says anything.
+        parent: TF name of the frame that it stands in, or would stand in; ``world`` where none is named.
+        on_tf: whether a transform on TF says it.
+    """
+
+    choice: RootChoice
+    statement: RootStatement | None
+    parent: str
+    on_tf: bool
+
+
+def root_of(robot: RobotSample, heard: Heard) -> Root:
+    """Return where a robot's root link is, by the one rule."""
+    said, of_tf = list(robot.said), set[RootCandidate]()
+    on_tf = heard.get(robot.root_frame, {})
+    for parent, transform in on_tf.items() if robot.source in (Source.AUTO, Source.TF) else ():
+        source = RootSource.CHOSEN if robot.source is Source.TF else RootSource.TF
+        candidate = RootCandidate(source, f"TF in '{parent}'", parent)
+        of_tf.add(candidate)
+        said.append(RootStatement(candidate, transform.xyz_quat, None, transform.stamp_ns))
+    if robot.root_frame == WORLD and not said:
+        # Nothing on TF can place it in the frame `world`: the TF tree begins with this link.
+        said.append(RootStatement(RootCandidate(RootSource.FIXED, f"the name of '{WORLD}'", WORLD), AT_ORIGIN))
+    choice = choose_root(statement.candidate for statement in said)
+    chosen = next((statement for statement in said if statement.candidate == choice.chosen), None)
+    parent = (chosen.candidate.parent if chosen else robot.parent_frame) or WORLD
+    return Root(choice, chosen, parent, choice.chosen in of_tf)
+
+
+def newest_of(parents: Mapping[str, HeardTransform]) -> tuple[str, HeardTransform]:
+    """Return the newest transform of a frame and its parent: of several publishers this is what TF listeners see."""
+    parent = max(parents, key=lambda parent: (parents[parent].stamp_ns or 0, parent))
+    return parent, parents[parent]

@@ -1,0 +1,109 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Streams of joint states: messages with one list of names, with their plan and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.recent import Recent
+from robot_semantics.kinematics.joint_space import JointSpace
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.joint_input import InputPlan, MovingJoints, Refusal, make_plan
+from robot_semantics.state.message_order import MessageOrder
+from robot_semantics.state.schedule import NEVER_NS
+from robot_semantics.transforms.arrays import BoolArray
+
+_MAX_STREAMS = 64
+_MAX_NAMES = 2_000_000
+"""Limit for the characters in all names that are kept."""
+
+
+class MessageStream:
+    """Messages with one list of names.
+
+    Attributes:
+        plan: how their values get to the robot's variables.
+        order: the order of their stamps.
+        shared: whether another stream has some of the same joints.
+        published_ns: stamp of the last transforms of all its joints; `NEVER_NS` if they were published apart.
+        quiet_until_ns: before this stamp no other joint has to be repeated.
+    """
+
+    __slots__ = ("order", "plan", "published_ns", "quiet_until_ns", "shared")
+
+    def __init__(self, plan: InputPlan) -> None:
+        self.plan, self.order, self.shared = plan, MessageOrder(), False
+        self.published_ns = self.quiet_until_ns = NEVER_NS
+
+
+class MessageStreams:
+    """The newest streams of one robot's joint states."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        space: JointSpace,
+        moving: MovingJoints,
+        fed_elsewhere: frozenset[str],
+        say_once: Callable[[str], None],
+    ) -> None:
+        """Joints in `fed_elsewhere` are not taken from joint states; `say_once` takes sentences for the log."""
+        self._model, self._space, self._moving, self._fed_elsewhere = model, space, moving, fed_elsewhere
+        self._say_once = say_once
+        self._streams: Recent[tuple[str, ...], MessageStream | Refusal] = Recent(
+            _MAX_STREAMS, _MAX_NAMES, forgotten=_leave
+        )
+        self._last: tuple[tuple[str, ...], MessageStream | Refusal] | None = None
+
+    def find(self, names: tuple[str, ...]) -> MessageStream | Refusal:
+        """Return the stream of messages with these names, or why all of them are refused."""
+        if self._last is None or names is not self._last[0]:
+            self._last = names, self._streams.get(names) or self._new(names)
+        return self._last[1]
+
+    def accept_any_stamp(self) -> None:
+        """Accept any next stamp of any stream."""
+        for stream in self._streams:
+            if isinstance(stream, MessageStream):
+                stream.order.forget()
+
+    def leave_fast_path(self, joints: BoolArray | None = None) -> None:
+        """Send the next message of every stream with one of these joints (m,), by default of all, the general way."""
+        for stream in self._streams:
+            if isinstance(stream, MessageStream) and (joints is None or (stream.plan.joints & joints).any()):
+                stream.published_ns = NEVER_NS
+
+    def _new(self, names: tuple[str, ...]) -> MessageStream | Refusal:
+        plan = make_plan(names, self._model, self._space, self._moving, self._fed_elsewhere)
+        if isinstance(plan, Refusal):
+            self._streams.put(names, plan, sum(map(len, names)))
+            return plan
+        stream = MessageStream(plan)
+        for other in self._streams:
+            if isinstance(other, MessageStream) and (other.plan.joints & plan.joints).any():
+                other.shared = stream.shared = True
+        self._streams.put(names, stream, sum(map(len, names)))
+        self._report(plan)
+        return stream
+
+    def _report(self, plan: InputPlan) -> None:
+        for name in plan.unknown:
+            self._say_once(f"joint_states: the robot has no joint '{shown(name)}'; its values are not used")
+        for name in plan.incomplete:
+            self._say_once(f"joint_states: '{shown(name)}' is not used: the message has only a part of the quaternion")
+        for name in plan.names:
+            if name in self._moving.number and name not in self._space.index:
+                variables = " ".join(self._space.names[self._space.joint_positions[name]])
+                self._say_once(f"joint_states: '{name}' has several values ({variables}); one alone is not used")
+
+
+def _leave(stream: MessageStream | Refusal) -> None:
+    if isinstance(stream, MessageStream):
+        stream.published_ns = NEVER_NS

@@ -1,0 +1,63 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Changes of where a model or frame of a world state is that need its robots: a new parent in place, a pose checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robot_semantics.base.errors import ArrayError
+from robot_semantics.model.robot_model import RobotModel
+from robot_semantics.state.apply import apply_model_state, resolve_with
+from robot_semantics.usdf.edit import set_pose
+from robot_semantics.usdf.frames import resolve
+from robot_semantics.usdf.poses import pose_from_matrix, six
+from robot_semantics.usdf.robot import with_carriers
+from robot_semantics.usdf.world_state import WorldState, carrier_of
+
+
+def reparented(state: WorldState, name: str, parent: str, robots: Mapping[str, RobotModel]) -> WorldState:
+    """Return `state` with a model or frame in another parent and in its old place: pose and twist are re-expressed.
+
+    Args:
+        state: the state.
+        name: the model or frame.
+        parent: a model or frame, or a link that carries it: ``model::link``.
+        robots: robots by their models' names: a link that carries something is where their joints put it.
+
+    Raises:
+        UnknownNameError: there is no such model, frame or parent.
+        ArrayError: its pose is not stated, or the new parent stands on it.
+        NotStatedError: the pose of a link that carries it is neither stated nor follows.
+    """
+    moved = set_pose(state, name, parent=parent)
+    (body,) = (item for item in moved.bodies if item.name == name)
+    if body.pose is None:
+        raise ArrayError(name, "its pose is not stated, so it has no place to keep")
+    world = resolve(with_carriers(state, robots, also=(body.parent,)))
+    above = carrier_of(body)
+    if name in world.path(above):
+        raise ArrayError(name, f"'{above}' stands on it")
+    twist = None if body.twist is None else world.relative_twists((name,), above)[0]
+    if twist is not None and np.isnan(twist).any():
+        raise ArrayError(name, f"how '{above}' moves is not stated, so its twist there is not known")
+    pose = pose_from_matrix(world.pose(name, above))
+    return set_pose(moved, name, pose, twist=None if twist is None else six(twist))
+
+
+def pose_refusal(state: WorldState, name: str, robot: RobotModel) -> str | None:
+    """Return why the virtual joint of a model's robot cannot take the pose of the model, with the amount; else None.
+
+    A robot without a virtual joint can stand anywhere.
+    """
+    if not robot.has_virtual_joint:
+        return None
+    applied = apply_model_state(state.model(name), resolve_with(state, robots={name: robot}), robot)
+    return next((str(item) for item in applied.refused if item.kind == "pose"), None)

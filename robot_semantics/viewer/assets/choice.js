@@ -1,0 +1,56 @@
+// A field to choose one or more names of a list. Enter and Tab take the marked match; a text that is no choice is red.
+export default {
+  inheritAttrs: false,
+  props: { options: Array, modelValue: null, noun: String },
+  emits: ["update:model-value"],
+  template: `
+    <q-select ref="qRef" v-bind="$attrs" :model-value="modelValue" :options="shown" :error="wrong !== ''" :error-message="wrong"
+      no-error-icon hide-bottom-space @filter="filter" @input-value="typed" @update:model-value="choose">
+      <template v-for="(_, slot) in $slots" v-slot:[slot]="slotProps"><slot :name="slot" v-bind="slotProps || {}" /></template>
+    </q-select>
+  `,
+  data() { return { shown: this.options, wrong: "" }; },
+  watch: {
+    options() { this.shown = this.matches(this.$attrs.multiple ? this.text() : ""); },
+    modelValue() { this.wrong = ""; },
+  },
+  mounted() {
+    // Earlier than the field's own blur, which waits until its list is closed: a click elsewhere counts what was typed.
+    this.$el.addEventListener("focusout", (event) => { if (!event.relatedTarget?.closest(".q-menu")) this.leave(); });
+  },
+  methods: {
+    text() { return this.$el?.querySelector("input")?.value ?? ""; },
+    // The same name first, then names that begin with the text, then all that contain it.
+    matches(text) {
+      const words = text.toLocaleLowerCase(), name = (option) => String(option.label).toLocaleLowerCase();
+      const rank = (option) => name(option) === words ? 0 : name(option).startsWith(words) ? 1 : 2;
+      const found = this.options.filter((option) => name(option).includes(words));
+      return words ? found.sort((a, b) => rank(a) - rank(b)) : found;
+    },
+    filter(text, update) {
+      update(() => { this.shown = this.matches(text); }, (field) => {
+        if (!text || !this.shown.length) return;
+        field.setOptionIndex(-1);
+        field.moveOptionSelection(1, true);
+      });
+    },
+    typed(text) { this.wrong = text && !this.matches(text).length ? `no such ${this.noun}` : ""; },
+    choose(value) {
+      this.wrong = "";
+      if (this.$attrs.multiple) this.$refs.qRef.updateInputValue("");
+      this.$emit("update:model-value", value);
+    },
+    // A typed name counts without a click on it; anything else that was typed and not chosen is no choice.
+    leave() {
+      const text = this.text(), { multiple } = this.$attrs, now = multiple ? "" : this.modelValue?.label ?? "";
+      if (text === now) { this.wrong = ""; return; }
+      if (!text) { this.choose(null); return; }
+      const found = this.matches(text), [first] = found;
+      if (!first) { this.wrong = `no such ${this.noun}: ${text}`; return; }
+      if (first.label !== text && found.length > 1) { this.wrong = `${found.length} names match; choose one`; return; }
+      if (multiple) { this.choose([...(this.modelValue || []).filter((option) => option.label !== first.label), first]); return; }
+      this.$refs.qRef.updateInputValue(first.label, true);
+      this.choose(first);
+    },
+  },
+};

@@ -1,0 +1,235 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Parts of an SRDF that the tree of links suggests: a virtual joint, arms, hands, legs, end effectors, home poses."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from robot_semantics.kinematics.forward import ForwardKinematics
+from robot_semantics.model.joint_types import JointType
+from robot_semantics.model.robot_model import JointModel, RobotModel
+from robot_semantics.srdf import new
+from robot_semantics.srdf.edit import SrdfText
+from robot_semantics.srdf.tree import Semantic
+from robot_semantics.xml.edit import NewElement
+
+ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
+"""Driven joints of an arm and of a leg at least, and of a finger at most."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A part that a person may accept.
+
+    Attributes:
+        step: what it is: ``virtual joint``, ``group``, ``end effector``, ``state`` or ``passive joint``.
+        title: what accepting it adds, in words.
+        edit: adds it to a text.
+    """
+
+    step: str
+    title: str
+    edit: Callable[[SrdfText], SrdfText]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A part of the tree without a branch of driven joints.
+
+    Attributes:
+        base: the link from which it goes.
+        tip: its last link: that before a hand, or the last one.
+        joints: its driven joints in order.
+        hand: the links below the tip that belong to a hand, the hand's own link first.
+    """
+
+    base: str
+    tip: str
+    joints: tuple[str, ...]
+    hand: tuple[str, ...] = ()
+
+
+def suggestions(robot: RobotModel, semantic: Semantic) -> list[Suggestion]:
+    """Return what could be added to the semantics of a robot, in the order of work; what is stated is left out.
+
+    Args:
+        robot: the robot with the semantics that it has.
+        semantic: the same semantics as they are stated.
+    """
+    found: list[Suggestion] = []
+    if not semantic.virtual_joints:
+        kind = base_type(robot)
+        frame = new.VIRTUAL_JOINT_FRAMES[kind]
+        joint = new.virtual_joint(f"{frame}_joint", kind, frame, robot.root_link)
+        found.append(_adding("virtual joint", f"{kind} virtual joint: {robot.root_link} in {frame}", joint))
+    stated = {group.name for group in semantic.groups}
+    effectors = {item.name for item in semantic.end_effectors}
+    for name, hand, chain in named_chains(robot):
+        if name not in stated:
+            members = new.group_members(chains=[(chain.base, chain.tip)])
+            title = f"group {name}: chain {chain.base} → {chain.tip}, {len(chain.joints)} joints"
+            found.append(_adding("group", title, new.group(name, members)))
+        if chain.hand and hand not in stated:
+            members = new.group_members(links=chain.hand)
+            found.append(_adding("group", f"group {hand}: {len(chain.hand)} links", new.group(hand, members)))
+        if chain.hand and {name, hand} <= stated and not any(item.group == hand for item in semantic.end_effectors):
+            effector = hand if hand not in effectors else f"{hand}_effector"
+            element = new.end_effector(effector, hand, chain.tip, name)
+            found.append(_adding("end effector", f"end effector {effector} on {chain.tip}", element))
+    found += _home_poses(robot)
+    passive = [
+        joint.name
+        for joint in robot.joints
+        if not joint.passive and _is_driven(joint) and re.search(r"caster|passive", joint.name, re.IGNORECASE)
+    ]
+    if passive:
+        title = f"passive joint{'s' * (len(passive) > 1)} {', '.join(passive)}"
+        found.append(_adding("passive joint", title, *map(new.passive_joint, passive)))
+    return found
+
+
+def base_type(robot: RobotModel) -> str:
+    """Return the kind of virtual joint that fits: planar with wheels, floating with feet, fixed otherwise."""
+    children = _children(robot)
+    wheels = [link.name for link in robot.links if re.search(r"wheel|caster", link.name, re.IGNORECASE)]
+    if len(wheels) >= 2:
+        return "planar"
+    feet = [link.name for link in robot.links if not children[link.name] and _is_leg(link.name)]
+    return "floating" if len(feet) >= 2 else "fixed"
+
+
+def named_chains(robot: RobotModel) -> list[tuple[str, str, Chain]]:
+    """Return the arms, legs and heads of a robot: the group's name, the name for its hand, and the chain."""
+    kinds = [(_kind(chain), chain) for chain in chains(robot)]
+    plain = Counter(kind for kind, chain in kinds if not _side(chain.tip))
+    known: set[str] = set()
+
+    def free(kind: str, of: str, tip: str) -> str:
+        # A side; without one the first word of the tip's name where there are several.
+        prefix = _side(tip) or (tip.split("_")[0] if plain[of] > 1 else "")
+        name = first = f"{prefix}_{kind}" if prefix else kind
+        number = 2
+        while name in known:
+            name, number = f"{first}_{number}", number + 1
+        known.add(name)
+        return name
+
+    named = []
+    for kind, chain in kinds:
+        if kind == "arm":
+            named.append((free(kind, kind, chain.tip), free("hand", kind, chain.tip) if chain.hand else "", chain))
+        elif kind:
+            named.append((free(kind, kind, chain.tip), "", Chain(chain.base, chain.tip, chain.joints)))
+    return named
+
+
+def _kind(chain: Chain) -> str:
+    """Return what a chain is: leg, head, arm, or nothing of these."""
+    if _is_leg(chain.tip) and len(chain.joints) >= LEG_JOINTS:
+        return "leg"
+    if "head" in chain.tip.lower():
+        return "head"
+    return "arm" if len(chain.joints) >= ARM_JOINTS else ""
+
+
+def chains(robot: RobotModel) -> Iterator[Chain]:
+    """Yield the parts of the tree without a branch of driven joints, from the root on."""
+    children = _children(robot)
+    joint_above = {link.name: joint for link, joint in zip(robot.links, robot.joints, strict=True)}
+    # Moving joints from the one above the link down.
+    moves: dict[str, int] = {}
+    for part in reversed(robot.links):
+        moves[part.name] = _is_moving(joint_above[part.name]) + sum(moves[child] for child in children[part.name])
+    waiting = [(robot.root_link, child) for child in children[robot.root_link] if moves[child]]
+    while waiting:
+        base, link = waiting.pop(0)
+        joints: list[str] = []
+        way = [base]
+        while True:
+            way.append(link)
+            if _is_driven(joint_above[link]):
+                joints.append(joint_above[link].name)
+            on = [child for child in children[link] if moves[child]]
+            if len(on) != 1:
+                break
+            link = on[0]
+        fingers = on and all(moves[child] <= FINGER_JOINTS for child in on) and len(joints) >= ARM_JOINTS
+        if fingers:
+            above = joint_above[link]
+            tip = link if _is_moving(above) else way[-2]
+            hand = _below(children, [link] if tip != link else on)
+            yield Chain(base, tip, tuple(joints), tuple(hand))
+            continue
+        if not on:
+            # A frame for the tool, fixed to the last link.
+            while len(children[link]) == 1:
+                link = children[link][0]
+        if joints:
+            yield Chain(base, link, tuple(joints))
+        waiting += [(link, child) for child in on]
+
+
+def _home_poses(robot: RobotModel) -> list[Suggestion]:
+    space = ForwardKinematics(robot).space
+    q, found = space.neutral(), []
+    stated = {group for group, _ in robot.semantics.states}
+    for group in robot.semantics.groups.values():
+        if group.name in stated or not group.active_joints:
+            continue
+        values = {joint: q[space.joint_positions[joint]].tolist() for joint in group.active_joints}
+        element = new.group_state("home", group.name, values)
+        found.append(_adding("state", f"pose home of {group.name}: default positions", element))
+    return found
+
+
+def _adding(step: str, title: str, *elements: NewElement) -> Suggestion:
+    return Suggestion(step, title, partial(_add, elements=elements))
+
+
+def _add(text: SrdfText, elements: Sequence[NewElement]) -> SrdfText:
+    return text.add(elements)
+
+
+def _children(robot: RobotModel) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {link.name: [] for link in robot.links}
+    for link in robot.links:
+        if link.parent >= 0:
+            found[robot.links[link.parent].name].append(link.name)
+    return found
+
+
+def _below(children: dict[str, list[str]], roots: Sequence[str]) -> list[str]:
+    found, waiting = [], [*reversed(roots)]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += reversed(children[found[-1]])
+    return found
+
+
+def _is_moving(joint: JointModel) -> bool:
+    return joint.type is not JointType.FIXED and not joint.virtual
+
+
+def _is_driven(joint: JointModel) -> bool:
+    return _is_moving(joint) and joint.mimic is None
+
+
+def _is_leg(name: str) -> bool:
+    return re.search(r"foot|ankle|toe|sole|(^|_)calf", name, re.IGNORECASE) is not None
+
+
+def _side(name: str) -> str:
+    words = re.split(r"[_\-]", name.lower())
+    if "left" in name.lower() or "l" in words:
+        return "left"
+    return "right" if "right" in name.lower() or "r" in words else ""
