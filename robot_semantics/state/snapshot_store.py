@@ -131,11 +131,17 @@ class SnapshotStore:
         if name == LAST:
             raise SnapshotError(f"'{LAST}' stands for the newest snapshot and cannot be saved under")
         path = self.path(name)
+        with self._locked(path):
+            self._save(path, state, comment, overwrite=overwrite, texts=texts)
+        return path
+
+    @contextmanager
+    def _locked(self, path: Path) -> Iterator[None]:
+        """Make the folder, and lock the folder of `path` against other processes."""
         with _reported():
             self.folder.mkdir(parents=True, exist_ok=True)
         with _reported(), self._files(path).locked():
-            self._save(path, state, comment, overwrite=overwrite, texts=texts)
-        return path
+            yield
 
     def _save(
         self, path: Path, state: WorldState, comment: str, *, overwrite: bool, texts: Mapping[str, Texts]
@@ -221,9 +227,11 @@ class SnapshotStore:
         """Save a state under the next automatic name, and delete the owner's oldest automatic ones beyond `keep`."""
         prefix = f"{_AUTOSAVE}{self.owner}-" if self.owner else _AUTOSAVE
         own = re.compile(rf"{re.escape(prefix)}(\d{{6,}})")
-        numbers = sorted(int(match[1]) for match in map(own.fullmatch, self._names_of(self.folder)) if match)
-        number = max(numbers, default=0) + 1
-        self.save(f"{prefix}{number:06}", state, "saved automatically", texts=texts)
+        # The number is chosen under the lock: a second process may have the same name.
+        with self._locked(self.path(prefix)):
+            numbers = sorted(int(match[1]) for match in map(own.fullmatch, self._names_of(self.folder)) if match)
+            number = max(numbers, default=0) + 1
+            self._save(self.path(f"{prefix}{number:06}"), state, "saved automatically", overwrite=False, texts=texts)
         for old in numbers[: max(0, len(numbers) + 1 - keep)]:
             with suppress(UnknownNameError):  # a person or a second process of this name was quicker
                 self.delete(f"{prefix}{old:06}")

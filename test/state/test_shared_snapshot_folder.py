@@ -100,6 +100,26 @@ def test_processes_on_one_folder_lose_nothing_and_delete_only_their_own(tmp_path
         assert len([name for name in automatic if re.fullmatch(rf"auto-node{number}-\d{{6}}", name)]) == 3
 
 
+AUTOSAVES = """
+    import sys
+    from pathlib import Path
+    from robot_semantics.state.snapshot_store import SnapshotStore
+    from robot_semantics.usdf.world_state import ModelState, WorldState
+
+    store = SnapshotStore(Path(sys.argv[1]), owner="node")
+    for _ in range(60):
+        store.autosave(WorldState(models=(ModelState("m"),)), 1000)
+"""
+
+
+def test_processes_of_one_name_number_their_automatic_snapshots_together(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(AUTOSAVES), str(tmp_path)]
+    workers = [subprocess.Popen(command) for _ in range(3)]
+    assert [worker.wait(timeout=300) for worker in workers] == [0] * 3
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [f"auto-node-{number:06}.usdf" for number in range(1, 181)]
+
+
 def test_a_killed_process_blocks_nobody_and_leaves_nothing_after_the_next_operation(tmp_path: Path) -> None:
     rng = Random(4)
     for _ in range(6):
