@@ -211,11 +211,13 @@ class Dask(Workers):
     def _result(self, future: Any) -> Any:
         seen = time.monotonic()
         while True:
+            # Asked before the wait: the work may end between the timeout and a look after it.
+            failed = future.status == "error"
             try:
                 return future.result(timeout=1.0)
             # Dask's own TimeoutError is asyncio's, which is another class up to Python 3.10.
             except (TimeoutError, asyncio.TimeoutError):
-                if future.done():
+                if failed:
                     raise
                 if self._client.nthreads():
                     seen = time.monotonic()

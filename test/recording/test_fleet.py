@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import filecmp
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,11 @@ def test_processes_and_a_cluster_give_the_very_files(tools: Any, fleet: Path) ->
     ) as cluster:
         ways["cluster"] = ("--dask", cluster.scheduler_address)
         for name, how in ways.items():
-            tools.run("export", fleet, "--each", "--every", "0.1", "-o", tools.folder / name, *how)
+            code, stdout, stderr = tools.run(
+                "export", fleet, "--each", "--every", "0.1", "-o", tools.folder / name, *how
+            )
+            # One of the six is no bag and one is damaged.
+            assert (code, "6 bags: 5 exported, 0 were done before, 1 failed" in stdout) == (1, True), stdout + stderr
     for other in ("two", "cluster"):
         for row in rows(tools.folder / "alone"):
             if row["result"]:
@@ -132,6 +137,26 @@ def test_processes_and_a_cluster_give_the_very_files(tools: Any, fleet: Path) ->
 def test_the_work_of_a_process_that_was_killed_is_done_again(tmp_path: Path) -> None:
     with Processes(2) as workers:
         assert list(workers.map(ends_once, [tmp_path] * 5)) == ["done"] * 5
+
+
+def test_work_that_ends_just_after_a_timeout_is_no_timeout() -> None:
+    class EndsLate:
+        """A future whose work ends between the timeout of `result` and the next look at it."""
+
+        status = "pending"
+
+        def done(self) -> bool:
+            return self.status != "pending"
+
+        def result(self, timeout: float) -> str:
+            if self.status == "finished":
+                return "done"
+            self.status = "finished"
+            raise TimeoutError
+
+    workers = Dask("tcp://127.0.0.1:1")
+    workers._client = SimpleNamespace(nthreads=lambda: {"worker": 1})
+    assert workers._result(EndsLate()) == "done"
 
 
 def test_a_cluster_without_workers_is_an_error_and_no_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
