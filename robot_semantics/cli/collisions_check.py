@@ -75,23 +75,29 @@ def _configuration(row: AuditRow, space: JointSpace) -> str:
 
 
 def print_table(arguments: argparse.Namespace) -> None:
-    """Print the table, the largest risk first."""
+    """Print the table, the highest risk first."""
     robot = inputs.load(arguments)
     matrix = sample(robot, arguments)
     rows = pair_table(robot, matrix)
     if arguments.json:
         space = JointSpace.of(robot)
         pairs = [
-            {**pair_json(matrix, row.evidence, space), "state": row.state, "stated": row.stated, "risk": row.risk}
+            {
+                **pair_json(matrix, row.evidence, space),
+                "state": row.state,
+                "stated": row.status.reason or None,
+                "risk": row.risk.share,
+            }
             for row in rows
         ]
         print_result({"samples": matrix.samples, "seed": matrix.seed, "pairs": pairs})
         return
     shown = table("link", "link", "state", "reason", "found", "risk", "evidence")
     for row in rows:
-        found = row.found.value if row.found else "to be checked"
-        risk = f"{row.risk:.2g}" if row.risk else ""
-        shown.add_row(*row.pair, row.state, row.stated or "", found, risk, evidence_words(matrix, row.evidence))
+        found = row.reason.value if row.reason else "to be checked"
+        risk = f"{row.risk.share:.2g}" if row.risk.share else ""
+        words = evidence_words(matrix, row.evidence)
+        shown.add_row(*row.status.pair, row.state, row.status.reason, found, risk, words)
     console_for_output().print(shown)
 
 

@@ -17,7 +17,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, tell
-from robot_semantics.model.queries import collision_pair, end_effectors_of, groups_with_joint, groups_with_link
+from robot_semantics.model.queries import end_effectors_of, groups_with_joint, groups_with_link, pair_status
 from robot_semantics.model.robot_model import RobotModel
 
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("find one thing: LINK|JOINT, --link, --joint, --pair, --end-effectors or --passive-joints")
     model = inputs.load(arguments)
     if arguments.pair:
-        status = collision_pair(model, *arguments.pair)
+        status = pair_status(model, *arguments.pair)
         reason = f" (reason: {status.reason})" if status.reason else ""
         words = "checked" if status.checked else f"not checked: {status.cause.value}{reason}"
         links = {"link1": status.pair.first, "link2": status.pair.second}

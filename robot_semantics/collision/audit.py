@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence, Reason
-from robot_semantics.collision.statistics import never_bound
-from robot_semantics.model.queries import PairCause, collision_pair
+from robot_semantics.collision.risk import NO_RISK, Risk, risk_of
+from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.model.robot_model import RobotModel
 
 
@@ -48,13 +48,13 @@ class AuditRow:
 
 
 def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
-    """Return all findings, the dangerous ones first, then by pair; those most often hit first among the dangerous."""
+    """Return all findings, the dangerous ones first, then by risk (the highest first), then by pair."""
     rows = [*_of_disabled(robot, matrix), *_of_checked(robot, matrix)]
     order = list(Finding)
 
-    def rank(row: AuditRow) -> tuple[int, int, LinkPair]:
-        hits = row.evidence.hits if row.evidence is not None else None
-        return order.index(row.finding), -(hits or 0), row.pair
+    def rank(row: AuditRow) -> tuple[int, float, LinkPair]:
+        risk = NO_RISK if row.evidence is None else risk_of(pair_status(robot, *row.pair), matrix)
+        return order.index(row.finding), -risk.share, row.pair
 
     return tuple(sorted(rows, key=rank))
 
@@ -82,12 +82,9 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
 
 
 def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
-    semantics = robot.semantics
-    default_disabled = set(semantics.default_disabled_links)
     for pair, evidence in matrix.pairs.items():
-        if pair in semantics.disabled_collisions or pair in semantics.enabled_collisions:
-            continue  # the file says so itself
-        if not default_disabled.isdisjoint(pair):
+        status = pair_status(robot, *pair)
+        if not status.checked or status.enabled:
             continue
         reason = matrix.reason(pair)
         if reason is Reason.ALWAYS:
@@ -105,41 +102,36 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """One pair.
+    """One pair: its status by the SRDF, its evidence, and its risk.
 
     Attributes:
-        state: checked, disabled, or disabled by default (by its link).
-        stated: the SRDF's reason, None where it gives none.
-        found: the reason that sampling gives for not checking it, None for a pair to be checked.
-        risk: the largest share of configurations in which it may collide unseen: 0 for a pair that is checked, is
-            adjacent or always collides; where no sample collided, the bound at 95 % confidence.
+        reason: the reason that sampling gives for not checking the pair; None if it must be checked.
     """
 
-    pair: LinkPair
-    state: str
-    stated: str | None
-    found: Reason | None
+    status: PairStatus
+    reason: Reason | None
     evidence: PairEvidence
-    risk: float
+    risk: Risk
+
+    @property
+    def state(self) -> str:
+        """Checked, disabled, or disabled by default (by its link)."""
+        return STATES[self.status.cause]
 
 
 def pair_table(robot: RobotModel, matrix: CollisionMatrix) -> tuple[PairRow, ...]:
-    """Return a row for every pair of links with collision geometry, the largest risk first.
+    """Return a row for every pair of the matrix whose links the robot has, the highest risk first.
 
-    Of equals come first those that a search found to collide, then those with more hits.
+    Pairs that were seen to collide without a check come before pairs that have only a bound.
     """
     rows = []
     for pair, evidence in matrix.pairs.items():
-        status = collision_pair(robot, *pair)
-        found = matrix.reason(pair)
-        risk = 0.0 if status.checked else _unseen(evidence, found)
-        rows.append(PairRow(pair, STATES[status.cause], status.reason or None, found, evidence, risk))
-    return tuple(sorted(rows, key=lambda row: (-row.risk, not row.evidence.found, -(row.evidence.hits or 0), row.pair)))
+        if pair.first in robot.link_index and pair.second in robot.link_index:
+            status = pair_status(robot, *pair)
+            rows.append(PairRow(status, matrix.reason(pair), evidence, risk_of(status, matrix)))
 
+    def rank(row: PairRow) -> tuple[bool, float, bool, int, LinkPair]:
+        evidence = row.evidence
+        return not row.risk.seen, -row.risk.share, not evidence.found, -(evidence.hits or 0), evidence.pair
 
-def _unseen(evidence: PairEvidence, found: Reason | None) -> float:
-    if evidence.hits is None or found is Reason.ALWAYS:
-        return 0.0
-    if evidence.rigid or evidence.hits:
-        return evidence.hits / evidence.samples
-    return never_bound(evidence.samples)
+    return tuple(sorted(rows, key=rank))

@@ -118,13 +118,15 @@ class PairStatus:
 
     Attributes:
         cause: why.
-        reason: what the SRDF gives as the reason for disabling the pair, as written.
+        reason: the reason that the SRDF gives for disabling the pair, as written.
+        enabled: whether the SRDF enables the pair by name.
 
     """
 
     pair: LinkPair
     cause: PairCause
     reason: str = ""
+    enabled: bool = False
 
     @property
     def checked(self) -> bool:
@@ -132,11 +134,11 @@ class PairStatus:
         return self.cause is PairCause.CHECKED
 
 
-def collision_pair(model: RobotModel, link1: str, link2: str) -> PairStatus:
+def pair_status(model: RobotModel, link1: str, link2: str) -> PairStatus:
     """Return whether two links are checked against each other, and why not.
 
-    As MoveIt applies an SRDF: a disabled pair stays so whatever else is said, then an enabled one is checked, then the
-    links whose collisions are disabled by default are not.
+    The order of the rules is MoveIt's: a disabled pair is never checked, an enabled pair is checked, and a pair with a
+    link that is disabled by default is not checked. All other pairs are checked.
 
     Raises:
         UnknownNameError: the robot has no such link.
@@ -148,12 +150,13 @@ def collision_pair(model: RobotModel, link1: str, link2: str) -> PairStatus:
         return PairStatus(pair, PairCause.SAME_LINK)
     if pair in semantics.disabled_collisions:
         return PairStatus(pair, PairCause.DISABLED, semantics.disabled_collisions[pair])
+    enabled = pair in semantics.enabled_collisions
     if not all(link.urdf.collisions for link in links):
-        return PairStatus(pair, PairCause.NO_GEOMETRY)
-    by_default = {link1, link2}.intersection(semantics.default_disabled_links)
-    if by_default and pair not in semantics.enabled_collisions:
+        return PairStatus(pair, PairCause.NO_GEOMETRY, enabled=enabled)
+    by_default = link1 in semantics.default_disabled_links or link2 in semantics.default_disabled_links
+    if by_default and not enabled:
         return PairStatus(pair, PairCause.DEFAULT_DISABLED)
-    return PairStatus(pair, PairCause.CHECKED)
+    return PairStatus(pair, PairCause.CHECKED, enabled=enabled)
 
 
 @dataclass(frozen=True, slots=True)

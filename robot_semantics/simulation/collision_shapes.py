@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.shapes import GeometryError, Shape, shape_of
+from robot_semantics.model.queries import pair_status
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
@@ -64,17 +65,10 @@ def excluded_pairs(robot: RobotModel, links: Iterable[int]) -> tuple[LinkPair, .
 def _pairs(robot: RobotModel, links: tuple[int, ...]) -> Iterable[LinkPair]:
     rigid = rigid_bodies(robot)
     above = {rigid[link.index]: rigid[link.parent] for link in robot.links[1:] if rigid[link.index] == link.index}
-    semantics = robot.semantics
-    default_disabled = frozenset(semantics.default_disabled_links)
+    no_srdf = robot.semantics.srdf is None
     for first, second in combinations(links, 2):
         a, b = rigid[first], rigid[second]
         pair = LinkPair.of(robot.link_names[first], robot.link_names[second])
-        if (
-            a == b
-            or above.get(a) == b
-            or above.get(b) == a
-            or semantics.srdf is None
-            or pair in semantics.disabled_collisions
-            or (not default_disabled.isdisjoint(pair) and pair not in semantics.enabled_collisions)
-        ):
+        joined = a == b or above.get(a) == b or above.get(b) == a
+        if joined or no_srdf or not pair_status(robot, *pair).checked:
             yield pair

@@ -18,6 +18,7 @@ from nicegui import events, run, ui
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
+from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.viewer.element import PairMatrix, with_attributes
 from robot_semantics.viewer.studio_matrix import matrix_data
 from robot_semantics.viewer.studio_widgets import Panel, button, field, heading, small, toggle
@@ -46,9 +47,6 @@ COLUMNS = (("link1", "link", "31%"), ("link2", "link", "31%"), ("state", "state"
 COLUMN = {"align": "left", "sortable": True}
 BETWEEN = "\n"
 """Between the two names of a pair's id: a name may have spaces."""
-RISKY = 0.5
-"""Risk from which on a pair is marked."""
-
 
 CELL_SLOTS = {name: f"body-cell-{name}" for name, *_ in COLUMNS}
 """Slot of the table for the cells of each column."""
@@ -187,47 +185,24 @@ class PairsTab:
             self._studio.do("generated collision pairs", lambda text: merge(text, disabled).text)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each pair, the riskiest first: not checked although it collides, or nearly never."""
-        semantic = self._studio.session.text.semantic
-        states = {item.pair: item.reason or "not checked" for item in semantic.disabled_collisions}
-        off = set(states)
-        states |= {item.pair: "enabled" for item in semantic.enabled_collisions if item.pair not in off}
-        for pair in () if self._matrix is None else self._matrix.pairs:
-            if pair not in states and not self._by_default.isdisjoint(pair):
-                off.add(pair)
-            states.setdefault(pair, "disabled by default" if pair in off else "checked")
-        rows = [
-            {
-                "id": BETWEEN.join(pair),
-                "link1": pair.first,
-                "link2": pair.second,
-                "state": state,
-                "off": pair in off,
-                **self._evidence(pair, pair in off),
-            }
-            for pair, state in states.items()
-        ]
-        rows.sort(key=lambda row: (-row["risk"], row["id"]))
+        """Return one row for each pair, the highest risk first; pairs without evidence come last."""
+        robot, matrix = self._studio.session.robot, self._matrix
+        found: dict[LinkPair, dict[str, Any]] = {}
+        if matrix is not None:
+            from robot_semantics.collision.audit import pair_table
+            from robot_semantics.collision.report import evidence_words
+
+            for row in pair_table(robot, matrix):
+                words, risky = evidence_words(matrix, row.evidence), row.risk.seen
+                found[row.status.pair] = {"evidence": f"⚠ {words}" if risky else words, "risky": risky}
+        stated = {*robot.semantics.disabled_collisions, *robot.semantics.enabled_collisions}
+        found.update({pair: {"evidence": "", "risky": False} for pair in sorted(stated - found.keys())})
+        rows = []
+        for pair, evidence in found.items():
+            status = pair_status(robot, *pair)
+            names = {"id": BETWEEN.join(pair), "link1": pair.first, "link2": pair.second}
+            rows.append({**names, "state": _state_word(status), "off": not status.checked, **evidence})
         return rows
-
-    @property
-    def _by_default(self) -> set[str]:
-        """The links none of whose pairs is checked unless it is enabled."""
-        return {item.name for item in self._studio.session.text.semantic.default_disabled_links}
-
-    def _evidence(self, pair: LinkPair, off: bool) -> dict[str, Any]:
-        from robot_semantics.collision.report import evidence_words
-
-        evidence = None if self._matrix is None else self._matrix.pairs.get(pair)
-        if self._matrix is None or evidence is None:
-            return {"evidence": "", "risk": 0.0, "risky": False}
-        words = evidence_words(self._matrix, evidence)
-        share = (evidence.hits or 0) / evidence.samples if evidence.samples else 0.0
-        always = share >= self._matrix.always_fraction
-        # A pair that nobody checks and that can collide is a danger; one that hardly ever does, a question.
-        risk = 1.0 - share if off and share > 0.0 and not always else RISKY / 2 if pair in self._matrix.rare() else 0.0
-        risky = risk >= RISKY
-        return {"evidence": f"⚠ {words}" if risky else words, "risk": risk, "risky": risky}
 
     # --- decisions
 
@@ -248,7 +223,8 @@ class PairsTab:
             self._studio.do(title, lambda text: text.disable_collisions(dict.fromkeys(pairs, reason)))
             return
         stated = {item.pair for item in self._studio.session.text.semantic.disabled_collisions}
-        enabled = dict.fromkeys(pair for pair in pairs if not self._by_default.isdisjoint(pair))
+        by_default = {item.name for item in self._studio.session.text.semantic.default_disabled_links}
+        enabled = dict.fromkeys(pair for pair in pairs if not by_default.isdisjoint(pair))
         self._studio.do(
             title, lambda text: text.remove_pairs("disable_collisions", stated & {*pairs}).enable_collisions(enabled)
         )
@@ -264,6 +240,15 @@ class PairsTab:
             self._studio.pose(np.array(self._studio.kinematics.space.with_mimics(witness.q)))
         if self._view == "matrix":
             self.renew()
+
+
+def _state_word(status: PairStatus) -> str:
+    """Return the SRDF's reason for a disabled pair, otherwise its state."""
+    if status.cause is PairCause.DISABLED:
+        return status.reason or "not checked"
+    if status.cause is PairCause.DEFAULT_DISABLED:
+        return "disabled by default"
+    return "enabled" if status.enabled else "checked"
 
 
 def _width(width: str) -> str:

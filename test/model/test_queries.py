@@ -21,11 +21,11 @@ from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.queries import (
     PairCause,
     answer,
-    collision_pair,
     end_effectors_of,
     groups_with_joint,
     groups_with_link,
     matching_states,
+    pair_status,
     states_of,
 )
 from robot_semantics.model.robot_model import RobotModel
@@ -131,7 +131,7 @@ def test_end_effectors_are_given_all_or_those_attached_to_a_group(model: RobotMo
 def test_a_pair_is_checked_or_says_why_not(
     model: RobotModel, link1: str, link2: str, cause: PairCause, reason: str
 ) -> None:
-    status = collision_pair(model, link1, link2)
+    status = pair_status(model, link1, link2)
     assert (status.cause, status.reason, status.checked) == (cause, reason, cause is PairCause.CHECKED)
 
 
@@ -192,7 +192,7 @@ def positions(xyz: tuple[float, ...], quat_xyzw: np.ndarray, plane: tuple[float,
         (lambda model: groups_with_joint(model, "jj1"), "j1"),
         (lambda model: states_of(model, "amr"), "arm"),
         (lambda model: end_effectors_of(model, "tp"), "tip"),
-        (lambda model: collision_pair(model, "a", "bas"), "base"),
+        (lambda model: pair_status(model, "a", "bas"), "base"),
         (lambda model: matching_states(model, "al", {}, 1.0), "all"),
         (lambda model: model.semantics.group("ram"), "arm"),
         (lambda model: model.semantics.state("arm", "hafl"), "half"),

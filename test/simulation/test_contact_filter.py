@@ -17,11 +17,13 @@ from robot_semantics.simulation.collision_shapes import excluded_pairs
 
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 
+BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+
 
 def chain(srdf: str | None) -> RobotModel:
     """Return a - b = c - d - e, where = is a fixed joint."""
     joints = (("ab", "revolute", LIMIT), ("bc", "fixed", ""), ("cd", "revolute", LIMIT), ("de", "revolute", LIMIT))
-    text = '<robot name="r">' + "".join(f'<link name="{name}"/>' for name in "abcde")
+    text = '<robot name="r">' + "".join(f'<link name="{name}">{BOX}</link>' for name in "abcde")
     for name, kind, limit in joints:
         ends = f'<parent link="{name[0]}"/><child link="{name[1]}"/>'
         text += f'<joint name="{name}" type="{kind}">{ends}{limit}</joint>'

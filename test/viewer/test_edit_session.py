@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -20,7 +20,7 @@ from robot_semantics.base.errors import DescriptionError, UnknownNameError
 from robot_semantics.base.names import LinkPair
 from robot_semantics.examples import example
 from robot_semantics.model.loading import load_robot
-from robot_semantics.model.queries import collision_pair
+from robot_semantics.model.queries import pair_status
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.viewer.edit_session import EditSession, FileChangedError
@@ -170,19 +170,23 @@ def test_pairs_of_a_link_disabled_by_default_are_shown_so_and_checked_when_a_per
     session: EditSession,
 ) -> None:
     pytest.importorskip("nicegui")
+    pytest.importorskip("mujoco")
+    from robot_semantics.collision.matrix import CollisionMatrix, PairEvidence
     from robot_semantics.viewer.studio_pairs import PairsTab
 
     session.change("default", lambda text: text.add([new.disable_default_collisions("palm_link")]))
     pair = LinkPair.of("palm_link", "base_link")
     tab = PairsTab(cast(Any, SimpleNamespace(session=session, do=session.change)))
-    tab._matrix = cast(Any, SimpleNamespace(pairs={pair: None}))
+    evidence = PairEvidence(pair, 0, 100, False)
+    by_pair = MappingProxyType({pair: evidence})
+    tab._matrix = CollisionMatrix(by_pair, by_pair, 100, 0, "uniform", 0.95)
 
     def states() -> dict[LinkPair, tuple[str, bool]]:
         return {LinkPair.of(row["link1"], row["link2"]): (row["state"], row["off"]) for row in tab.rows()}
 
     assert states()[pair] == ("disabled by default", True)
     tab.decide([pair], False, "User")
-    assert collision_pair(session.robot, *pair).checked
+    assert pair_status(session.robot, *pair).checked
     assert states()[pair] == ("enabled", False)
     tab.decide([pair], True, "User")
     assert states()[pair] == ("User", True)

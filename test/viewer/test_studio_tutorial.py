@@ -102,4 +102,4 @@ def test_the_steps_of_the_tutorial_make_a_complete_srdf(browser: Browser, tmp_pa
     assert semantics.state("arm", "reach").joints["elbow_joint"] == (0.8,)
     assert semantics.state("arm", "home").joints["elbow_joint"] == (0.0,)
     assert set(semantics.passive_joints) == {"caster_swivel_joint", "caster_wheel_joint"}
-    assert not queries.collision_pair(robot, "base_link", "left_wheel").checked
+    assert not queries.pair_status(robot, "base_link", "left_wheel").checked

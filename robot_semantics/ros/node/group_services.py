@@ -145,7 +145,7 @@ def _list_collision_pairs(
 
 
 def _pair_message(model: RobotModel, link1: str, link2: str) -> CollisionPair:
-    status = queries.collision_pair(model, link1, link2)
+    status = queries.pair_status(model, link1, link2)
     reason = status.reason or ("" if status.checked else status.cause.value)
     return CollisionPair(link1=status.pair.first, link2=status.pair.second, checked=status.checked, reason=reason)
 
