@@ -16,8 +16,8 @@ import platform
 import sys
 from collections.abc import Iterator
 
-from robot_semantics import __version__
 from robot_semantics.base.errors import advice
+from robot_semantics.base.version import __version__
 from robot_semantics.cli.argument_values import wait
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, print_result, say

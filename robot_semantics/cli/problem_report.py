@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from robot_semantics import __version__
 from robot_semantics.base.diagnostics import Diagnostic, Severity
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.version import __version__
 from robot_semantics.cli.explain import explanations
 from robot_semantics.cli.printing import JSON_VERSION, accept_json_1, counted
 from robot_semantics.cli.problem_policy import add_policy_arguments, policy_of

@@ -20,12 +20,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
-from robot_semantics import __version__
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
 from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
+from robot_semantics.base.version import __version__
 from robot_semantics.cli.argument_values import UsageError, unquoted_numbers
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.help_text import help_text, usage_line

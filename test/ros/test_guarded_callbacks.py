@@ -21,8 +21,8 @@ from rclpy.parameter import Parameter
 
 from robot_semantics.examples import example
 from robot_semantics.ros.node import nodes
-from robot_semantics.ros.node.guarded_node import GuardedNode, is_guarded
 from robot_semantics.ros.node.nodes import RobotSemanticsLifecycleNode, RobotSemanticsNode
+from robot_semantics.ros.running.guarded_node import GuardedNode, is_guarded
 
 pytestmark = pytest.mark.ros
 

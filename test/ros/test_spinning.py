@@ -25,7 +25,7 @@ from rclpy import executors
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from support.nodes import PATIENCE_S, RUNNING, Client, NodeProcess
 
-from robot_semantics.ros.node.spinning import spin
+from robot_semantics.ros.running.spinning import spin
 
 pytestmark = pytest.mark.ros
 

@@ -17,7 +17,6 @@ from rclpy.duration import Duration
 
 from robot_semantics.ros.messages.tf_messages import raw_transforms_agree
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.live_parameters import LiveParameters
 from robot_semantics.ros.node.monitor import Monitor
@@ -26,6 +25,7 @@ from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
+from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.state.description import Description
 from robot_semantics.state.message_order import RESET_NS
 from robot_semantics.state.robot import RunningRobot

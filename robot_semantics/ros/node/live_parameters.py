@@ -17,9 +17,9 @@ from rclpy.parameter import Parameter
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
-from robot_semantics.ros.node.parameter_table import ParameterError
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
 

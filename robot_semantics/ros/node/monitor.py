@@ -16,12 +16,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.timer import Timer
 
-from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.inputs import Inputs
 from robot_semantics.ros.node.outputs import Outputs
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.world_frames import WorldFrames
+from robot_semantics.ros.running import qos
 from robot_semantics.state.health import Health
 from robot_semantics.state.robot import RunningRobot
 

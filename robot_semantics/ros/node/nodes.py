@@ -16,7 +16,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.parameter_service import ParameterService
 
 from robot_semantics.ros.node.core import Core
-from robot_semantics.ros.node.guarded_node import GuardedNode, guarded
+from robot_semantics.ros.running.guarded_node import GuardedNode, guarded
 
 NAME = "robot_semantics"
 

@@ -20,11 +20,11 @@ from rclpy.timer import Timer
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.ros.messages.tf_messages import rows_message
-from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.guarded_node import GuardedNode
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
 from robot_semantics.ros.node.tf_authority import TfAuthority
+from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.state.robot import Messages, RunningRobot
 from robot_semantics.state.robot_frames import TransformRows
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.parameter_table import Parameter, Values
+from robot_semantics.ros.running import parameter_table as checks
+from robot_semantics.ros.running.parameter_table import Parameter, Values
 from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
 from robot_semantics.usdf.poses import six
 

@@ -19,7 +19,6 @@ from robot_semantics_interfaces.srv import GetStatus, GetWorldState
 
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.world_messages import world_to_message
-from robot_semantics.ros.node import qos
 from robot_semantics.ros.node.collision_action import CollisionAction
 from robot_semantics.ros.node.group_services import GroupServices
 from robot_semantics.ros.node.monitor import Monitor
@@ -28,6 +27,7 @@ from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.snapshots import Snapshots
 from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
+from robot_semantics.ros.running import qos
 from robot_semantics.usdf.writer import write_world
 
 

@@ -18,14 +18,14 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
-from robot_semantics.ros.node import parameter_table as checks
 from robot_semantics.ros.node.background import in_background
-from robot_semantics.ros.node.parameter_table import Parameter, ParameterError
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
+from robot_semantics.ros.running import parameter_table as checks
+from robot_semantics.ros.running.parameter_table import Parameter, ParameterError
 from robot_semantics.simulation.magnitudes import check_sizes
 from robot_semantics.state.report import RestoreReport
 from robot_semantics.state.snapshot_store import DEFAULT_FOLDER, SnapshotError, SnapshotStore

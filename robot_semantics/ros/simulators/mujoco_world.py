@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-from robot_semantics.ros.program import run
+from robot_semantics.ros.running.program import run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

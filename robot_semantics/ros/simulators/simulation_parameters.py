@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_semantics.base.unpack_limit import DEFAULT_MB, VARIABLE, set_limit
-from robot_semantics.ros.node import parameter_table as checks
-from robot_semantics.ros.node.guarded_node import GuardedNode
-from robot_semantics.ros.node.parameter_table import Parameter
+from robot_semantics.ros.running import parameter_table as checks
+from robot_semantics.ros.running.guarded_node import GuardedNode
+from robot_semantics.ros.running.parameter_table import Parameter
 from robot_semantics.simulation.engines import ENGINES
 
 

@@ -38,8 +38,8 @@ from robot_semantics.ros.messages.world_messages import (
     world_from_message,
     world_to_message,
 )
-from robot_semantics.ros.node.guarded_node import GuardedNode
-from robot_semantics.ros.node.spinning import QuietExecutor
+from robot_semantics.ros.running.guarded_node import GuardedNode
+from robot_semantics.ros.running.spinning import QuietExecutor
 from robot_semantics.ros.simulators.simulation_parameters import SimulationSettings, declare_simulation
 from robot_semantics.simulation.engines import start
 from robot_semantics.simulation.loading import ModelFiles, world_from_state

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import String
 
-from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.ros.tools.heard_robots import LATCHED, Finding, Heard
 from robot_semantics.ros.tools.own_node import own_node
 

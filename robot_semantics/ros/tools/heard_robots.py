@@ -27,7 +27,7 @@ from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.running.node_names import node_name
 
 LATCHED = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE)
 ANY = QoSProfile(depth=100, durability=DurabilityPolicy.VOLATILE, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -30,8 +30,8 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import matrix_of
-from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.node_names import node_name
+from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.node_names import node_name
 from robot_semantics.ros.tools.followed_robot import FollowedRobot, pose_in_world
 from robot_semantics.ros.tools.own_node import ServiceCaller, ServiceError, own_node
 from robot_semantics.ros.tools.snapshot_client import call_snapshot_service

@@ -108,7 +108,7 @@ def run(
     from rclpy.impl.implementation_singleton import rclpy_implementation
     from rclpy.logging import get_logger
 
-    from robot_semantics.ros.node.spinning import spin
+    from robot_semantics.ros.running.spinning import spin
 
     bad_arguments = (rclpy_implementation.RCLInvalidROSArgsError, rclpy_implementation.UnknownROSArgsError)
     expected = (RobotSemanticsError, OSError, rclpy_implementation.RCLError, *bad_arguments, ParameterException)

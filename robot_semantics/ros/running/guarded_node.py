@@ -25,8 +25,8 @@ from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.throttle import Throttle
-from robot_semantics.ros.node import qos
-from robot_semantics.ros.node.parameter_table import Check, Parameter, ParameterError, Values, as_type
+from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.parameter_table import Check, Parameter, ParameterError, Values, as_type
 
 Answer = Callable[..., Any]
 
