@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import robot_semantics
 from robot_semantics.base.errors import RobotSemanticsError
 
 
@@ -21,7 +20,7 @@ def shared(name: str) -> Path:
     Raises:
         RobotSemanticsError: it is not installed.
     """
-    package = Path(robot_semantics.__file__).parent
+    package = Path(__file__).parents[1]
     for above in package.parents:
         for folder in (above / name, above / "share" / "robot_semantics" / name):
             if folder.is_dir() and any(folder.glob("*.*")):
