@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Start the managed node and bring it up: configured as soon as it runs, activated as soon as it is configured."""
+"""Start the lifecycle node, then configure and activate it."""
 
 from launch.action import Action
 from launch.actions import EmitEvent, OpaqueFunction, RegisterEventHandler
@@ -18,31 +18,27 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
+from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
 
 ARGUMENTS = (
-    ("model", None, "Path of the robot's URDF, plain or xacro."),
-    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: none."),
+    ("model", "", "Path of the robot's URDF, plain or xacro; empty: as in params_file."),
+    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
     ("namespace", "", "Namespace of the node and its topics."),
-    ("frame_prefix", "", "Put before the name of every link on TF."),
+    ("frame_prefix", "", "Prefix of every link name on TF; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
+DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
 
 
 def start(context: LaunchContext) -> list[Action]:
-    """Return the node as the arguments want it, and what brings it up."""
-    urdf, srdf = descriptions("model", "semantic_model")
-    given = stated(context, frame_prefix=str, use_sim_time=bool)
+    """Return the node with the parameters of the arguments, and the actions that configure and activate it."""
     node = LifecycleNode(
         package="robot_semantics",
         executable="robot_semantics_lifecycle_node",
         name="robot_semantics",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            LaunchConfiguration("params_file"),
-            {"robot_description": urdf, "robot_description_semantic": srdf, **given},
-        ],
+        parameters=node_parameters(context, DESCRIPTIONS, frame_prefix=str, use_sim_time=bool),
         output="screen",
     )
     configure = EmitEvent(
@@ -67,4 +63,4 @@ def start(context: LaunchContext) -> list[Action]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])

@@ -5,44 +5,40 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Start one node for two robots; each has its topics, services and parameters below its name."""
+"""Start one node for two robots; each robot has its own namespace of topics, services and parameters."""
 
 from launch.actions import OpaqueFunction
 from launch.launch_context import LaunchContext
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
+from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
 
 ARGUMENTS = (
-    ("model_1", None, "Path of the first robot's URDF, plain or xacro."),
-    ("semantic_model_1", "", "Path of the first robot's SRDF; empty: none."),
-    ("model_2", None, "Path of the second robot's URDF, plain or xacro."),
-    ("semantic_model_2", "", "Path of the second robot's SRDF; empty: none."),
+    ("model_1", "", "Path of the first robot's URDF, plain or xacro; empty: as in params_file."),
+    ("semantic_model_1", "", "Path of the first robot's SRDF; empty: as in params_file."),
+    ("model_2", "", "Path of the second robot's URDF, plain or xacro; empty: as in params_file."),
+    ("semantic_model_2", "", "Path of the second robot's SRDF; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
 NAMES = ("robot_1", "robot_2")
+DESCRIPTIONS = {
+    "robot_1.robot_description": "model_1",
+    "robot_1.robot_description_semantic": "semantic_model_1",
+    "robot_2.robot_description": "model_2",
+    "robot_2.robot_description_semantic": "semantic_model_2",
+}
 
 
 def start(context: LaunchContext) -> list[Node]:
-    """Return the node as the arguments want it."""
-    urdf_1, srdf_1, urdf_2, srdf_2 = descriptions("model_1", "semantic_model_1", "model_2", "semantic_model_2")
+    """Return the node with the parameters of the arguments."""
     node = Node(
         package="robot_semantics",
         executable="robot_semantics_node",
         parameters=[
-            {"robot_1.frame_prefix": "robot_1/", "robot_2.frame_prefix": "robot_2/"},
-            LaunchConfiguration("params_file"),
-            {
-                "models": list(NAMES),
-                "robot_1.robot_description": urdf_1,
-                "robot_1.robot_description_semantic": srdf_1,
-                "robot_2.robot_description": urdf_2,
-                "robot_2.robot_description_semantic": srdf_2,
-                **stated(context, use_sim_time=bool),
-            },
+            {f"{name}.frame_prefix": f"{name}/" for name in NAMES},
+            *node_parameters(context, DESCRIPTIONS, {"models": list(NAMES)}, use_sim_time=bool),
         ],
         output="screen",
     )
@@ -51,4 +47,4 @@ def start(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Start the node for one robot: its transforms, its semantics and its snapshots."""
+"""Start the node for one robot."""
 
 from launch.actions import OpaqueFunction
 from launch.launch_context import LaunchContext
@@ -13,30 +13,30 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
+from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
 
 ARGUMENTS = (
-    ("model", None, "Path of the robot's URDF, plain or xacro; name:=value after it sets a xacro argument."),
-    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: none."),
+    (
+        "model",
+        "",
+        "Path of the robot's URDF, plain or xacro, then xacro arguments name:=value; empty: as in params_file.",
+    ),
+    ("semantic_model", "", "Path of the robot's SRDF, plain or xacro; empty: as in params_file."),
     ("namespace", "", "Namespace of the node and its topics."),
-    ("frame_prefix", "", "Put before the name of every link on TF, for example 'robot1/'."),
+    ("frame_prefix", "", "Prefix of every link name on TF, for example 'robot1/'; empty: as in params_file."),
     USE_SIM_TIME,
     PARAMS_FILE,
 )
+DESCRIPTIONS = {"robot_description": "model", "robot_description_semantic": "semantic_model"}
 
 
 def start(context: LaunchContext) -> list[Node]:
-    """Return the node as the arguments want it."""
-    urdf, srdf = descriptions("model", "semantic_model")
-    given = stated(context, frame_prefix=str, use_sim_time=bool)
+    """Return the node with the parameters of the arguments."""
     node = Node(
         package="robot_semantics",
         executable="robot_semantics_node",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[
-            LaunchConfiguration("params_file"),
-            {"robot_description": urdf, "robot_description_semantic": srdf, **given},
-        ],
+        parameters=node_parameters(context, DESCRIPTIONS, frame_prefix=str, use_sim_time=bool),
         output="screen",
     )
     return [node]
@@ -44,4 +44,4 @@ def start(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Start the node in robot_state_publisher's place: its name, its parameters, its topics, and nothing else to say."""
+"""Start the node as a replacement of robot_state_publisher, with the same name, parameters and topics."""
 
 from launch.actions import OpaqueFunction
 from launch.launch_context import LaunchContext
@@ -13,18 +13,18 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchDescription
-from robot_semantics.ros.launch_text import PARAMS_FILE, USE_SIM_TIME, declared, descriptions, stated
+from robot_semantics.ros.launch_arguments import PARAMS_FILE, USE_SIM_TIME, declare_arguments, node_parameters
 
 ARGUMENTS = (
     (
         "robot_description",
         "",
-        "The robot's URDF, as text; where a command line is too short for it, name the file as model.",
+        "The robot's URDF as text; for a long text, use model; empty: as in params_file.",
     ),
-    ("model", "", "Path of the robot's URDF, plain or xacro, in the place of robot_description."),
-    ("publish_frequency", "", "Highest rate at which a joint's transform is sent [Hz]; empty: as in params_file."),
-    ("ignore_timestamp", "", "Publish every joint state, whatever its stamp; empty: as in params_file."),
-    ("frame_prefix", "", "Put before the name of every link on TF."),
+    ("model", "", "Path of the robot's URDF, plain or xacro; overrides robot_description."),
+    ("publish_frequency", "", "Maximum rate of a joint's transform [Hz]; empty: as in params_file."),
+    ("ignore_timestamp", "", "Publish every joint state, even with an old stamp; empty: as in params_file."),
+    ("frame_prefix", "", "Prefix of every link name on TF; empty: as in params_file."),
     ("namespace", "", "Namespace of the node and its topics."),
     USE_SIM_TIME,
     PARAMS_FILE,
@@ -32,15 +32,21 @@ ARGUMENTS = (
 
 
 def start(context: LaunchContext) -> list[Node]:
-    """Return the node as the arguments want it."""
-    (urdf,) = descriptions("model", otherwise="robot_description")
-    given = stated(context, publish_frequency=float, ignore_timestamp=bool, frame_prefix=str, use_sim_time=bool)
+    """Return the node with the parameters of the arguments."""
     node = Node(
         package="robot_semantics",
         executable="robot_semantics_node",
         name="robot_state_publisher",
         namespace=LaunchConfiguration("namespace"),
-        parameters=[LaunchConfiguration("params_file"), {"robot_description": urdf, **given}],
+        parameters=node_parameters(
+            context,
+            {"robot_description": "model"},
+            robot_description=str,
+            publish_frequency=float,
+            ignore_timestamp=bool,
+            frame_prefix=str,
+            use_sim_time=bool,
+        ),
         output="screen",
     )
     return [node]
@@ -48,4 +54,4 @@ def start(context: LaunchContext) -> list[Node]:
 
 def generate_launch_description() -> LaunchDescription:
     """Return the description of the launch."""
-    return LaunchDescription([*declared(ARGUMENTS), OpaqueFunction(function=start)])
+    return LaunchDescription([*declare_arguments(ARGUMENTS), OpaqueFunction(function=start)])

@@ -34,7 +34,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from robot_semantics.examples import FOLDER
-from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running.parameter_table import Parameter
 from robot_semantics.ros.simulators import simulation_parameters
 from tools.command_reference import codes_page, commands_page
@@ -55,7 +55,7 @@ TABLES: tuple[tuple[str, Iterable[Parameter]], ...] = (
         "The node: a virtual joint of the name NAME",
         [item._replace(name=f"{parameters.VIRTUAL_JOINTS}.NAME.{item.name}") for item in parameters.VIRTUAL_JOINT],
     ),
-    ("The node: snapshots", snapshots.TABLE),
+    ("The node: snapshots", parameters.SNAPSHOTS),
     ("`mujoco_world`", simulation_parameters.TABLE),
 )
 # Topics and services of every node.

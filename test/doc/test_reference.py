@@ -58,10 +58,10 @@ def test_the_reference_is_current(ros_domain: int) -> None:
 
 @pytest.mark.ros
 def test_every_parameter_and_interface_is_there_exactly_once() -> None:
-    from robot_semantics.ros.node import parameters, snapshots
+    from robot_semantics.ros.node import parameters
     from robot_semantics.ros.simulators import simulation_parameters
 
-    names = [item.name for item in (*parameters.NODE, *parameters.ROBOT, *snapshots.TABLE)]
+    names = [item.name for item in (*parameters.NODE, *parameters.ROBOT, *parameters.SNAPSHOTS)]
     names += [f"virtual_joints.NAME.{item.name}" for item in parameters.VIRTUAL_JOINT]
     tables = sections(REFERENCE.partition("\n## Topics and services\n")[0], "###")
     simulator = tables.pop("`mujoco_world`")

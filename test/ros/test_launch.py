@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 pytest.importorskip(
     "launch_ros", reason="launch_ros is not installed: it comes with a ROS 2 installation, not from PyPI"
@@ -33,7 +34,7 @@ from support.nodes import Client
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.examples import example
-from robot_semantics.ros import launch_text
+from robot_semantics.ros import launch_arguments
 
 pytestmark = pytest.mark.ros
 LAUNCH = Path(__file__).parents[2] / "launch"
@@ -136,17 +137,77 @@ def test_the_files_of_one_launch_are_read_side_by_side_and_once(
 
     monkeypatch.setattr(subprocess, "Popen", Recorded)
     context = LaunchContext()
+    parameters = tmp_path / "parameters.yaml"
+    parameters.write_text("")
+    context.launch_configurations.update(params_file=str(parameters), semantic_model="")
     for number in (1, 2):
         path = tmp_path / f"r{number}.urdf.xacro"
         path.write_text(f'<robot name="r{number}"><link name="base"/></robot>')
         context.launch_configurations[f"model_{number}"] = str(path)
-    context.launch_configurations["semantic_model"] = ""
-    parameters = launch_text.descriptions("model_1", "semantic_model", "model_2")
+    file, given = launch_arguments.node_parameters(
+        context, {"one": "model_1", "semantic": "semantic_model", "two": "model_2"}, {"fixed": 1}
+    )
+    assert (file, given["fixed"], list(given)) == (str(parameters), 1, ["fixed", "one", "two"])
     for _ in range(2):
-        texts = [parameter.evaluate(context) for parameter in parameters]
-        assert ['name="r1"' in texts[0], texts[1], 'name="r2"' in texts[2]] == [True, "", True]
+        assert ['name="r1"' in given["one"].evaluate(context), 'name="r2"' in given["two"].evaluate(context)] == [
+            True
+        ] * 2
     # `launch` asks more than once.
     assert events == ["start r1.urdf", "start r2.urdf", "wait r1.urdf", "wait r2.urdf"]
+
+
+@pytest.mark.parametrize("file", ["robot_semantics.launch.py", "lifecycle.launch.py", "rsp.launch.py"])
+def test_an_omitted_argument_keeps_the_value_of_the_parameter_file(
+    client: Client, launch: Callable[..., None], tmp_path: Path, file: str
+) -> None:
+    values = {
+        "robot_description": URDF.read_text(),
+        "robot_description_semantic": SRDF.read_text(),
+        "frame_prefix": "kept/",
+        "publish_frequency": 40.0,
+    }
+    parameters = tmp_path / "parameters.yaml"
+    parameters.write_text(yaml.safe_dump({"/**": {"ros__parameters": values}}))
+    namespace = f"/kept_{file.partition('.')[0]}"
+    launch(file, f"params_file:={parameters}", f"namespace:={namespace}")
+    node = f"{namespace}/{'robot_state_publisher' if file.startswith('rsp') else 'robot_semantics'}"
+    assert "arm" in client.call(ListGroups, f"{node}/list_groups").groups
+    request = GetParameters.Request(names=["frame_prefix", "publish_frequency"])
+    prefix, frequency = client.call(GetParameters, f"{node}/get_parameters", request).values
+    assert (prefix.string_value, frequency.double_value) == ("kept/", 40.0)
+
+
+def test_an_argument_overrides_a_parameter_file_that_names_the_node(
+    client: Client, launch: Callable[..., None], tmp_path: Path
+) -> None:
+    parameters = tmp_path / "parameters.yaml"
+    parameters.write_text("/named/robot_semantics:\n  ros__parameters: {frame_prefix: file/, stale_timeout: 7.0}\n")
+    arguments = (f"model:={URDF}", f"params_file:={parameters}", "frame_prefix:=word/", "namespace:=named")
+    launch("robot_semantics.launch.py", *arguments)
+    request = GetParameters.Request(names=["frame_prefix", "stale_timeout"])
+    prefix, timeout = client.call(GetParameters, "/named/robot_semantics/get_parameters", request).values
+    assert (prefix.string_value, timeout.double_value) == ("word/", 7.0)
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in LAUNCH.glob("*.launch.py")))
+def test_a_file_that_does_not_exist_is_an_error(file: str, tmp_path: Path) -> None:
+    model = "model_1" if file.startswith("multi") else "model"
+    command = ["ros2", "launch", str(LAUNCH / file)]
+    for argument, path, message in (
+        ("params_file", "no.yaml", "params_file:=no.yaml: the file does not exist"),
+        (model, "no.urdf", f"{model}:=no.urdf: the file has no valid description"),
+    ):
+        ended = subprocess.run(
+            [*command, f"{argument}:={path}"],
+            env={**os.environ, "ROS_LOG_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=60.0,
+            check=False,
+        )
+        assert ended.returncode == 1
+        assert message in ended.stdout + ended.stderr
+        assert "process started" not in ended.stdout + ended.stderr
 
 
 def test_multi_robot_brings_up_two_with_a_parameter_file(

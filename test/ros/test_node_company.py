@@ -21,6 +21,7 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TransformStamped
 from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import ListParameters
 from rclpy.serialization import serialize_message
 from robot_semantics_interfaces.msg import WorldState
 from robot_semantics_interfaces.srv import (
@@ -86,7 +87,7 @@ def test_two_robots_live_in_one_node_each_below_its_name(client: Client, start: 
     assert 0.0 <= status.joints[1].age < 20.0
     state = client.call(GetWorldState, f"{service}/get_world_state").state
     assert [model.name for model in state.model_states] == ["left", "right"]
-    # A default for all is read at the start; later it would change nothing, and says so.
+    # A default of all robots is read at the start; later it would change nothing, and says so.
     (result,) = client.set_parameters(service, frame_prefix="both/")
     assert not result.successful
     assert "has no effect any more: set 'left.frame_prefix', 'right.frame_prefix'" in result.reason
@@ -158,9 +159,15 @@ def test_a_managed_node_does_what_its_manager_says(client: Client, start: Callab
         return str(client.call(GetState, f"{name}/get_state").current_state.label)
 
     assert state() == "unconfigured"
+    names = client.call(ListParameters, f"{name}/list_parameters").result.names
+    assert {"robot_description", "publish_frequency", "state_tolerance", "snapshots.directory"} <= set(names)
+    (refused, accepted) = client.set_parameters(name, publish_frequency=-1.0, state_tolerance=0.25)
+    assert "must be greater than 0" in refused.reason
+    assert accepted.successful
     assert not change("activate")  # impossible from here
     change("configure")
     client.until(lambda: state() == "inactive", "the node to be inactive")
+    assert client.get_parameter(name, "state_tolerance").double_value == 0.25
     assert client.call(ListGroups, f"{name}/list_groups").success
     assert client.call(GetStatus, f"{name}/get_status").state == "inactive"
     client.spin_for(0.3)

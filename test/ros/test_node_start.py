@@ -10,13 +10,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from sys import float_info
 
 import pytest
-from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.srv import DescribeParameters, ListParameters
+from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.msg import ParameterType, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter
 from robot_semantics_interfaces.srv import ListGroups
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -131,6 +135,39 @@ def test_values_that_mean_nothing_are_rejected_with_the_reason(
     (result,) = client.set_parameters(NODE, **{name: value})
     assert not result.successful
     assert reason in result.reason
+
+
+def test_each_parameter_of_an_unknown_type_gets_a_reason(client: Client, node: NodeProcess) -> None:
+    strange = ParameterMessage(name="strict", value=ParameterValue(type=42))
+    good = Parameter("stale_timeout", value=4.0).to_parameter_msg()
+    unknown = Parameter("stale_timeot", value=1.0).to_parameter_msg()
+    request = SetParameters.Request(parameters=[strange, good, unknown])
+    results = client.call(SetParameters, f"{NODE}/set_parameters", request).results
+    assert [result.successful for result in results] == [False, True, False]
+    assert results[0].reason == "parameter 'strict' has an unknown type, 42"
+    assert results[2].reason == "parameter 'stale_timeot' does not exist; did you mean 'stale_timeout'?"
+    assert client.get_parameter(NODE, "stale_timeout").double_value == 4.0
+    together = SetParametersAtomically.Request(
+        parameters=[Parameter("stale_timeout", value=6.0).to_parameter_msg(), strange]
+    )
+    result = client.call(SetParametersAtomically, f"{NODE}/set_parameters_atomically", together).result
+    assert (result.successful, result.reason) == (False, "parameter 'strict' has an unknown type, 42")
+    assert client.get_parameter(NODE, "stale_timeout").double_value == 4.0
+
+
+@pytest.mark.parametrize(
+    "module", ["ros.node", "ros.node.lifecycle_node", "ros.simulators.mujoco_world", "cli.main", "cli.export"]
+)
+def test_every_program_prints_its_help_and_ends(module: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", f"robot_semantics.{module}", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=60.0,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("usage: ")
 
 
 def test_whoever_asks_learns_the_type_of_a_parameter_its_bounds_and_whether_it_stays(

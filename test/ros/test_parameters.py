@@ -20,12 +20,12 @@ pytest.importorskip("rclpy", reason="rclpy is not installed (make setup, or a RO
 
 from rclpy.parameter import Parameter
 
-from robot_semantics.ros.node import parameters, snapshots
+from robot_semantics.ros.node import parameters
 from robot_semantics.ros.running.parameter_table import ParameterError, as_type
 
 FILE = Path(__file__).parents[2] / "config" / "robot_semantics.yaml"
 TABLES = {
-    "": parameters.ROBOT + parameters.NODE + snapshots.TABLE,
+    "": parameters.ROBOT + parameters.NODE + parameters.SNAPSHOTS,
     "virtual_joints.world_joint.": parameters.VIRTUAL_JOINT,
 }
 

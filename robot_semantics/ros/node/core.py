@@ -23,7 +23,7 @@ from robot_semantics.ros.node.monitor import Monitor
 from robot_semantics.ros.node.outputs import Outputs, UnmovedRobots
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
-from robot_semantics.ros.node.served_robot import ServedRobot
+from robot_semantics.ros.node.served_robot import ServedRobot, declare_robot
 from robot_semantics.ros.node.world_frames import WorldFrames
 from robot_semantics.ros.running.guarded_node import GuardedNode
 from robot_semantics.state.description import Description
@@ -48,6 +48,7 @@ class Core:
         self._node = node
         self.robots = Robots(node)
         self._configured: ConfiguredNode | None = None
+        self._declare_parameters()
 
     def configure(self) -> None:
         """Read the parameters and parse the descriptions.
@@ -79,6 +80,20 @@ class Core:
             if self.robots.active:
                 self._configured.deactivate()
             self._closing.close()
+
+    def _declare_parameters(self) -> None:
+        """Declare all parameters that need no description.
+
+        A parameter with an invalid value is not declared; `configure` reports it.
+        """
+        node = self._node
+        values = node.declare_table(parameters.node_table(node.overrides), skip_invalid=True)
+        node.declare_table(parameters.SNAPSHOTS, skip_invalid=True)
+        shared = node.declare_table(parameters.ROBOT, skip_invalid=True)
+        if models := [name for name in values.get("models", ()) if name]:
+            node.frozen = parameters.defaults_of_models(models)
+        for model in models:
+            declare_robot(node, model, shared, skip_invalid=True)
 
     def _forget(self) -> None:
         self._node.destroy_entities()

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The program `robot_semantics_lifecycle_node`: the same node, step by step as its manager says."""
+"""The program `robot_semantics_lifecycle_node`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+ABOUT = "The same node as robot_semantics_node, with the states of a lifecycle node."
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code."""
-    return run("robot_semantics", "robot_semantics.ros.node.nodes:RobotSemanticsLifecycleNode", args)
+    return run(
+        "robot_semantics_lifecycle_node", "robot_semantics.ros.node.nodes:RobotSemanticsLifecycleNode", ABOUT, args
+    )
 
 
 if __name__ == "__main__":

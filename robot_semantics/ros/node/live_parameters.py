@@ -19,7 +19,6 @@ from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.ros.node import parameters
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.served_robot import ServedRobot
-from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.state.description import Description
 from robot_semantics.state.robot import RunningRobot
 
@@ -76,8 +75,6 @@ class LiveParameters:
         self._pending = []
         self._busy = True
         try:
-            for name in changed:
-                self._check_is_used(name)
             node = self._robots.node
             if self._of_the_node() & changed.keys():
                 parameters.node_settings(
@@ -96,14 +93,6 @@ class LiveParameters:
         finally:
             self._busy = False
         return SetParametersResult(successful=True)
-
-    def _check_is_used(self, name: str) -> None:
-        models = self._robots.settings.models
-        if models and name in {parameter.name for parameter in parameters.ROBOT}:
-            own = ", ".join(f"'{model}.{name}'" for model in models)
-            raise ParameterError(
-                f"parameter '{name}' was the robots' default at the start and has no effect any more: set {own}"
-            )
 
     def _take_effect(self, changes: Sequence[Parameter]) -> None:
         if self._busy:

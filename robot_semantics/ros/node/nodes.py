@@ -53,7 +53,7 @@ class RobotSemanticsLifecycleNode(GuardedNode, LifecycleNode):  # type: ignore[m
     """Configure parses, activate publishes, deactivate stops, cleanup forgets; parameters are read at configure."""
 
     def __init__(self, **options: Any) -> None:
-        """Wait to be configured; `options` are rclpy's."""
+        """Declare the parameters and wait to be configured; `options` are rclpy's."""
         super().__init__(NAME, **options)
         self.core = Core(self)
 

@@ -16,6 +16,7 @@ from typing import Any
 from robot_semantics.ros.running import parameter_table as checks
 from robot_semantics.ros.running.parameter_table import Parameter, Values
 from robot_semantics.state.settings import Invalid, RobotSettings, Source, VirtualJointSettings
+from robot_semantics.state.snapshot_store import DEFAULT_FOLDER
 from robot_semantics.usdf.poses import six
 
 ROBOT: tuple[Parameter, ...] = (
@@ -110,6 +111,38 @@ NODE: tuple[Parameter, ...] = (
 )
 """Those of the node as a whole."""
 
+SNAPSHOTS: tuple[Parameter, ...] = (
+    Parameter(
+        "snapshots.directory",
+        "",
+        f"Folder of the snapshots; empty: `{DEFAULT_FOLDER}/NODE`.",
+        checks.text,
+        True,
+    ),
+    Parameter(
+        "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", checks.flag, True
+    ),
+    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", checks.Numbers(least=1), True),
+    Parameter(
+        "snapshots.max_age",
+        0.0,
+        "Refuse to save where a value is older than this against the newest one [s]; 0: any age.",
+        checks.not_negative,
+        True,
+    ),
+    Parameter("snapshots.frames", True, "Also save the TF frames outside the robots.", checks.flag, True),
+    Parameter(
+        "snapshots.autosave_period", 0.0, "Period of automatic snapshots [s]; 0: never.", checks.not_negative, True
+    ),
+    Parameter(
+        "snapshots.autosave_keep",
+        10,
+        "Number of this node's automatic snapshots that are kept.",
+        checks.Numbers(least=1),
+        True,
+    ),
+)
+"""Those of the snapshots."""
 
 SIMULATED = "simulators.entities"
 SIMULATED_ENTITY = Parameter(
@@ -162,6 +195,17 @@ def node_settings(values: Values) -> NodeSettings:
         state_tolerance=float(values["state_tolerance"]),
         raw_messages=values["raw_messages"],
     )
+
+
+def defaults_of_models(models: Iterable[str]) -> dict[str, str]:
+    """Return the parameters that only give defaults to `models`, each with the reason why it cannot be changed."""
+    reasons = {}
+    for parameter in ROBOT:
+        own = ", ".join(f"'{model}.{parameter.name}'" for model in models)
+        reasons[parameter.name] = (
+            f"parameter '{parameter.name}' was the robots' default at the start and has no effect any more: set {own}"
+        )
+    return reasons
 
 
 def _nanoseconds(seconds: float) -> int:

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The program `robot_semantics_node`: publishes a robot's transforms and answers what its parts mean."""
+"""The program `robot_semantics_node`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+ABOUT = "Publishes the transforms of a robot, answers questions about its SRDF, and saves snapshots."
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code."""
-    return run("robot_semantics", "robot_semantics.ros.node.nodes:RobotSemanticsNode", args)
+    return run("robot_semantics_node", "robot_semantics.ros.node.nodes:RobotSemanticsNode", ABOUT, args)
 
 
 if __name__ == "__main__":

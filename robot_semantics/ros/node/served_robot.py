@@ -38,6 +38,22 @@ DESCRIPTIONS = ("robot_description", "robot_description_semantic")
 OnDescription = Callable[["ServedRobot", dict[str, Any]], None]
 
 
+def declare_robot(
+    node: GuardedNode, prefix: str, shared: Mapping[str, Any] | None, *, skip_invalid: bool = False
+) -> dict[str, Any]:
+    """Declare the parameters of a robot; `shared` are the values without prefix, which are the defaults.
+
+    Returns:
+        The values by full name.
+
+    Raises:
+        ParameterError: a value is invalid, and `skip_invalid` is False.
+
+    """
+    defaults = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
+    return node.declare_table(parameters.ROBOT, prefix, defaults, skip_invalid=skip_invalid)
+
+
 class ServedRobot:
     """A robot by its place among the node's parameters and topics; the robot itself may change, or be missing yet.
 
@@ -61,8 +77,7 @@ class ServedRobot:
 
         """
         self.node, self.prefix, self._raw = node, prefix, raw
-        own = {name: value for name, value in (shared or {}).items() if not name.startswith("robot_description")}
-        self.values = node.declare_table(parameters.ROBOT, prefix, own)
+        self.values = declare_robot(node, prefix, shared)
         self.description: Description | None = None
         self.robot: RunningRobot | None = None
         self.traffic = Traffic()

@@ -19,51 +19,19 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.world_messages import item_messages, note_messages
 from robot_semantics.ros.node.background import in_background
+from robot_semantics.ros.node.parameters import SNAPSHOTS
 from robot_semantics.ros.node.restore import Restore
 from robot_semantics.ros.node.robot_states import RobotStates
 from robot_semantics.ros.node.robots import Robots
 from robot_semantics.ros.node.world import Taken, World
 from robot_semantics.ros.node.world_frames import WorldFrames
-from robot_semantics.ros.running import parameter_table as checks
-from robot_semantics.ros.running.parameter_table import Parameter, ParameterError
+from robot_semantics.ros.running.parameter_table import ParameterError
 from robot_semantics.simulation.magnitudes import check_sizes
 from robot_semantics.state.report import RestoreReport
-from robot_semantics.state.snapshot_store import DEFAULT_FOLDER, SnapshotError, SnapshotStore
+from robot_semantics.state.snapshot_store import SnapshotError, SnapshotStore
 from robot_semantics.usdf.descriptions import FileFinder, beside
 from robot_semantics.usdf.saved_descriptions import Texts
 from robot_semantics.usdf.world_state import WorldState
-
-TABLE: tuple[Parameter, ...] = (
-    Parameter(
-        "snapshots.directory",
-        "",
-        f"Folder of the snapshots; empty: `{DEFAULT_FOLDER}/NODE`.",
-        checks.text,
-        True,
-    ),
-    Parameter(
-        "snapshots.allow_paths", False, "Take paths for names, outside the folder and through links.", checks.flag, True
-    ),
-    Parameter("snapshots.max_bytes", 64_000_000, "Largest snapshot saved or read.", checks.Numbers(least=1), True),
-    Parameter(
-        "snapshots.max_age",
-        0.0,
-        "Refuse to save where a value is older than this against the newest one [s]; 0: any age.",
-        checks.not_negative,
-        True,
-    ),
-    Parameter("snapshots.frames", True, "Also save the TF frames outside the robots.", checks.flag, True),
-    Parameter(
-        "snapshots.autosave_period", 0.0, "Period of automatic snapshots [s]; 0: never.", checks.not_negative, True
-    ),
-    Parameter(
-        "snapshots.autosave_keep",
-        10,
-        "Number of this node's automatic snapshots that are kept.",
-        checks.Numbers(least=1),
-        True,
-    ),
-)
 
 
 class Snapshots:
@@ -77,7 +45,7 @@ class Snapshots:
         """
         self._robots, self._states, self._world, self._frames = robots, states, world, frames
         node = robots.node
-        values = node.declare_table(TABLE)
+        values = node.declare_table(SNAPSHOTS)
         try:
             self._store = SnapshotStore.of_node(
                 node.get_fully_qualified_name(),

@@ -26,6 +26,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import suggestion
 from robot_semantics.base.throttle import Throttle
 from robot_semantics.ros.running import qos
+from robot_semantics.ros.running.parameter_services import ANSWER_WITH_REASONS
 from robot_semantics.ros.running.parameter_table import Check, Parameter, ParameterError, Values, as_type
 
 Answer = Callable[..., Any]
@@ -64,11 +65,16 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     action aborts with the same in its result; a change of parameters is refused; of a timer or a topic it is logged.
     An error of another package is logged with its traceback. New values of the parameters that
     `declare_table` declared are checked before rclpy does that, which says less.
+
+    Attributes:
+        frozen: parameters that cannot be changed, with the reason.
+
     """
 
     def __init__(self, name: str, **options: Any) -> None:
         """Make the node; `options` are rclpy's."""
         self._checks: dict[str, Check] = {}
+        self.frozen: dict[str, str] = {}
         self._reports = Throttle()
         self._guarded_callbacks: dict[Answer, Answer] = {}
         self._kept: list[Any] | None = None
@@ -128,6 +134,8 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
     def create_service(self, srv_type: Any, srv_name: str, callback: Answer, **options: Any) -> Any:
         """Offer a service; see rclpy."""
         options.setdefault("qos_profile", qos.fresh(qos.SERVICES))
+        if srv_type in ANSWER_WITH_REASONS:
+            callback = ANSWER_WITH_REASONS[srv_type](callback, self.explain)
         return super().create_service(srv_type, srv_name, self._guarded_service(callback, srv_name), **options)
 
     def create_subscription(self, msg_type: Any, topic: str, callback: Answer, qos_profile: Any, **options: Any) -> Any:
@@ -217,6 +225,11 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Set all parameters or no parameter; refused values are logged as well as returned."""
         try:
             for parameter in parameter_list:
+                if parameter.name in self.frozen:
+                    raise ParameterError(self.frozen[parameter.name])
+                if not self.has_parameter(parameter.name):
+                    near = suggestion(parameter.name, self.list_parameters([], 0).names)
+                    raise ParameterError(f"parameter '{parameter.name}' does not exist{near}")
                 if parameter.name in self._checks:
                     self._checks[parameter.name](parameter.name, parameter.value)
         except ParameterError as error:
@@ -231,34 +244,50 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         return given if value is given.value else RosParameter(given.name, value=value)
 
     def declare_table(
-        self, table: Iterable[Parameter], prefix: str = "", defaults: Values | None = None
+        self,
+        table: Iterable[Parameter],
+        prefix: str = "",
+        defaults: Values | None = None,
+        *,
+        skip_invalid: bool = False,
     ) -> dict[str, Any]:
-        """Declare every parameter of `table` as ``PREFIX.NAME``; return the values by full name, checked.
+        """Declare every parameter of `table` as ``PREFIX.NAME``; return the checked values by full name.
 
-        The values of `defaults`, by NAME, replace the table's defaults.
+        Args:
+            table: the parameters.
+            prefix: prefix of the names.
+            defaults: defaults by NAME that replace those of the table.
+            skip_invalid: do not declare parameters with invalid values.
 
         Raises:
-            ParameterError: a given value means nothing.
+            ParameterError: a value is invalid, and `skip_invalid` is False.
 
         """
         values: dict[str, Any] = {}
         for parameter in table:
             name = f"{prefix}.{parameter.name}" if prefix else parameter.name
-            default = (defaults or {}).get(parameter.name, parameter.default)
-            if not self.has_parameter(name):
-                # What was given is checked here first: rclpy would say less, and turn away 20 where 20.0 is meant.
-                value = default
-                if name in self.overrides:
-                    parameter.check(name, self.overrides[name])
-                    value = as_type(RosParameter.Type.from_parameter_value(parameter.default), self.overrides[name])
-                self.declare_parameter(name, value, parameter.descriptor(), ignore_override=True)
-                self._checks[name] = parameter.check
-            value = self.get_parameter(name).value
-            if isinstance(default, list) and value is not None and not isinstance(value, str):
-                value = list(value)
-            parameter.check(name, value)
-            values[name] = value
+            try:
+                values[name] = self._declared(parameter, name, (defaults or {}).get(parameter.name, parameter.default))
+            except ParameterError:
+                if not skip_invalid:
+                    raise
         return values
+
+    def _declared(self, parameter: Parameter, name: str, default: Any) -> Any:
+        """Return the value of a parameter; declare the parameter if it is new."""
+        if not self.has_parameter(name):
+            # Check first: rclpy's message is shorter, and rclpy refuses 20 for a parameter of type double.
+            value = default
+            if name in self.overrides:
+                parameter.check(name, self.overrides[name])
+                value = as_type(RosParameter.Type.from_parameter_value(parameter.default), self.overrides[name])
+            self.declare_parameter(name, value, parameter.descriptor(), ignore_override=True)
+            self._checks[name] = parameter.check
+        value = self.get_parameter(name).value
+        if isinstance(default, list) and value is not None and not isinstance(value, str):
+            value = list(value)
+        parameter.check(name, value)
+        return value
 
     def unknown_overrides(self, waiting: bool = False) -> dict[str, str]:
         """Return what to say of each parameter that was given to the node and that it never reads.

@@ -28,6 +28,14 @@ _HANDLED = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SI
 
 _SWITCH_S = 0.0005
 
+_HELP = """\
+usage: ros2 run robot_semantics {program} [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r NAME:=NAME]]
+
+{about}
+
+The page doc/reference.md lists the parameters with their defaults.
+`ros2 param describe NODE NAME` explains a parameter of a running node."""
+
 
 class Interrupts:
     """From now on SIGINT and SIGTERM raise nothing, wherever they come and however often.
@@ -69,23 +77,28 @@ class Interrupts:
 
 
 def run(
-    name: str,
+    program: str,
     node_class: str,
+    about: str,
     args: Sequence[str] | None = None,
     serve: Callable[[Any], None] | None = None,
 ) -> int:
-    """Make a node and serve it until it is told to stop by SIGINT, SIGTERM or a shutdown of the context.
+    """Create a node and serve it until SIGINT, SIGTERM or a shutdown of the context; with ``--help``, print the help.
 
     Args:
-        name: what stands before errors.
-        node_class: the node's, as ``MODULE:CLASS``: it is imported only here.
-        args: the command line's, by default the process's own.
-        serve: lets the node work until the context is shut down; by default it is spun.
+        program: name of the program, for the help and for error messages.
+        node_class: the class of the node as ``MODULE:CLASS``, imported only here.
+        about: the description in the help.
+        args: arguments of the command line; default: those of the process.
+        serve: serves the node until the context is shut down; default: spin.
 
     Returns:
-        The exit code: 1 if the node could not be made, for which there is one error.
+        The exit code: 1 after an error that prevented the node.
 
     """
+    if {"-h", "--help"} & set(sys.argv[1:] if args is None else args):
+        print(_HELP.format(program=program, about=about))
+        return 0
     interrupts = Interrupts()
     import gc
     from importlib import import_module
@@ -97,12 +110,12 @@ def run(
         make = getattr(import_module(module), name_of_class)
         import rclpy
     except MissingExtraError as error:
-        print(f"{name}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:
         if str(error.name).startswith("robot_semantics."):
             raise
-        print(f"{name}: {error}: source a ROS 2 workspace that has it", file=sys.stderr)
+        print(f"{program}: {error}: source a ROS 2 workspace that has it", file=sys.stderr)
         return 1
     from rclpy.exceptions import ParameterException
     from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -118,7 +131,7 @@ def run(
     except expected as error:
         if interrupts.come:
             return 0
-        print(f"{name}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 1
     node = None
     try:
@@ -141,7 +154,7 @@ def run(
             return 0
         if not isinstance(error, expected):
             raise
-        get_logger(name).fatal(str(error))
+        get_logger(program).fatal(str(error))
         return 1
     finally:
         with interrupts.ending():

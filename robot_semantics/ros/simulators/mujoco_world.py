@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The program `mujoco_world`: a headless MuJoCo simulation of the robots of a USDF world."""
+"""The program `mujoco_world`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+ABOUT = "A MuJoCo simulation of the robots of a USDF world, without a window."
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the node; return the exit code: 1 where the world cannot be simulated."""
-    return run("mujoco_world", "robot_semantics.ros.simulators.world_node:MujocoWorld", args, lambda node: node.run())
+    return run(
+        "mujoco_world", "robot_semantics.ros.simulators.world_node:MujocoWorld", ABOUT, args, lambda node: node.run()
+    )
 
 
 if __name__ == "__main__":

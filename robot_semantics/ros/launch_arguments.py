@@ -1,0 +1,101 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Launch arguments and the node parameters that they set; shared by the launch files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from launch.actions import DeclareLaunchArgument
+from launch.launch_context import LaunchContext
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from robot_semantics.base.errors import RobotSemanticsError
+
+PARAMS_FILE = (
+    "params_file",
+    PathJoinSubstitution([FindPackageShare("robot_semantics"), "config", "robot_semantics.yaml"]),
+    "Parameter file of the node.",
+)
+"""The argument for the parameter file; every launch file has it."""
+
+USE_SIM_TIME = ("use_sim_time", "", "Take the time from /clock; empty: as in params_file.")
+
+
+class LaunchArgumentError(RobotSemanticsError, ValueError):
+    """A launch argument names a file that does not exist or has no valid description."""
+
+
+def declare_arguments(arguments: Iterable[tuple[str, Any, str]]) -> list[DeclareLaunchArgument]:
+    """Return launch arguments from their names, defaults and descriptions."""
+    return [DeclareLaunchArgument(name, default_value=default, description=about) for name, default, about in arguments]
+
+
+def node_parameters(
+    context: LaunchContext, files: Mapping[str, str], fixed: Mapping[str, Any] | None = None, **types: type
+) -> list[Any]:
+    """Return the parameter sources of a node: its parameter file, and above it the arguments that are not empty.
+
+    Args:
+        context: has the values of the arguments.
+        files: parameters that get the text of a description file, each with the argument that has the path.
+        fixed: parameters that no argument sets.
+        types: parameters that get the value of the argument of the same name, with their types.
+
+    Raises:
+        LaunchArgumentError: the parameter file does not exist, or a description file is not valid.
+    """
+    path = _value(context, "params_file")
+    if not Path(path).is_file():
+        raise LaunchArgumentError(f"params_file:={path}: the file does not exist")
+    given = {
+        name: ParameterValue(LaunchConfiguration(name), value_type=type_)
+        for name, type_ in types.items()
+        if _value(context, name)
+    }
+    return [path, {**(fixed or {}), **given, **_descriptions(context, files)}]
+
+
+def _descriptions(context: LaunchContext, files: Mapping[str, str]) -> dict[str, ParameterValue]:
+    """Return the texts of description files with their macros expanded; all files are expanded in parallel."""
+    running = {}
+    for parameter, argument in files.items():
+        if given := _value(context, argument):
+            path, assignments = split_path(given)
+            command = [sys.executable, "-m", "robot_semantics.cli.main", "expand", path, *assignments]
+            running[parameter] = (
+                f"{argument}:={given}",
+                subprocess.Popen(command, stdout=subprocess.PIPE, text=True),
+            )
+    texts = {parameter: process.communicate()[0] for parameter, (_, process) in running.items()}
+    for origin, process in running.values():
+        if process.returncode:
+            # `expand` has written the reason to standard error.
+            raise LaunchArgumentError(f"{origin}: the file has no valid description")
+    # Without the type, launch would read the text as YAML.
+    return {parameter: ParameterValue(text, value_type=str) for parameter, text in texts.items()}
+
+
+def split_path(given: str) -> tuple[str, list[str]]:
+    """Return a path, which may contain spaces, and the xacro arguments ``name:=value`` after it."""
+    if Path(given).exists():
+        return given, []
+    found = re.fullmatch(r"(.*?)((?:\s+[A-Za-z_]\w*:=\S*)*)", given, re.DOTALL)
+    assert found is not None
+    return found[1], found[2].split()
+
+
+def _value(context: LaunchContext, argument: str) -> str:
+    return str(LaunchConfiguration(argument).perform(context)).strip()
