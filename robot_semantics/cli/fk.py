@@ -21,7 +21,6 @@ from robot_semantics.cli.argument_values import UsageError, named_state, numbers
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, print_result
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import xyz_quat_from_matrix
@@ -59,17 +58,18 @@ def run(arguments: argparse.Namespace) -> None:
     if too_far.any():
         raise RobotSemanticsError(f"the pose of link '{model.link_names[too_far.argmax()]}' is beyond 64-bit floats")
     poses = xyz_quat_from_matrix(T_frame_link)
-    table = dict(zip(model.link_names, poses.tolist(), strict=True))
     if arguments.json:
+        table = dict(zip(model.link_names, poses.tolist(), strict=True))
         found = {"relative_to": model.root_link if frame is None else frame, "poses": table}
         print_result(found)
         return
-    width = max(len(shown(name)) for name in table)
+    width = max(len(shown(name)) for name in model.link_names)
     print(
         f"{'link':<{width}}  {'x':>10} {'y':>10} {'z':>10}  {'qx':>9} {'qy':>9} {'qz':>9} {'qw':>9}   "
         f"(in {shown(model.root_link if frame is None else frame)})"
     )
-    for name, pose in table.items():
+    for name, row in zip(model.link_names, poses, strict=True):
+        pose = row.tolist()
         xyz = " ".join(f"{value:10.6f}" for value in pose[:3])
         quat = " ".join(f"{value:9.6f}" for value in pose[3:])
         print(f"{shown(name):<{width}}  {xyz}  {quat}")
@@ -81,13 +81,13 @@ _Placed = tuple[str | None, FloatArray]
 
 def _from_positions(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     """Return the poses for positions of joints; in the virtual joint's parent frame where its values are given."""
-    space, root = JointSpace.of(model), model.root_joint
+    kinematics = ForwardKinematics(model)
+    space, root = kinematics.space, model.root_joint
     state = named_state(model.semantics, arguments.state, "--state") if arguments.state else None
     q = space.neutral() if state is None else with_state(space, state.group, state.name)
     says_where = state is not None and root.name in state.positions
     values = numbers_by_name(arguments.positions, space.index)
     q = space.pack(values, q)
-    kinematics = ForwardKinematics(model)
     with np.errstate(over="ignore", invalid="ignore"):
         T_root_link = kinematics.link_poses(q)
         if not says_where and values.keys().isdisjoint(root.variable_names):

@@ -49,11 +49,10 @@ class ForwardKinematics:
         self.space = JointSpace(model, follow_mimics=follow_mimics)
         self.links: tuple[LinkModel, ...] = model.links if links is None else tuple(model.link(name) for name in links)
         self._follows = follow_mimics
-        self._local = LocalTransforms(model, follow_mimics=follow_mimics)
-        self._root = LocalTransforms(model, (model.root_joint.name,), follow_mimics=follow_mimics)
+        self._local = LocalTransforms(model, space=self.space)
+        self._root = LocalTransforms(model, (model.root_joint.name,), space=self.space)
         self._chosen = np.array([link.index for link in self.links], dtype=np.intp)
         self._doublings = _doublings([link.parent for link in model.links])
-        self._sweep = Sweep(model, self._chosen.tolist(), self.space)
 
     def link_poses(self, q: npt.ArrayLike) -> FloatArray:
         """Return (..., n_links, 4, 4) poses ``T_root_link`` of the links in the root link, read-only.
@@ -150,6 +149,11 @@ class ForwardKinematics:
         if self.links is self.model.links:
             return self
         return ForwardKinematics(self.model, follow_mimics=self._follows)
+
+    @cached_property
+    def _sweep(self) -> Sweep:
+        """The steps for many configurations."""
+        return Sweep(self.model, self._chosen.tolist(), self.space)
 
     def _few(self, q: FloatArray) -> FloatArray:
         """Return (..., n_links, 4, 4) poses by doubling the reach of every product: fewest numpy calls."""

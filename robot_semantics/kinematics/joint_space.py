@@ -63,8 +63,10 @@ class JointSpace:
         self.size = len(self.names)
         self.velocity_size = len(self.velocity_names)
         self.index: Mapping[str, int] = MappingProxyType({name: at for at, name in enumerate(self.names)})
-        self._positions = _slices({joint.index: joint.position_count for joint in self.joints})
-        self._velocities = _slices({joint.index: joint.velocity_count for joint in self.joints})
+        positions = {joint.index: joint.position_count for joint in self.joints}
+        velocities = {joint.index: joint.velocity_count for joint in self.joints}
+        self._positions = _slices(positions)
+        self._velocities = self._positions if velocities == positions else _slices(velocities)
         self.joint_positions = MappingProxyType({joint.name: self._positions[joint.index] for joint in self.joints})
         self.joint_velocities = MappingProxyType({joint.name: self._velocities[joint.index] for joint in self.joints})
         self.lower, self.upper = self._bounds()

@@ -15,6 +15,7 @@ calls together, however many there are.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,22 +37,28 @@ class LocalTransforms:
         joints: the joints made, in the order of the results.
     """
 
-    def __init__(self, model: RobotModel, joints: Iterable[str] | None = None, *, follow_mimics: bool = True) -> None:
+    def __init__(
+        self,
+        model: RobotModel,
+        joints: Iterable[str] | None = None,
+        *,
+        follow_mimics: bool = True,
+        space: JointSpace | None = None,
+    ) -> None:
         """Prepare for the joints named, in that order; by default for all of the model, index = joint index.
+
+        A caller that has the joint space of `model` gives it as `space`, with its own `follow_mimics`.
 
         Raises:
             UnknownNameError: `model` has no joint of such a name.
         """
-        self.space = JointSpace(model, follow_mimics=follow_mimics)
+        self.space = JointSpace(model, follow_mimics=follow_mimics) if space is None else space
         self.joints: tuple[JointModel, ...] = (
             model.joints if joints is None else tuple(model.joint(name) for name in joints)
         )
         origins = np.array([joint.T_parent_joint for joint in self.joints]).reshape(-1, 4, 4)
         self._origins = origins
         self._flat = origins.reshape(-1, 16)
-        self._poses = xyz_quat_from_matrix(origins)
-        self._single = OneVelocity.of(self.space, self.joints)
-        self._several = several_velocities(self.space, self.joints)
         self._turning = Turning.of(self.space, self.joints)
         self._sliding = Sliding.of(self.space, self.joints)
         self._planar = Planar.of(self.space, self.joints)
@@ -142,6 +149,21 @@ class LocalTransforms:
                     out[..., row, half] = (R_child_joint[..., k, :, :] @ twist[..., half, np.newaxis])[..., 0]
         out.setflags(write=False)
         return out
+
+    @cached_property
+    def _poses(self) -> FloatArray:
+        """The joints' origins as (n, 7) poses."""
+        return xyz_quat_from_matrix(self._origins)
+
+    @cached_property
+    def _single(self) -> OneVelocity:
+        """The joints with one degree of freedom."""
+        return OneVelocity.of(self.space, self.joints)
+
+    @cached_property
+    def _several(self) -> list[tuple[int, slice, FloatArray]]:
+        """The joints with several degrees of freedom."""
+        return several_velocities(self.space, self.joints)
 
     def _translate(self, positions: FloatArray, xyz: FloatArray) -> None:
         """Write the translations of the joints that slide into `xyz` (..., n, 3)."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,9 +48,12 @@ def plane_axes(joint: JointModel) -> FloatArray:
 
 
 def cross_matrix(axis: FloatArray) -> FloatArray:
-    """Return (3, 3) K with ``K @ v == cross(axis, v)``."""
-    x, y, z = axis
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """Return (..., 3, 3) K with ``K @ v == cross(axis, v)`` of (..., 3) axes."""
+    K = np.zeros((*axis.shape, 3))
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+        K[..., j, i] = axis[..., k]
+        K[..., i, j] = -axis[..., k]
+    return K
 
 
 # Columns: the linear (3, n) and angular (3, n) velocity in the joint frame per unit of each of the joint's velocities.
@@ -122,20 +126,18 @@ class Turning:
     Attributes:
         rows: which rows of the result they are.
         angle: reads (..., m) their angles [rad].
+        axes: (m, 3) their axes in the joint frames.
         constant: (m, 16) the flattened ``T_parent_joint``.
         sine: (m, 16) what comes with sin(θ).
         versine: (m, 16) what comes with 1 - cos(θ).
-        quat_cosine: (m, 4) what comes with cos(θ/2) in the quaternion.
-        quat_sine: (m, 4) what comes with sin(θ/2) in the quaternion.
     """
 
     rows: Rows
     angle: Variables
+    axes: FloatArray
     constant: FloatArray
     sine: FloatArray
     versine: FloatArray
-    quat_cosine: FloatArray
-    quat_sine: FloatArray
 
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Turning | None:
@@ -144,21 +146,29 @@ class Turning:
         if not chosen:
             return None
         origins = _origins(chosen)
-        K = np.array([cross_matrix(joint.axis) for _, joint in chosen])
+        axes = np.array([joint.axis for _, joint in chosen])
+        K = cross_matrix(axes)
         sine, versine = np.zeros_like(origins), np.zeros_like(origins)
         sine[:, :3, :3] = origins[:, :3, :3] @ K
         versine[:, :3, :3] = origins[:, :3, :3] @ K @ K
-        quats = quat_from_matrix(origins[:, :3, :3])
-        axes = np.array([[*joint.axis, 0.0] for _, joint in chosen])
         return cls(
             _rows(chosen),
             Variables.of(space, [space.positions_of(joint).stop - 1 for _, joint in chosen]),
+            axes,
             origins.reshape(-1, 16),
             sine.reshape(-1, 16),
             versine.reshape(-1, 16),
-            quats,
-            quat_multiply(quats, axes),
         )
+
+    @cached_property
+    def quat_cosine(self) -> FloatArray:
+        """The part (m, 4) of the quaternion that comes with cos(θ/2)."""
+        return quat_from_matrix(self.constant.reshape(-1, 4, 4)[:, :3, :3])
+
+    @cached_property
+    def quat_sine(self) -> FloatArray:
+        """The part (m, 4) of the quaternion that comes with sin(θ/2)."""
+        return quat_multiply(self.quat_cosine, np.pad(self.axes, ((0, 0), (0, 1))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,8 +61,8 @@ def load_robot(
         return lambda name: str(packages.package(name, asked_by))
 
     how = Xacro.of(xacro, xacro_arguments)
-    document = read_document(urdf_path, how, find_package(urdf_path))
-    robot = read_robot(document, own)
+    # No name for the document: its tree takes as much memory as the robot, and is freed before the model is made.
+    robot = read_robot(read_document(urdf_path, how, find_package(urdf_path)), own)
 
     def semantic() -> Semantic | None:
         if srdf_path is None:

@@ -31,6 +31,8 @@ from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf.tree import Joint, Link, Robot
 
+_UNLIMITED = JointLimits()
+
 
 def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
     """Return the model of `robot`; problems go to `diagnostics`.
@@ -133,7 +135,7 @@ def joint_limits(kind: JointType, joint: Joint) -> JointLimits:
     """
     limit, safety = joint.limit, joint.safety_controller
     if limit is None:
-        return JointLimits()
+        return _UNLIMITED
     values = {
         name: value
         for name in ("velocity", "effort", "acceleration", "deceleration", "jerk")

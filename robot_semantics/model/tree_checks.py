@@ -45,22 +45,23 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     # A joint that is in error otherwise still tells that its child is no root.
     has_parent = {joint.child for joint in robot.joints}
     children = _children(joints.values())
-    cycles = 0
+    roots = [name for name in links if name not in has_parent]
+    if fine and len(roots) == 1 and robot.complete:
+        reached = tuple(_depth_first(roots[0], children))
+        # A link that the root does not reach is in a cycle.
+        if len(reached) == len(links) - 1:
+            return Tree(roots[0], links, reached, children)
     for cycle in _cycles(links, children):
-        cycles += 1
         path = " → ".join([cycle[0].parent, *(joint.child for joint in cycle)])
         message = f"kinematic loops are not a supported feature: {path}"
         diagnostics.error("cycle", message, _place_of_end(robot, cycle[-1], cycle[-1].child_at))
-    roots = [name for name in links if name not in has_parent]
     if not roots and known:
         diagnostics.error("no-root", "no link is a root: every one is some joint's child", robot.places.place(robot.at))
     elif len(roots) > 1 and robot.complete:
         others = quoted(roots[1:], 9)
         message = f"the robot is no single tree: it has {len(roots)} root links, '{roots[0]}' and {others}"
         diagnostics.error("several-roots", message, _declared(links[roots[1]], robot))
-    if not fine or cycles or len(roots) != 1 or not robot.complete:
-        return None
-    return Tree(roots[0], links, tuple(_depth_first(roots[0], children)), children)
+    return None
 
 
 def _declared(link: Link, robot: Robot) -> Place:

@@ -15,6 +15,7 @@ Both take no part in comparisons.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from robot_semantics.xml.reader import SourceMap
 
@@ -80,7 +81,7 @@ class Extra:
         return self.position, self.tag, self.within, self.xml
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A frame in its parent: rpy about the fixed axes X, Y, Z, or (version 1.1) a quaternion x y z w, which wins."""
 
@@ -187,7 +188,7 @@ class Collision:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A rigid body."""
 
@@ -254,7 +255,7 @@ class Mimic:
     at: int = field(default=-1, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Joint:
     """A joint; `axis` is as written, in the joint frame, None where missing."""
 
@@ -305,17 +306,17 @@ class Robot:
     places: SourceMap = field(default_factory=lambda: SourceMap("<none>", b""), compare=False, repr=False)
     at: int = field(default=-1, compare=False)
 
-    @property
+    @cached_property
     def links(self) -> tuple[Link, ...]:
         """The links, in document order."""
         return tuple(item for item in self.content if isinstance(item, Link))
 
-    @property
+    @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in document order."""
         return tuple(item for item in self.content if isinstance(item, Joint))
 
-    @property
+    @cached_property
     def materials(self) -> tuple[Material, ...]:
         """The robot-level materials, in document order."""
         return tuple(item for item in self.content if isinstance(item, Material))

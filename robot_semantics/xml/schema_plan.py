@@ -75,8 +75,13 @@ def _maker(make: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
     """Return what makes a value of its fields.
 
     A frozen dataclass sets each of its fields by a call; filled at once, as here, documents are read in 10 % less time.
+    One with slots, for a third of the memory, cannot be filled so.
     """
-    if not is_dataclass(make) or any(field.default_factory is not MISSING for field in fields(make)):
+    if (
+        not is_dataclass(make)
+        or "__slots__" in vars(make)
+        or any(field.default_factory is not MISSING for field in fields(make))
+    ):
         return lambda values: make(**values)
     empty = make.__new__
 
