@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Seconds as people write them, as the integer nanoseconds that times are: exactly, without a float in between."""
+"""Times in integer nanoseconds: from texts in seconds and back, exact, without a float in between."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ def parse_seconds(text: str) -> int:
     if not seconds.is_finite() or abs(seconds) >= MOST_SECONDS:
         raise ValueError(f"'{text}' is not a time in seconds")
     return int((seconds * 10**9).to_integral_value())
+
+
+def seconds_text(time_ns: int) -> str:
+    """Return nanoseconds as ``seconds.nanoseconds``, nine digits after the point."""
+    seconds, nanoseconds = divmod(abs(time_ns), 1_000_000_000)
+    return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"

@@ -215,7 +215,7 @@ def _robots(arguments: argparse.Namespace) -> Iterator[RobotRequest]:
 
 
 def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
-    from robot_semantics.usdf.table import format_time
+    from robot_semantics.base.nanoseconds import seconds_text
 
     recording = report.recording
     span_ns = recording.end_ns - recording.start_ns
@@ -225,7 +225,7 @@ def _report_lines(report: Report, request: ExportRequest) -> Iterator[str]:
             for topic, msgtype in sorted(bag.topics.items()):
                 used = "" if topic in recording.plan.topics else "  (not used)"
                 yield f"  {topic}  {msgtype}  {bag.counts()[topic]}{used}"
-        start, span = format_time(recording.start_ns), format_time(span_ns)
+        start, span = seconds_text(recording.start_ns), seconds_text(span_ns)
         yield f"from {start} s, {span} s long, run {recording.run + 1} of {recording.runs}"
         for robot in recording.robots:
             if robot.model is None:

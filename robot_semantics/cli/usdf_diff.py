@@ -19,13 +19,14 @@ from robot_semantics.cli.argument_values import add_repeatable, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.printing import add_json_argument, counted, print_result
-from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, Kind, compare
+from robot_semantics.usdf.compare import DEFAULT_TOLERANCE, Difference, compare
 from robot_semantics.usdf.descriptions import rebased
+from robot_semantics.usdf.table import DifferenceKind
 
 _MOST_NUMBERS = 10
 """A row of more numbers is not shown in the table."""
 
-_KINDS = {kind.label.replace(" ", "-"): kind for kind in Kind}
+_KINDS = {kind.label.replace(" ", "-"): kind for kind in DifferenceKind}
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def _diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _diff(arguments: argparse.Namespace) -> int:
     """Print the differences; 1 if there are any."""
-    tolerances: dict[Kind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
+    tolerances: dict[DifferenceKind | None, float] = {None: DEFAULT_TOLERANCE, **dict(arguments.tolerance)}
     first, second = usdf_files.read_states([arguments.first, arguments.second])
     robots = {
         **usdf_files.robots(arguments, second, arguments.second),
@@ -89,13 +90,13 @@ def _shown(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def _tolerance(word: str) -> tuple[Kind | None, float]:
+def _tolerance(word: str) -> tuple[DifferenceKind | None, float]:
     """Return a tolerance and its kind, None for that of all others."""
     kind, equals, value = word.rpartition("=")
     return (_kind(kind) if equals else None), real(0.0)(value)
 
 
-def _kind(word: str) -> Kind:
+def _kind(word: str) -> DifferenceKind:
     if word not in _KINDS:
         raise argparse.ArgumentTypeError(str(UnknownNameError("kind of difference", word, _KINDS)))
     return _KINDS[word]

@@ -20,6 +20,7 @@ from rich.table import Table
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.foreign_text import shown
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
@@ -31,7 +32,6 @@ from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import poses_from_matrices
 from robot_semantics.usdf.resolved_world import ResolvedWorld
 from robot_semantics.usdf.robot import complete_models
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, ModelState, Pose, WorldState, carrier_of
 from robot_semantics.xml.numbers import shortest
 
@@ -84,7 +84,7 @@ def _show(arguments: argparse.Namespace) -> None:
 
 def _headline(state: WorldState) -> str:
     name = "a world without a name" if state.name is None else f"world '{shown(state.name)}'"
-    time = "no time stated" if state.time_ns is None else f"at {format_time(state.time_ns)} s"
+    time = "no time stated" if state.time_ns is None else f"at {seconds_text(state.time_ns)} s"
     engines = "".join(f", engine state of {shown(engine.name)} {shown(engine.version)}" for engine in state.engines)
     return f"{name}, {time}, {counted(len(state.models), 'model')}, {counted(len(state.frames), 'frame')}{engines}"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from robot_semantics.usdf.ages import ages_of
+from robot_semantics.usdf.fields import fields_of, walk
 from robot_semantics.usdf.world_state import WorldState
 
 T = TypeVar("T")
@@ -34,21 +34,17 @@ class Converted(Generic[T]):
 
 
 def beyond_motion(state: WorldState) -> list[str]:
-    """Return what no format but USDF itself carries of `state`: engines, files, ages, comment, foreign content."""
-    lost = [f"the engine state of '{engine.name}'" for engine in state.engines]
-    for model in state.models:
-        files = [what for what in ("description", "semantic", "urdf_sha256") if getattr(model, what) is not None]
-        if files:
-            lost.append(f"model '{model.name}': which robot it is (rs:description, rs:semantic, rs:hash)")
-    if ages_of(state):
-        lost.append("how old values are (rs:age)")
-    if state.comment:
-        lost.append("the comment")
-    carriers = [(body.name, body.foreign) for body in state.bodies]
-    for model in state.models:
-        carriers.extend((f"{model.name}::{link.name}", link.foreign) for link in model.links)
-        carriers.extend((f"{model.name} joint {joint.name}", joint.foreign) for joint in model.joints)
-    lost.extend(f"'{name}': comments and content of foreign namespaces" for name, foreign in carriers if foreign)
-    if state.foreign:
-        lost.append("the world's comments and content of foreign namespaces")
-    return lost
+    """Return what only USDF holds of `state`: engine states, files, ages, the comment, foreign content."""
+    lost: dict[str, None] = {}
+    engines: dict[str, None] = {}
+    for item in walk(state):
+        if item.quantity is not None and item.quantity.lost:
+            engines[item.quantity.lost.format(path=item.path, name=item.value.name)] = None
+            continue
+        for field in fields_of(item.element):
+            if field.quantity.lost and getattr(item.value, field.name) not in (None, ""):
+                lost[field.quantity.lost.format(path=item.path, name=field.tag)] = None
+        if item.element.keeps and item.value.foreign:
+            whose = f"'{item.path}':" if item.path else "the world's"
+            lost[f"{whose} comments and content of foreign namespaces"] = None
+    return [*engines, *lost]

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.usdf.table import format_time
+from robot_semantics.base.nanoseconds import seconds_text
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 MULTI_DOF = "sensor_msgs/msg/MultiDOFJointState"
@@ -142,7 +142,7 @@ class MessageMaker:
         """
         seconds, nanoseconds = divmod(time_ns, 1_000_000_000)
         if not -(2**31) <= seconds < 2**31:
-            raise ArrayError("time", f"{format_time(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
+            raise ArrayError("time", f"{seconds_text(time_ns)} s is beyond the 32 bits of seconds that a ROS time has")
         return self._time(sec=seconds, nanosec=nanoseconds)
 
     def transform(self, xyz_quat: Row) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.base.errors import ArrayError
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.mujoco_actuators import engines_of
 from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
@@ -23,7 +24,6 @@ from robot_semantics.convert.mujoco_places import BALL, FREE, PARTS, RATES, VARI
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.transforms.arrays import checked
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
 
 _COUNTS = {"x": (3, 3), "trans_x": (7, 6)}
@@ -63,7 +63,7 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     }
     time_ns = round(key.time * 1e9)
     if time_ns / 1_000_000_000 != key.time:
-        lost.append(f"the last digits of the time: {format_time(time_ns)} s is the nearest whole nanosecond")
+        lost.append(f"the last digits of the time: {seconds_text(time_ns)} s is the nearest whole nanosecond")
     state = WorldState(
         name=key.name or None,
         models=tuple(models),

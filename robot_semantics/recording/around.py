@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.columns import Pieces, stamps_of
 from robot_semantics.recording.recording import Recording, Span, read_recording, tasks_of_spans
 from robot_semantics.recording.recording_plan import RecordingPlan
@@ -27,7 +28,6 @@ from robot_semantics.recording.salvage import storage_files
 from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, parse_time
 from robot_semantics.transforms.arrays import IntArray
-from robot_semantics.usdf.table import format_time
 
 LARGE_BYTES = 64 * 2**20
 """Smaller recordings are read as a whole."""
@@ -82,7 +82,7 @@ def read_around(plan: RecordingPlan, times: TimeRequest, problems: Diagnostics) 
             return None
         if all(_covered(stamps, low, high, margin, found.end_ns) for stamps in _things(found.pieces)):
             problems.extend(tuple(said))
-            parts = " and ".join(f"{format_time(start)} s to {format_time(stop)} s" for start, stop in spans)
+            parts = " and ".join(f"{seconds_text(start)} s to {seconds_text(stop)} s" for start, stop in spans)
             text = f"only what was recorded from {parts} is read; what was said only in between is not known"
             problems.note("read-in-part", text, plan.place)
             return found

@@ -25,6 +25,7 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import MissingExtraError
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.messages import (
     CLOCK,
     JOINT_STATE,
@@ -52,7 +53,6 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.ages import ages_of
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.identity import model_digest
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WORLD, JointState, ModelState, WorldState
 
 try:
@@ -130,8 +130,8 @@ def write_bag(
             text = "the state has no time; its messages are stamped 0, as if it had been true at the start of the clock"
             problems.warning("no-time", text, Place(str(path)))
         elif not 0 <= time_ns < END_OF_TIME_NS:
-            last = format_time(END_OF_TIME_NS - 1)
-            raise RequestError(f"a recording has times from 0 to {last} s, not {format_time(time_ns)} s")
+            last = seconds_text(END_OF_TIME_NS - 1)
+            raise RequestError(f"a recording has times from 0 to {last} s, not {seconds_text(time_ns)} s")
     with whole_or_nothing(path, folder=True, force=force) as folder:
         # The writer names the data file after the folder and wants to make it itself. Version 8 of the metadata is read
         # by more releases of ROS 2 than 9.

@@ -17,13 +17,13 @@ import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series_formats import readable_format
 from robot_semantics.recording.series_input import load_arrays, load_states
 from robot_semantics.recording.times import time_of
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.saved_descriptions import Texts, described_beside
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import save_world
 
@@ -79,5 +79,5 @@ def _index(times_ns: IntArray, at: str) -> int:
     index = int(np.searchsorted(times_ns, time_ns))
     if index < len(times_ns) and times_ns[index] == time_ns:
         return index
-    nearest = [format_time(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
-    raise RequestError(f"the series has no state at {format_time(time_ns)} s; nearest: {', '.join(nearest)} s")
+    nearest = [seconds_text(int(times_ns[i])) for i in (index - 1, index) if 0 <= i < len(times_ns)]
+    raise RequestError(f"the series has no state at {seconds_text(time_ns)} s; nearest: {', '.join(nearest)} s")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.recording import Recording, whole_tasks
 from robot_semantics.recording.recording import read_recording as read_plan
 from robot_semantics.recording.recording_plan import plan_recording
@@ -26,7 +27,6 @@ from robot_semantics.recording.series import GapSummary, Series, count_gaps, rep
 from robot_semantics.recording.stretches import read_stretch
 from robot_semantics.recording.times import TimeRequest, choose_times, parse_time
 from robot_semantics.state.settings import Invalid
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import WorldState
 
 Time = int | float | str
@@ -126,8 +126,9 @@ class RecordedWorld:
     def __repr__(self) -> str:
         recording = self.recording
         bags = ", ".join(str(bag.path) for bag in recording.plan.bags)
+        duration = seconds_text(self.end_ns - self.start_ns)[:-6]
         lines = [
-            f"<recording {bags}: {format_time(self.end_ns - self.start_ns)[:-6]} s from {format_time(self.start_ns)} s",
+            f"<recording {bags}: {duration} s from {seconds_text(self.start_ns)} s",
             *(
                 f"  robot {robot.name}: "
                 + ("no description" if robot.model is None else f"{len(robot.model.links)} links")
@@ -144,8 +145,8 @@ class RecordedWorld:
         else:
             time_ns = parse_time(str(time), self.recording)
         if not self.start_ns <= time_ns <= self.end_ns:
-            span = f"{format_time(self.start_ns)} s to {format_time(self.end_ns)} s"
-            raise RequestError(f"{format_time(time_ns)} s is outside the recording, which goes from {span}")
+            span = f"{seconds_text(self.start_ns)} s to {seconds_text(self.end_ns)} s"
+            raise RequestError(f"{seconds_text(time_ns)} s is outside the recording, which goes from {span}")
         return time_ns
 
 

@@ -19,11 +19,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.recording.columns import Array, Columns, GroupKey
 from robot_semantics.recording.series import Series
 from robot_semantics.recording.series_arrays import head_arrays, series_arrays, series_head
 from robot_semantics.recording.state_texts import Rendered, csv_header
-from robot_semantics.usdf.table import format_time
 
 INDEX = "index.json"
 INDEX_FORMAT = "robot_semantics series 1"
@@ -96,7 +96,7 @@ class UsdfFolder(Output):
         for text in texts:
             name = f"state_{self._count:06d}.usdf"
             (self.path / name).write_text(text.text, encoding="utf-8", newline="\n")
-            entry: dict[str, Any] = {"file": name, "time": format_time(text.time_ns)}
+            entry: dict[str, Any] = {"file": name, "time": seconds_text(text.time_ns)}
             if text.gaps:
                 entry["gaps"] = [gap._asdict() for gap in text.gaps]
             self._index.write((",\n  " if self._count else "\n  ") + json.dumps(entry, ensure_ascii=False))

@@ -20,10 +20,10 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.state.model_states import ABSENT, ModelSeries, model_rows, model_state, pose_of, pose_rows
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 from robot_semantics.usdf.poses import six_or_none
-from robot_semantics.usdf.table import format_time
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, Frame, WorldState
 
 
@@ -219,7 +219,7 @@ def report_gaps(
         gap = gaps[kind, names[0]]
         one = len(names) == 1
         who, verb = (f"{kind} {quoted(names)}", "is") if one else (f"{len(names)} {kind}s, {quoted(names, 8)},", "are")
-        span = f"from {format_time(gap.first_ns - start_ns)[:-6]} s to {format_time(gap.last_ns - start_ns)[:-6]} s"
+        span = f"from {seconds_text(gap.first_ns - start_ns)[:-6]} s to {seconds_text(gap.last_ns - start_ns)[:-6]} s"
         if gap.never == gap.states:
             text = f"{who} {verb} not known in {gap.states} of {total} states, {span}"
             report = problems.note if not_stated else problems.warning

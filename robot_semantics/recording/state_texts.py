@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
+from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.json_form import world_to_json
 from robot_semantics.recording.columns import Array
 from robot_semantics.recording.series import Gap, Series
 from robot_semantics.recording.series_arrays import Column, table
 from robot_semantics.transforms.arrays import IntArray
 from robot_semantics.usdf.ages import ValueAge, with_ages
-from robot_semantics.usdf.table import USDF, format_time
+from robot_semantics.usdf.table import USDF
 from robot_semantics.usdf.validity import SOURCE
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.usdf.writer import write_world
@@ -115,7 +116,7 @@ class _Skeleton:
         for place, number in zip(self._number_places, numbers, strict=True):
             parts[place] = number
         for place, at in self._times:
-            parts[place] = format_time(time_ns if at == len(ages_ns) else int(ages_ns[at]))
+            parts[place] = seconds_text(time_ns if at == len(ages_ns) else int(ages_ns[at]))
         return "".join(parts)
 
 
@@ -178,7 +179,7 @@ def _jsonl(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
 
 def _csv(block: Block, gaps: Sequence[tuple[Gap, ...]]) -> Iterator[str]:
     cells = [["" if value != value else value for value in values.tolist()] for _, values in _csv_columns(block.series)]
-    times = map(format_time, block.series.times_ns.tolist())
+    times = map(seconds_text, block.series.times_ns.tolist())
     notes = ("; ".join(f"{gap.kind} {gap.name}" for gap in some) for some in gaps)
     yield from map(_csv_line, zip(times, *cells, notes, strict=True))
 

@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.base.nanoseconds import parse_seconds
+from robot_semantics.base.nanoseconds import parse_seconds, seconds_text
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.transforms.arrays import IntArray
-from robot_semantics.usdf.table import format_time
 
 if TYPE_CHECKING:
     # What reads recordings is an extra; who asks for a time of a series needs none.
@@ -62,13 +61,15 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     start = recording.start_ns if request.start is None else parse_time(request.start, recording)
     stop = recording.end_ns if request.stop is None else parse_time(request.stop, recording)
     if start > stop:
-        raise RequestError(f"the range of times ends before it starts: {format_time(start)} s to {format_time(stop)} s")
+        raise RequestError(
+            f"the range of times ends before it starts: {seconds_text(start)} s to {seconds_text(stop)} s"
+        )
     place = recording.plan.place
     if request.every is not None:
         step = _step(request.every)
         if (stop - start) // step >= MOST_TIMES:
             raise RequestError(
-                f"{(stop - start) // step + 1} times from {format_time(start)} s to {format_time(stop)} s "
+                f"{(stop - start) // step + 1} times from {seconds_text(start)} s to {seconds_text(stop)} s "
                 "are too many; if a stamp is wrong, choose the range with --from and --to"
             )
         return np.arange(start, stop + 1, step, dtype=np.int64)
@@ -88,7 +89,7 @@ def choose_times(request: TimeRequest, recording: Recording, problems: Diagnosti
     times = [parse_time(text, recording) for text in request.at or ("end",)]
     for text, time in zip(request.at or ("end",), times, strict=True):
         if not recording.start_ns <= time <= recording.end_ns:
-            span = f"{format_time(recording.start_ns)} s to {format_time(recording.end_ns)} s"
+            span = f"{seconds_text(recording.start_ns)} s to {seconds_text(recording.end_ns)} s"
             raise RequestError(f"time '{text}' is outside the recording, which goes from {span}")
     return np.unique(np.array(times, dtype=np.int64))
 

@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.usdf.validity import path_of
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.fields import fields_of, walk
+from robot_semantics.usdf.table import NUMERIC
+from robot_semantics.usdf.world_state import Pose, WorldState
 
 LARGEST = 1e10
 """Beyond this [m, rad, their rates, N, N m] MuJoCo takes a number for a sign of divergence (mjMAXVAL)."""
@@ -31,28 +32,13 @@ def check_numbers(what: str, numbers: Iterable[float]) -> None:
 
 
 def check_sizes(state: WorldState) -> None:
-    """Refuse a state that states such numbers; the arrays of an engine are that engine's own affair.
+    """Refuse a state with numbers that are not finite or too large. Arrays of engine states are not checked.
 
     Raises:
-        ArrayError: it does; the message has the element's path.
+        ArrayError: a number is too large; the message has the element's path.
     """
-    for where, numbers in _rows(state):
-        if numbers is not None:
-            check_numbers(where, numbers)
-
-
-def _rows(state: WorldState) -> Iterator[tuple[str, Iterable[float] | None]]:
-    for item in state.bodies:
-        yield f"{path_of(item)}/pose", None if item.pose is None else item.pose.xyz_rpy
-        yield f"{path_of(item)}/twist", item.twist
-    for model in state.models:
-        for link in model.links:
-            path = path_of(link, path_of(model))
-            yield f"{path}/pose", None if link.pose is None else link.pose.xyz_rpy
-            yield f"{path}/twist", link.twist
-            yield f"{path}/wrench", link.wrench
-        for joint in model.joints:
-            path = path_of(joint, path_of(model))
-            yield f"{path}/positions", joint.positions
-            yield f"{path}/velocities", joint.velocities
-            yield f"{path}/torques", joint.torques
+    for item in walk(state):
+        for field in fields_of(item.element):
+            value = getattr(item.value, field.name) if field.quantity.form in NUMERIC else None
+            if value is not None:
+                check_numbers(f"{item.xml_path}/{field.tag}", value.xyz_rpy if isinstance(value, Pose) else value)

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.usdf.fields import Field, fields_of, lists_of, walk
+from robot_semantics.usdf.table import AGE_OF_VALUE, USDF
+from robot_semantics.usdf.world_state import Frame, ModelState, WorldState
+from robot_semantics.xml.schema import Element
 
 
 class ValueAge(NamedTuple):
@@ -31,29 +34,41 @@ class ValueAge(NamedTuple):
 
 
 def with_ages(state: WorldState, ages: Sequence[ValueAge]) -> WorldState:
-    """Return the state with these ages, those of what it does not state left out, instead of those it had."""
+    """Return the state with these ages in place of its own. Ages of values that the state does not have are ignored."""
     by_name = {(age.model, age.name): age.age_ns for age in ages}
-    return replace(
-        state,
-        models=tuple(
-            replace(
-                model,
-                age_ns=by_name.get((None, model.name)),
-                joints=tuple(replace(joint, age_ns=by_name.get((model.name, joint.name))) for joint in model.joints),
-            )
-            for model in state.models
-        ),
-        frames=tuple(replace(frame, age_ns=by_name.get((None, frame.name))) for frame in state.frames),
-    )
+
+    def aged(value: Any, element: Element, model: str | None) -> Any:
+        changes: dict[str, Any] = {
+            items.field: tuple(aged(item, items.element, _model(value)) for item in getattr(value, items.field))
+            for items in lists_of(element)
+            if not items.keyed
+        }
+        changes |= {field.name: by_name.get((model, value.name)) for field in _age_fields(element)}
+        return replace(value, **changes) if changes else value
+
+    result: WorldState = aged(state, USDF.root, None)
+    return result
 
 
 def ages_of(state: WorldState) -> tuple[ValueAge, ...]:
-    """Return the ages that a state states."""
-    bodies = [ValueAge(None, body.name, body.age_ns) for body in state.bodies if body.age_ns is not None]
-    joints = [
-        ValueAge(model.name, joint.name, joint.age_ns)
-        for model in state.models
-        for joint in model.joints
-        if joint.age_ns is not None
-    ]
-    return (*joints, *bodies)
+    """Return the ages that a state states, those in models first."""
+    found: list[ValueAge] = []
+    model: str | None = None
+    for item in walk(state):
+        if isinstance(item.value, ModelState | Frame):
+            model = None
+        found += [
+            ValueAge(model, item.value.name, age_ns)
+            for field in _age_fields(item.element)
+            if (age_ns := getattr(item.value, field.name)) is not None
+        ]
+        model = _model(item.value) or model
+    return tuple(sorted(found, key=lambda age: age.model is None))
+
+
+def _age_fields(element: Element) -> list[Field]:
+    return [field for field in fields_of(element) if field.quantity is AGE_OF_VALUE]
+
+
+def _model(value: Any) -> str | None:
+    return value.name if isinstance(value, ModelState) else None

@@ -19,10 +19,12 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import apart
 from robot_semantics.usdf.commands import with_renamed_models
+from robot_semantics.usdf.fields import fields_of
 from robot_semantics.usdf.frames import link_frame
 from robot_semantics.usdf.poses import pose_matrix
 from robot_semantics.usdf.resolved_world import NotStatedError
 from robot_semantics.usdf.robot import complete, with_carriers
+from robot_semantics.usdf.table import FRAME, MODEL
 from robot_semantics.usdf.validity import path_of
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
@@ -38,6 +40,7 @@ STAND_IN_TOLERANCE = 1e-9
 """How far a frame may be from the link that it stands for [m, rad]."""
 
 _Item = TypeVar("_Item", ModelState, Frame)
+_SHARED_FIELDS = sorted({field.name for field in fields_of(FRAME)} & {field.name for field in fields_of(MODEL)})
 
 
 def merge(
@@ -195,7 +198,8 @@ def _frames_below(
 
 def _stand_in(model: ModelState) -> Frame:
     """Return a model as a frame."""
-    return Frame(model.name, carrier_of(model), model.pose, model.twist, at=model.at, age_ns=model.age_ns)
+    values = {name: getattr(model, name) for name in _SHARED_FIELDS}
+    return _on_frames(Frame(model.name, at=model.at, **values))
 
 
 def _frames_on(model: str, frames: Sequence[Frame]) -> list[Frame]:
@@ -242,13 +246,7 @@ def _without_stand_ins(
 
 
 def _is_same(frame: Frame, model: ModelState) -> bool:
-    return (frame.parent, frame.parent_link, frame.pose, frame.twist, frame.age_ns) == (
-        model.parent,
-        model.parent_link,
-        model.pose,
-        model.twist,
-        model.age_ns,
-    )
+    return all(getattr(frame, name) == getattr(model, name) for name in _SHARED_FIELDS)
 
 
 def _check_stand_in(

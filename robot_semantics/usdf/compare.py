@@ -15,9 +15,8 @@ is infinitely far from not being said.
 
 from __future__ import annotations
 
-import enum
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,46 +25,14 @@ import numpy as np
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_angle, quat_from_rpy
+from robot_semantics.usdf.fields import Field, ItemList, fields_of, lists_of
 from robot_semantics.usdf.poses import pose_quaternions
-from robot_semantics.usdf.world_state import (
-    EngineState,
-    Frame,
-    JointState,
-    LinkState,
-    ModelState,
-    Pose,
-    Vec6,
-    WorldState,
-)
+from robot_semantics.usdf.table import MODEL, USDF, DifferenceKind, Form
+from robot_semantics.usdf.world_state import JointState, Pose, Vec6, WorldState
+from robot_semantics.xml.schema import Element
+from robot_semantics.xml.schema_json import to_json
 
 Row = tuple[float, ...]
-
-
-class Kind(enum.Enum):
-    """What a difference is a difference of; the value is its name and its unit."""
-
-    POSITION = ("position", "m")
-    ORIENTATION = ("orientation", "rad")
-    LINEAR_VELOCITY = ("linear velocity", "m/s")
-    ANGULAR_VELOCITY = ("angular velocity", "rad/s")
-    FORCE = ("force", "N")
-    TORQUE = ("torque", "N m")
-    JOINT_POSITION = ("joint position", "rad or m")
-    JOINT_VELOCITY = ("joint velocity", "rad/s or m/s")
-    JOINT_EFFORT = ("joint effort", "N m or N")
-    TIME = ("time", "s")
-    ENGINE = ("engine state", "")
-    STATEMENT = ("statement", "")
-
-    @property
-    def label(self) -> str:
-        """The name for people."""
-        return self.value[0]
-
-    @property
-    def unit(self) -> str:
-        """The unit of the distance."""
-        return self.value[1]
 
 
 DEFAULT_TOLERANCE = 1e-9
@@ -85,7 +52,7 @@ class Difference:
     """
 
     path: str
-    kind: Kind
+    kind: DifferenceKind
     distance: float
     first: Any
     second: Any
@@ -108,9 +75,9 @@ def compare(
     second: WorldState,
     *,
     robots: Mapping[str, RobotModel] | None = None,
-    tolerances: Mapping[Kind, float] | None = None,
+    tolerances: Mapping[DifferenceKind, float] | None = None,
     tolerance: float = DEFAULT_TOLERANCE,
-    ignore: Sequence[Kind] = (),
+    ignore: Sequence[DifferenceKind] = (),
 ) -> list[Difference]:
     """Return the differences between two states that are beyond tolerance, in the order of the first state.
 
@@ -124,8 +91,8 @@ def compare(
         ignore: kinds that are not looked at.
     """
     found = _Comparison(robots or {})
-    found.worlds(first, second)
-    limits = {Kind.TIME: 0.0, **(tolerances or {})}
+    found.values("", USDF.root, first, second)
+    limits = {DifferenceKind.TIME: 0.0, **(tolerances or {})}
     return [
         difference
         for difference in found.finished()
@@ -143,11 +110,19 @@ class _Orientation:
 
 
 class _Comparison:
-    """Collects every difference, zero distances included."""
+    """Collects the differences of two states, as the table of USDF has their fields."""
 
     def __init__(self, robots: Mapping[str, RobotModel]) -> None:
         self._robots = robots
         self._found: list[Difference | _Orientation] = []
+        self._wrapping: frozenset[str] = frozenset()
+        self._measures: dict[Form, Callable[[str, Field, Any, Any, Any], None]] = {
+            Form.TIME: self._times,
+            Form.POSE: self._poses,
+            Form.VECTORS: self._vectors,
+            Form.ROW: self._rows,
+            Form.JOINT_POSITION: self._positions,
+        }
 
     def finished(self) -> list[Difference]:
         """Return the differences, orientations measured."""
@@ -156,136 +131,88 @@ class _Comparison:
             quats = [pose_quaternions([getattr(item, side) for item in waiting]) for side in ("first", "second")]
             angles = iter(quat_angle(*quats).tolist() if waiting else [])
         return [
-            Difference(item.path, Kind.ORIENTATION, next(angles), _angles(item.first), _angles(item.second))
+            Difference(item.path, DifferenceKind.ORIENTATION, next(angles), _angles(item.first), _angles(item.second))
             if isinstance(item, _Orientation)
             else item
             for item in self._found
         ]
 
-    def worlds(self, first: WorldState, second: WorldState) -> None:
-        """Compare two worlds."""
-        self._statement("", "name", first.name, second.name)
-        self._time(first.time_ns, second.time_ns)
-        for name, a, b in _pairs(first.models, second.models):
-            if self._both("model", name, a, b):
-                self._models(name, a, b)
-        for name, a, b in _pairs(first.frames, second.frames):
-            if self._both("frame", name, a, b):
-                self._placed(name, a, b)
-        for name, a, b in _pairs(first.engines, second.engines):
-            if self._both("engine", name, a, b):
-                self._engines(name, a, b)
-        self._statement("", "comment", first.comment, second.comment)
-        self._statement("", "foreign content", sorted(first.foreign), sorted(second.foreign))
+    def values(
+        self, path: str, element: Element, first: Any, second: Any, statement: DifferenceKind = DifferenceKind.STATEMENT
+    ) -> None:
+        """Compare two values of an element, and all that they hold."""
+        for field in fields_of(element):
+            a, b = getattr(first, field.name), getattr(second, field.name)
+            if a == b or not field.quantity.kinds:
+                continue
+            measure = self._measures.get(field.quantity.form)
+            if measure is None:
+                self._statement(f"{path} {field.label}", statement, *(_plain(value, field) for value in (a, b)))
+            elif a is None or b is None:
+                kind = field.quantity.kinds[0]
+                self._found.append(Difference(path, kind, math.inf, _if(a, "stated"), _if(b, "stated")))
+            else:
+                measure(path, field, first, a, b)
+        for items in lists_of(element):
+            if items.keyed:
+                self._entries(path, items, statement, getattr(first, items.field), getattr(second, items.field))
+            else:
+                self._items(path, items, getattr(first, items.field), getattr(second, items.field))
+        if element.keeps and first.foreign != second.foreign:
+            self._statement(f"{path} foreign content", statement, sorted(first.foreign), sorted(second.foreign))
 
-    def _models(self, name: str, first: ModelState, second: ModelState) -> None:
-        self._placed(name, first, second)
-        for what in ("description", "semantic", "urdf_sha256"):
-            self._statement(name, what, getattr(first, what), getattr(second, what))
-        for link, a, b in _pairs(first.links, second.links):
-            if self._both("link", f"{name}::{link}", a, b):
-                self._links(f"{name}::{link}", a, b)
-        wrapping = _wrapping_joints(self._robots.get(name))
-        for joint, a, b in _pairs(first.joints, second.joints):
-            if self._both("joint", f"{name} joint {joint}", a, b):
-                self._joints(f"{name} joint {joint}", a, b, wraps=joint in wrapping)
+    def _items(self, parent: str, items: ItemList, first: Sequence[Any], second: Sequence[Any]) -> None:
+        for name, a, b in _pairs(first, second):
+            path = items.quantity.path_of(parent, name)
+            if a is None or b is None:
+                stated = f"{items.quantity.word} is stated"
+                self._statement(path, DifferenceKind.STATEMENT, _if(a, stated), _if(b, stated))
+                continue
+            if items.element is MODEL:
+                self._wrapping = _wrapping_joints(self._robots.get(name))
+            self.values(path, items.element, a, b, items.quantity.kind)
 
-    def _placed(self, path: str, first: ModelState | Frame, second: ModelState | Frame) -> None:
-        self._statement(path, "parent", first.parent, second.parent)
-        self._statement(path, "parent_link", first.parent_link, second.parent_link)
-        self._statement(path, "age", first.age_ns, second.age_ns)
-        self._poses(path, first.pose, second.pose)
-        self._sixes(path, "twist", first.twist, second.twist, Kind.LINEAR_VELOCITY, Kind.ANGULAR_VELOCITY)
-        self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign))
+    def _entries(
+        self, path: str, items: ItemList, kind: DifferenceKind, first: Mapping[str, Any], second: Mapping[str, Any]
+    ) -> None:
+        for key in _union(first, second):
+            a, b = first.get(key), second.get(key)
+            if a != b:
+                distance = _distance(a, b) if isinstance(a, tuple) and isinstance(b, tuple) else math.inf
+                self._found.append(Difference(f"{path} {items.quantity.word} {key}", kind, distance, a, b))
 
-    def _links(self, path: str, first: LinkState, second: LinkState) -> None:
-        self._poses(path, first.pose, second.pose)
-        self._sixes(path, "twist", first.twist, second.twist, Kind.LINEAR_VELOCITY, Kind.ANGULAR_VELOCITY)
-        self._sixes(path, "wrench", first.wrench, second.wrench, Kind.FORCE, Kind.TORQUE)
-        self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign))
+    def _statement(self, path: str, kind: DifferenceKind, first: Any, second: Any) -> None:
+        if first != second:
+            self._found.append(Difference(path.strip(), kind, math.inf, first, second))
 
-    def _poses(self, path: str, first: Pose | None, second: Pose | None) -> None:
-        if first is None or second is None:
-            self._one_sided(path, Kind.POSITION, first, second)
-            return
-        if first == second:
-            return
+    def _times(self, path: str, field: Field, _: Any, first: int, second: int) -> None:
+        distance = abs(first - second) * 1e-9
+        self._found.append(Difference(path, field.quantity.kinds[0], distance, first * 1e-9, second * 1e-9))
+
+    def _poses(self, path: str, field: Field, _: Any, first: Pose, second: Pose) -> None:
         a, b = first.xyz_rpy[:3], second.xyz_rpy[:3]
-        self._found.append(Difference(path, Kind.POSITION, math.dist(a, b), list(a), list(b)))
+        self._found.append(Difference(path, field.quantity.kinds[0], math.dist(a, b), list(a), list(b)))
         self._found.append(_Orientation(path, first, second))
 
-    def _sixes(
-        self, path: str, what: str, first: Vec6 | None, second: Vec6 | None, linear: Kind, angular: Kind
-    ) -> None:
-        if first is None or second is None:
-            self._one_sided(path, linear, first, second)
-            return
-        for kind, a, b in ((linear, first[:3], second[:3]), (angular, first[3:], second[3:])):
+    def _vectors(self, path: str, field: Field, _: Any, first: Vec6, second: Vec6) -> None:
+        for kind, a, b in zip(field.quantity.kinds, (first[:3], first[3:]), (second[:3], second[3:]), strict=True):
             self._found.append(Difference(path, kind, math.dist(a, b), list(a), list(b)))
 
-    def _joints(self, path: str, first: JointState, second: JointState, *, wraps: bool) -> None:
-        self._statement(path, "age", first.age_ns, second.age_ns)
-        self._positions(path, first.positions, second.positions, wraps=wraps)
-        for kind, a, b in (
-            (Kind.JOINT_VELOCITY, first.velocities, second.velocities),
-            (Kind.JOINT_EFFORT, first.torques, second.torques),
-        ):
-            if a is None or b is None:
-                self._one_sided(path, kind, a, b)
-            else:
-                self._found.append(Difference(path, kind, _distance(a, b), list(a), list(b)))
-        self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign))
+    def _rows(self, path: str, field: Field, _: Any, first: Row, second: Row) -> None:
+        kind = field.quantity.kinds[0]
+        self._found.append(Difference(path, kind, _distance(first, second), list(first), list(second)))
 
-    def _positions(self, path: str, first: Row | None, second: Row | None, *, wraps: bool) -> None:
-        if first is None or second is None:
-            self._one_sided(path, Kind.JOINT_POSITION, first, second)
-            return
+    def _positions(self, path: str, field: Field, joint: JointState, first: Row, second: Row) -> None:
         counts = {len(first), len(second)}
-        if first == second:
-            distance = 0.0
-        elif counts <= {6, 7}:
+        if counts <= {6, 7}:
             distance = max(math.dist(first[:3], second[:3]), _rotation_distance(first[3:], second[3:]))
         elif counts == {3}:
             distance = max(math.dist(first[:2], second[:2]), _turn(first[2], second[2]))
-        elif counts == {1} and wraps:
+        elif counts == {1} and joint.name in self._wrapping:
             distance = _turn(first[0], second[0])
         else:
             distance = _distance(first, second)
-        self._found.append(Difference(path, Kind.JOINT_POSITION, distance, list(first), list(second)))
-
-    def _engines(self, name: str, first: EngineState, second: EngineState) -> None:
-        path = f"engine {name}"
-        self._statement(path, "version", first.version, second.version, Kind.ENGINE)
-        for what, a, b in (("array", first.arrays, second.arrays), ("property", first.attributes, second.attributes)):
-            for key in _union(a, b):
-                left: Any = a.get(key)
-                right: Any = b.get(key)
-                if left != right:
-                    numbers = what == "array" and left is not None and right is not None
-                    distance = _distance(left, right) if numbers else math.inf
-                    self._found.append(Difference(f"{path} {what} {key}", Kind.ENGINE, distance, left, right))
-        self._statement(path, "foreign content", sorted(first.foreign), sorted(second.foreign), Kind.ENGINE)
-
-    def _time(self, first: int | None, second: int | None) -> None:
-        if first is None or second is None:
-            self._one_sided("", Kind.TIME, first, second)
-        else:
-            self._found.append(Difference("", Kind.TIME, abs(first - second) * 1e-9, first * 1e-9, second * 1e-9))
-
-    def _both(self, what: str, path: str, first: Any, second: Any) -> bool:
-        if first is None or second is None:
-            stated = f"{what} is stated"
-            self._found.append(Difference(path, Kind.STATEMENT, math.inf, _if(first, stated), _if(second, stated)))
-            return False
-        return True
-
-    def _one_sided(self, path: str, kind: Kind, first: Any, second: Any) -> None:
-        if first is not None or second is not None:
-            self._found.append(Difference(path, kind, math.inf, _if(first, "stated"), _if(second, "stated")))
-
-    def _statement(self, path: str, what: str, first: Any, second: Any, kind: Kind = Kind.STATEMENT) -> None:
-        if first != second:
-            self._found.append(Difference(f"{path} {what}".strip(), kind, math.inf, first, second))
+        self._found.append(Difference(path, field.quantity.kinds[0], distance, list(first), list(second)))
 
 
 def _pairs(first: Sequence[Any], second: Sequence[Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -303,6 +230,12 @@ def _wrapping_joints(robot: RobotModel | None) -> frozenset[str]:
     if robot is None:
         return frozenset()
     return frozenset(joint.name for joint in JointSpace.of(robot).joints if joint.motion.wraps)
+
+
+def _plain(value: Any, field: Field) -> Any:
+    """Return a statement as a value that JSON can hold."""
+    element = field.element
+    return value if element is None or element.make is None or value is None else to_json(value, element)
 
 
 def _if(value: Any, word: str) -> str | None:

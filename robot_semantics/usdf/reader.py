@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION, format_time
+from robot_semantics.base.nanoseconds import seconds_text
+from robot_semantics.usdf.table import NAMESPACE, USDF, VERSION
 from robot_semantics.usdf.validity import report, without_faults
 from robot_semantics.usdf.world_state import WorldState
 from robot_semantics.xml.reader import SourceMap, parse_xml, read_text
@@ -108,7 +109,7 @@ def _examine(text: str | bytes, source: str) -> Examined:
         found.note("other-root", message, document.places.place(0))
     said = document.root.get(f"{{{NAMESPACE}}}time")
     if said is not None and state.time_ns is not None and len(said.partition(".")[2]) != 9:
-        message = f"rs:time is '{said}'; nine digits behind the point are written: {format_time(state.time_ns)}"
+        message = f"rs:time is '{said}'; nine digits behind the point are written: {seconds_text(state.time_ns)}"
         found.warning("bad-value", message, document.places.place(0, "rs:time"))
     if state.version is not None and state.version != VERSION:
         message = f"rs:version is '{state.version}'; what is newer than version {VERSION} is kept but not used"

@@ -5,17 +5,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The table of USDF: every element and attribute, what it becomes, and how its text is read and written."""
+"""The table of USDF: every element and attribute, its field, its text, and its quantity.
+
+The quantity of a field tells all operations on world states how to treat it: comparison, interpolation, conversion to
+formats of motion, limits of simulators, ROS messages. A field without a quantity is a `STATEMENT`.
+"""
 
 from __future__ import annotations
 
-import re
-from functools import partial
-from math import isfinite
+import enum
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from robot_semantics.base.diagnostics import Severity
+from robot_semantics.usdf.text_kinds import AGE, FOUR, NUMBERS, PARENT, SHA256, SIX, TIME
 from robot_semantics.usdf.world_state import (
     WORLD,
     EngineState,
@@ -27,132 +31,129 @@ from robot_semantics.usdf.world_state import (
     WorldState,
 )
 from robot_semantics.xml.foreign import ForeignTexts
-from robot_semantics.xml.numbers import format_row, numbers
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Pair, Table
+from robot_semantics.xml.schema import TEXT, Attribute, Child, Element, Pair, Table
 
 NAMESPACE = "urn:robot-semantics:usdf:1"
 """The one extension namespace; a reader that does not know it still reads the rest."""
 
 PREFIX = "rs"
 
-"""Of ages and comments in snapshots that older versions wrote; read, never written."""
-
 VERSION = "1"
 """The newest version of the extensions that is known: `rs:version` on the root."""
 
-XML_SPACE = " \t\r\n"
-_MAX_SECONDS = 10_000_000_000
-_SECONDS = re.compile(r"(-?)([0-9]{1,10})(?:\.([0-9]{1,9}))?")
-_WRITTEN_SECONDS = r"(-?)([0-9]{1,10})\.([0-9]{9})"
-_SHA256 = re.compile("[0-9a-f]{64}")
+
+class DifferenceKind(enum.Enum):
+    """The physical quantity of a difference; the value is its name and its unit."""
+
+    POSITION = ("position", "m")
+    ORIENTATION = ("orientation", "rad")
+    LINEAR_VELOCITY = ("linear velocity", "m/s")
+    ANGULAR_VELOCITY = ("angular velocity", "rad/s")
+    FORCE = ("force", "N")
+    TORQUE = ("torque", "N m")
+    JOINT_POSITION = ("joint position", "rad or m")
+    JOINT_VELOCITY = ("joint velocity", "rad/s or m/s")
+    JOINT_EFFORT = ("joint effort", "N m or N")
+    TIME = ("time", "s")
+    ENGINE = ("engine state", "")
+    STATEMENT = ("statement", "")
+
+    @property
+    def label(self) -> str:
+        """The name for people."""
+        return self.value[0]
+
+    @property
+    def unit(self) -> str:
+        """The unit of the distance."""
+        return self.value[1]
 
 
-def format_time(time_ns: int) -> str:
-    """Return nanoseconds as ``seconds.nanoseconds``, nine digits after the point."""
-    seconds, nanoseconds = divmod(abs(time_ns), 1_000_000_000)
-    return f"{'-' if time_ns < 0 else ''}{seconds}.{nanoseconds:09d}"
+class Form(enum.Enum):
+    """The shape of a field's values: how they are measured and blended."""
+
+    STATEMENT = enum.auto()
+    """Equal or different. Between two states, an equal value stays."""
+    CARRIER = enum.auto()
+    """The parent. Two states with different parents cannot be interpolated."""
+    MOMENT = enum.auto()
+    """Like a statement, but true at one time only: omitted between two states."""
+    TIME = enum.auto()
+    POSE = enum.auto()
+    VECTORS = enum.auto()
+    """Two vectors of three numbers: a twist or a wrench."""
+    ROW = enum.auto()
+    """Numbers of a joint, on straight lines."""
+    JOINT_POSITION = enum.auto()
+    """Positions of a joint, with angles and rotations."""
 
 
-def _parse_seconds(text: str) -> int:
-    found = _SECONDS.fullmatch(text)
-    if found is None:
-        form = "seconds, of at most ten digits, with at most nine digits behind the point"
-        raise BadValueError("bad-value", f"is '{text[:40]}'; it must be {form}")
-    sign, seconds, nanoseconds = found.groups(default="")
-    value = int(seconds) * 1_000_000_000 + int(nanoseconds.ljust(9, "0"))
-    return -value if sign else value
+NUMERIC = frozenset({Form.POSE, Form.VECTORS, Form.ROW, Form.JOINT_POSITION})
+"""The forms that simulators compute with."""
 
 
-def _write_time(time_ns: int, what: str) -> str:
-    if abs(time_ns) >= _MAX_SECONDS * 1_000_000_000:
-        raise BadValueError("bad-value", f"{what} is {time_ns} ns; at most ten digits of seconds are written")
-    return format_time(time_ns)
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How operations on world states treat a field.
+
+    Attributes:
+        form: how two values are measured and blended.
+        kinds: of the differences: one, or one for each half of a pose, twist or wrench; none: not compared.
+        lost: the sentence of a conversion that cannot hold the field, with `{path}` and `{name}` (the name in XML);
+            empty: the field is motion, or belongs to the document.
+    """
+
+    form: Form
+    kinds: tuple[DifferenceKind, ...] = (DifferenceKind.STATEMENT,)
+    lost: str = ""
 
 
-def _time_kind(name: str, grammar: str) -> Kind:
-    def from_json(value: Any) -> int:
-        try:
-            return _parse_seconds(TEXT.from_json(value))
-        except BadValueError as error:
-            raise BadValueError(error.code, f"it {error}") from None
+@dataclass(frozen=True, slots=True)
+class ItemQuantity:
+    """How operations treat a list of named items.
 
-    return Kind(name, _pattern(grammar), _parse_seconds, _write_time, to_json=format_time, from_json=from_json)
+    Attributes:
+        type: the class of an item; None for entries of a mapping.
+        word: what an item is called in messages.
+        path: the path of an item, from `{parent}`, `{word}` and `{name}`.
+        kind: of differences of statements in the items.
+        lost: the sentence of a conversion that cannot hold an item; empty: its fields are asked.
+        blends: whether an item between two states exists.
+    """
 
+    type: type | None
+    word: str
+    path: str = "{parent} {word} {name}"
+    kind: DifferenceKind = DifferenceKind.STATEMENT
+    lost: str = ""
+    blends: bool = True
 
-def _pattern(pattern: str) -> str:
-    return f'<data type="string"><param name="pattern">{pattern}</param></data>'
-
-
-def _sha256(text: str) -> str:
-    if not _SHA256.fullmatch(text):
-        raise BadValueError("bad-value", f"is '{text[:80]}'; it must be 64 hexadecimal digits in lower case (SHA-256)")
-    return text
-
-
-def _write_sha256(text: str, what: str) -> str:
-    try:
-        return _sha256(text)
-    except BadValueError as error:
-        raise BadValueError(error.code, f"{what} {error}") from None
+    def path_of(self, parent: str, name: str) -> str:
+        """Return the path of an item in differences and messages."""
+        return self.path.format(parent=parent, word=self.word, name=name).strip()
 
 
-def _sha256_from_json(value: Any) -> str:
-    return _write_sha256(TEXT.from_json(value), "it")
-
-
-def _numbers(name: str, count: int | None) -> Kind:
-    """Return the kind of rows of `count` finite numbers; None: of any count."""
-
-    def counted(row: tuple[float, ...], what: str) -> tuple[float, ...]:
-        if count is not None and len(row) != count:
-            raise BadValueError("wrong-count", f"{what} has {len(row)} numbers; it must have {count}")
-        return row
-
-    def write(row: tuple[float, ...], what: str) -> str:
-        counted(row, what)
-        try:
-            return format_row(row)
-        except ValueError:
-            for position, value in enumerate(row, 1):
-                try:
-                    format_row((value,))
-                except ValueError as error:
-                    raise BadValueError("bad-number", f"number {position}, {error}") from None
-            raise
-
-    def from_json(value: Any) -> tuple[float, ...]:
-        if not isinstance(value, list) or not all(_is_number(item) for item in value):
-            raise BadValueError("bad-json", "it is not a list of finite numbers")
-        return counted(tuple(float(item) for item in value), "it")
-
-    double = '<data type="double"/>'
-    grammar = f"<list>{double * count}</list>" if count else f"<list><zeroOrMore>{double}</zeroOrMore></list>"
-    return Kind(name, grammar, partial(numbers, count=count), write, list, from_json)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
-
-
-def _parent(text: str) -> str:
-    return text.strip(XML_SPACE) or WORLD
-
-
-TIME = _time_kind("time", _WRITTEN_SECONDS)
-"""Read with fewer digits, too, as an age: `robot_semantics.usdf.reader` warns of that."""
-AGE = _time_kind("age", _SECONDS.pattern.replace("(?:", "("))
-SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
-PARENT = Kind("parent-name", "<text/>", _parent, TEXT.write)
-SIX, FOUR, NUMBERS = _numbers("six-numbers", 6), _numbers("four-numbers", 4), _numbers("numbers", None)
+_D = DifferenceKind
+STATEMENT = Quantity(Form.STATEMENT, lost="'{path}': {name}")
+_ROBOT_FILES = Quantity(Form.STATEMENT, lost="model '{path}': which robot it is (rs:description, rs:semantic, rs:hash)")
+_OF_WORLD = Quantity(Form.STATEMENT)
+_COMMENT = Quantity(Form.MOMENT, lost="the comment")
+_OF_DOCUMENT = Quantity(Form.MOMENT, kinds=())
+AGE_OF_VALUE = Quantity(Form.MOMENT, lost="how old values are (rs:age)")
+_CARRIER = Quantity(Form.CARRIER)
+_TIME = Quantity(Form.TIME, (_D.TIME,))
+_POSE = Quantity(Form.POSE, (_D.POSITION, _D.ORIENTATION))
+TWIST_VECTORS = Quantity(Form.VECTORS, (_D.LINEAR_VELOCITY, _D.ANGULAR_VELOCITY))
+WRENCH_VECTORS = Quantity(Form.VECTORS, (_D.FORCE, _D.TORQUE))
+_JOINT_ROWS = {
+    "positions": Quantity(Form.JOINT_POSITION, (_D.JOINT_POSITION,)),
+    "velocities": Quantity(Form.ROW, (_D.JOINT_VELOCITY,)),
+    "torques": Quantity(Form.ROW, (_D.JOINT_EFFORT,)),
+}
 
 _NAME = {"name": Attribute("name", required=True)}
-_AGED = {"rs:age": Attribute("age_ns", AGE, json="age")}
-_PARENT_LINK = {"rs:parent_link": Attribute("parent_link")}
+_AGED = {"rs:age": Attribute("age_ns", AGE, json="age", quantity=AGE_OF_VALUE)}
+_PARENT_LINK = {"rs:parent_link": Attribute("parent_link", quantity=_CARRIER)}
 
 POSE = Element(
     "pose",
@@ -169,15 +170,20 @@ _PLACED = {
         "parent",
         Element("parent", text=PARENT, about="a frame, another model_state, or the keyword world; empty means world"),
         default=WORLD,
+        quantity=_CARRIER,
     ),
-    "pose": Child("pose", POSE),
-    "twist": Child("twist", TWIST),
+    "pose": Child("pose", POSE, quantity=_POSE),
+    "twist": Child("twist", TWIST, quantity=TWIST_VECTORS),
 }
 LINK = Element(
     "link_state",
     LinkState,
     _NAME,
-    {"pose": Child("pose", POSE), "twist": Child("twist", TWIST), "wrench": Child("wrench", WRENCH)},
+    {
+        "pose": Child("pose", POSE, quantity=_POSE),
+        "twist": Child("twist", TWIST, quantity=TWIST_VECTORS),
+        "wrench": Child("wrench", WRENCH, quantity=WRENCH_VECTORS),
+    },
     keeps=True,
     numbered=True,
 )
@@ -185,7 +191,7 @@ JOINT = Element(
     "joint_state",
     JointState,
     {**_NAME, **_AGED},
-    {word: Child(word, Element(word, text=NUMBERS)) for word in ("positions", "velocities", "torques")},
+    {word: Child(word, Element(word, text=NUMBERS), quantity=quantity) for word, quantity in _JOINT_ROWS.items()},
     keeps=True,
     numbered=True,
 )
@@ -194,16 +200,16 @@ MODEL = Element(
     ModelState,
     {
         **_NAME,
-        "rs:description": Attribute("description"),
-        "rs:semantic": Attribute("semantic"),
-        "rs:hash": Attribute("urdf_sha256", SHA256),
+        "rs:description": Attribute("description", quantity=_ROBOT_FILES),
+        "rs:semantic": Attribute("semantic", quantity=_ROBOT_FILES),
+        "rs:hash": Attribute("urdf_sha256", SHA256, quantity=_ROBOT_FILES),
         **_AGED,
         **_PARENT_LINK,
     },
     {
         **_PLACED,
-        "link_state": Child("links", LINK, many=True),
-        "joint_state": Child("joints", JOINT, many=True),
+        "link_state": Child("links", LINK, many=True, quantity=ItemQuantity(LinkState, "link", "{parent}::{name}")),
+        "joint_state": Child("joints", JOINT, many=True, quantity=ItemQuantity(JointState, "joint")),
     },
     keeps=True,
     numbered=True,
@@ -224,13 +230,15 @@ ENGINE = Element(
     _engine,
     {**_NAME, "version": Attribute("version", required=True)},
     {
-        "rs:array": Child("arrays", _ARRAY, many=True, keyed=True),
-        "rs:property": Child("attributes", _PROPERTY, many=True, keyed=True),
+        "rs:array": Child("arrays", _ARRAY, many=True, keyed=True, quantity=ItemQuantity(None, "array")),
+        "rs:property": Child("attributes", _PROPERTY, many=True, keyed=True, quantity=ItemQuantity(None, "property")),
     },
     keeps=True,
     numbered=True,
     about="what one simulator needs beyond the rest to continue bit for bit",
 )
+_ENGINES = ItemQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine state of '{name}'", blends=False)
+_COMMENT_TEXT = Element("rs:comment", text=TEXT, about="what a person wrote of it")
 _ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
 
 USDF = Table(
@@ -238,15 +246,15 @@ USDF = Table(
         "world_state",
         WorldState,
         {
-            "name": Attribute("name"),
-            "rs:version": Attribute("version"),
-            "rs:time": Attribute("time_ns", TIME, json="time"),
+            "name": Attribute("name", quantity=_OF_WORLD),
+            "rs:version": Attribute("version", quantity=_OF_DOCUMENT),
+            "rs:time": Attribute("time_ns", TIME, json="time", quantity=_TIME),
         },
         {
-            "rs:comment": Child("comment", Element("rs:comment", text=TEXT, about="what a person wrote of it")),
-            "model_state": Child("models", MODEL, many=True),
-            "frame": Child("frames", FRAME, many=True),
-            "rs:engine": Child("engines", ENGINE, many=True),
+            "rs:comment": Child("comment", _COMMENT_TEXT, quantity=_COMMENT),
+            "model_state": Child("models", MODEL, many=True, quantity=ItemQuantity(ModelState, "model", "{name}")),
+            "frame": Child("frames", FRAME, many=True, quantity=ItemQuantity(Frame, "frame", "{name}")),
+            "rs:engine": Child("engines", ENGINE, many=True, quantity=_ENGINES),
         },
         keeps=True,
         numbered=True,

@@ -14,14 +14,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.transforms import quat_from_rpy
-from robot_semantics.usdf.table import XML_SPACE
+from robot_semantics.usdf.fields import ROOT_PATH, lists_of
+from robot_semantics.usdf.table import MODEL, USDF
+from robot_semantics.usdf.text_kinds import XML_SPACE
 from robot_semantics.usdf.world_state import (
     SEPARATOR,
     WORLD,
@@ -78,10 +80,9 @@ def problems(state: WorldState) -> list[Problem]:
     found.extend(name_clashes(state))
     found.extend(bodies.graph_problems())
     for model in state.models:
-        path = path_of(model)
-        found.extend(_names("link_state", model.links, path))
-        found.extend(_names("joint_state", model.joints, path))
-    found.extend(_names("rs:engine", state.engines, "/world_state"))
+        for items in lists_of(MODEL):
+            found.extend(_names(items.tag, getattr(model, items.field), path_of(model)))
+    found.extend(_names(_TAG[EngineState], state.engines, ROOT_PATH))
     found.extend(_quaternion_problems(state))
     return found
 
@@ -115,17 +116,15 @@ def without_faults(state: WorldState) -> WorldState:
     later = {(id(owner), name) for owner, name, _, _ in world_names(state)[1]}
     named = [body for body in sound(state.bodies) if body.name != WORLD and body.name not in links]
     kept = {id(body) for body in _grounded(named)}
+
+    def with_sound_items(model: ModelState) -> ModelState:
+        lists: dict[str, Any] = {items.field: sound(getattr(model, items.field)) for items in lists_of(MODEL)}
+        lists["links"] = tuple(link for link in lists["links"] if (id(model), link.name) not in later)
+        return replace(model, **lists)
+
     state = replace(
         state,
-        models=tuple(
-            replace(
-                model,
-                links=tuple(link for link in sound(model.links) if (id(model), link.name) not in later),
-                joints=sound(model.joints),
-            )
-            for model in state.models
-            if id(model) in kept
-        ),
+        models=tuple(with_sound_items(model) for model in state.models if id(model) in kept),
         frames=tuple(frame for frame in state.frames if id(frame) in kept),
         engines=sound(state.engines),
     )
@@ -152,17 +151,13 @@ def _grounded(bodies: Sequence[_Placed]) -> list[_Placed]:
     return found
 
 
-def path_of(item: _Named, parent: str = "/world_state") -> str:
+def path_of(item: _Named, parent: str = ROOT_PATH) -> str:
     """Return the element path of a model, frame, link or joint."""
     return f"{parent}/{_TAG[type(item)]}[@name='{item.name}']"
 
 
-_TAG: dict[type, str] = {
-    ModelState: "model_state",
-    Frame: "frame",
-    LinkState: "link_state",
-    JointState: "joint_state",
-    EngineState: "rs:engine",
+_TAG = {
+    items.quantity.type: items.tag for element in USDF.root.all() for items in lists_of(element) if items.quantity.type
 }
 
 
@@ -259,7 +254,7 @@ class _Bodies(NamedTuple):
         seen: dict[str, str] = {}
         for item in self.items:
             if _is_bad(item.name):
-                yield _bad_name(item, "/world_state")
+                yield _bad_name(item, ROOT_PATH)
             elif item.name == WORLD:
                 message = f"the name '{WORLD}' is the absolute inertial frame's; no {_KIND[type(item)]} can have it"
                 yield Problem(item.at, "", "name", path_of(item), "reserved-name", message)
@@ -323,7 +318,7 @@ def _quaternion_problems(state: WorldState) -> Iterator[Problem]:
                 f"rs:quaternion and the roll, pitch, yaw beside it are different orientations "
                 f"(components differ by {off[index]:.3g}; at most {QUATERNION_TOLERANCE:g} is allowed)"
             )
-        path = path_of(item, "/world_state" if owner is None else path_of(owner))
+        path = path_of(item, ROOT_PATH if owner is None else path_of(owner))
         yield Problem(item.at, "pose", "rs:quaternion", f"{path}/pose", "quaternion-disagrees", message)
 
 

@@ -94,6 +94,7 @@ class Attribute:
         since: the version of the format that brought it.
         json: its key in JSON, by default the field's name.
         names: the kind of thing that it names, for who renames things.
+        quantity: how operations on values treat the field, in terms of the format.
     """
 
     field: str
@@ -103,6 +104,7 @@ class Attribute:
     since: str = ""
     json: str = ""
     names: str = ""
+    quantity: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class Child:
         at: the field that the child's number in the document becomes, if any.
         default: what the field is where the child is not there, where that is not None and yet is written.
         json: its key in JSON, by default the field's name.
+        quantity: how operations on values treat the field, in terms of the format.
     """
 
     field: str
@@ -130,6 +133,7 @@ class Child:
     at: str = ""
     default: Any = None
     json: str = ""
+    quantity: Any = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,10 +22,11 @@ from robot_semantics.examples import example
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.usdf.compare import Kind, compare
+from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.poses import pose_from_matrix
 from robot_semantics.usdf.robot import from_joint_positions
+from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import Frame, JointState, LinkState, ModelState, Pose, WorldState
 
 pytest.importorskip("rclpy")
@@ -171,7 +172,7 @@ def test_transforms_put_every_link_where_the_state_has_it(rover: RobotModel, wit
         back = from_transforms(transforms, robots={"rover_arm": rover})
         assert back.lost == ()
         # A model without a robot is a frame to others.
-        found = compare(state, back.value, tolerance=1e-12, ignore=[Kind.JOINT_POSITION])
+        found = compare(state, back.value, tolerance=1e-12, ignore=[DifferenceKind.JOINT_POSITION])
         assert {item.path for item in found if "joint" not in item.path} == {"box"}
 
 

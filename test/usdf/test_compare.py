@@ -20,12 +20,13 @@ from scipy.spatial.transform import Rotation
 from support.states import Chance
 
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.usdf.compare import Difference, Kind, compare
+from robot_semantics.usdf.compare import Difference, compare
+from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 
 
-def distances(first: WorldState, second: WorldState) -> dict[tuple[str, Kind], float]:
-    found: dict[tuple[str, Kind], float] = {}
+def distances(first: WorldState, second: WorldState) -> dict[tuple[str, DifferenceKind], float]:
+    found: dict[tuple[str, DifferenceKind], float] = {}
     for item in compare(first, second, tolerance=0.0):
         key = (item.path, item.kind)
         found[key] = max(found.get(key, 0.0), item.distance)
@@ -150,16 +151,21 @@ def test_differences_say_what_differs_and_tolerances_hide_them() -> None:
     )
     found = compare(a, b)
     assert [(item.path, item.kind, item.distance) for item in found] == [
-        ("", Kind.TIME, 0.5),
-        ("m parent", Kind.STATEMENT, math.inf),
-        ("m::l", Kind.FORCE, 0.3),
-        ("m::k", Kind.STATEMENT, math.inf),
-        ("f", Kind.LINEAR_VELOCITY, math.inf),
-        ("engine e array q", Kind.ENGINE, 0.5),
+        ("", DifferenceKind.TIME, 0.5),
+        ("m parent", DifferenceKind.STATEMENT, math.inf),
+        ("m::l", DifferenceKind.FORCE, 0.3),
+        ("m::k", DifferenceKind.STATEMENT, math.inf),
+        ("f", DifferenceKind.LINEAR_VELOCITY, math.inf),
+        ("engine e array q", DifferenceKind.ENGINE, 0.5),
     ]
     assert found[0].as_json()["unit"] == "s"
-    assert found[1] == Difference("m parent", Kind.STATEMENT, math.inf, "world", "f")
+    assert found[1] == Difference("m parent", DifferenceKind.STATEMENT, math.inf, "world", "f")
     assert found[1].as_json()["distance"] is None
-    hidden = compare(a, b, tolerances={Kind.TIME: 0.5, Kind.FORCE: 0.3, Kind.ENGINE: 1.0}, ignore=[Kind.STATEMENT])
+    hidden = compare(
+        a,
+        b,
+        tolerances={DifferenceKind.TIME: 0.5, DifferenceKind.FORCE: 0.3, DifferenceKind.ENGINE: 1.0},
+        ignore=[DifferenceKind.STATEMENT],
+    )
     assert [item.path for item in hidden] == ["f"]
-    assert [item.path for item in compare(a, b, tolerance=0.4) if item.kind is Kind.FORCE] == []
+    assert [item.path for item in compare(a, b, tolerance=0.4) if item.kind is DifferenceKind.FORCE] == []

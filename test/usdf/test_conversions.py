@@ -31,9 +31,10 @@ from robot_semantics.convert.sdformat_input import from_sdformat
 from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.usdf.commands import Command, commands_of
-from robot_semantics.usdf.compare import Kind, compare
+from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.reader import parse_world
+from robot_semantics.usdf.table import DifferenceKind
 from robot_semantics.usdf.world_state import EngineState, Frame, JointState, LinkState, ModelState, Pose, WorldState
 from robot_semantics.usdf.writer import write_world
 
@@ -580,4 +581,6 @@ def test_keyframes_that_do_not_fit_are_refused(model: Any) -> None:
 
 def test_the_same_pose_is_no_difference_after_sdformat() -> None:
     state = WorldState("w", (ModelState("m", "world", Pose((0.1, 0.2, 0.3, 0.4, 0.5, 0.6))),))
-    assert compare(state, from_sdformat(to_sdformat(state).value).value, tolerance=0.0, ignore=[Kind.TIME]) == []
+    assert (
+        compare(state, from_sdformat(to_sdformat(state).value).value, tolerance=0.0, ignore=[DifferenceKind.TIME]) == []
+    )

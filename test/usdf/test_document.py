@@ -20,7 +20,8 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.convert.json_form import parse_json
 from robot_semantics.usdf.reader import parse_world
 from robot_semantics.usdf.schema import full_schema
-from robot_semantics.usdf.table import SIX, USDF
+from robot_semantics.usdf.table import USDF
+from robot_semantics.usdf.text_kinds import SIX
 
 DOCUMENT = (Path(__file__).parents[2] / "doc" / "usdf.md").read_text()
 SPECIFICATION = (Path(__file__).parents[2] / "spec" / "usdf-1.0.md").read_text()

@@ -21,6 +21,7 @@ import pytest
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.convert.json_form import json_text, parse_json
+from robot_semantics.convert.sdformat_state import to_sdformat
 from robot_semantics.usdf.combine import merge
 from robot_semantics.usdf.compare import compare
 from robot_semantics.usdf.interpolate import interpolate
@@ -171,6 +172,25 @@ def test_a_merge_reports_two_values_of_the_field(kind: type, field: str) -> None
     codes = {item.code for item in (*diagnostics, *refused)}
     expected = {"name-conflict", "time-conflict"} if kind is not EngineState else {"left-out"}
     assert bool(codes & expected) == ((kind, field) not in JOINED)
+
+
+SPARSE: dict[type, tuple[Any, Callable[[Any], WorldState]]] = {
+    WorldState: (WorldState(), lambda state: state),
+    ModelState: (ModelState("m", "base", POSE), lambda model: WorldState(models=(BASE, model))),
+    LinkState: (LinkState("l"), lambda link: WorldState(models=(ModelState("m", links=(link,)),))),
+    JointState: (JointState("j"), lambda joint: WorldState(models=(ModelState("m", joints=(joint,)),))),
+}
+NOT_CONVERTED = {(WorldState, "version")}
+"""The version is of the format, not of the world."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"), [(kind, field) for kind in SPARSE for field in CHANGES[kind] if field != "parent"]
+)
+def test_a_conversion_holds_the_field_or_reports_it(kind: type, field: str) -> None:
+    item, put = SPARSE[kind]
+    without, stated = (to_sdformat(put(it)) for it in (item, replace(item, **{field: CHANGES[kind][field]})))
+    assert (without != stated) == ((kind, field) not in NOT_CONVERTED)
 
 
 HELD_BY_THE_TEXT = {"foreign", "comment", "version", "age_ns", "parent_link"}

@@ -13,9 +13,10 @@ that the services give beside the message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from functools import cache
+from typing import Any, NamedTuple
 
 from robot_semantics_interfaces.msg import StateItem, WorldFrame, WorldJoint, WorldLink, WorldModel
 from robot_semantics_interfaces.msg import WorldState as WorldStateMessage
@@ -25,11 +26,11 @@ from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.ros.messages.maker import MAKER, pose_message, pose_of, row_of_twist, row_of_wrench
 from robot_semantics.state.cdr import stamp_ns
 from robot_semantics.state.report import RestoreItem
+from robot_semantics.usdf.fields import Field, ItemList, fields_of, lists_of
 from robot_semantics.usdf.frames import without_parent_links
 from robot_semantics.usdf.robot import with_carriers
-from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, Pose, Vec6, WorldState
-
-Placed = TypeVar("Placed", WorldModel, WorldFrame, WorldLink)
+from robot_semantics.usdf.table import TWIST_VECTORS, USDF, WRENCH_VECTORS, Form, Quantity
+from robot_semantics.usdf.world_state import WORLD, Frame, JointState, LinkState, ModelState, WorldState
 
 
 def world_to_message(
@@ -47,24 +48,18 @@ def world_to_message(
     links = {model.name: model.links for model in state.models}
     state = without_parent_links(with_carriers(state, robots or {}))
     state = replace(state, models=tuple(replace(model, links=links[model.name]) for model in state.models))
-    message = WorldStateMessage(has_time=state.time_ns is not None, name=state.name or "")
+    message = WorldStateMessage(has_time=state.time_ns is not None)
     message.header.frame_id = WORLD
     if state.time_ns is not None:
         message.header.stamp = MAKER.time(state.time_ns)
-    message.model_states = [_model_message(model) for model in state.models]
-    message.frames = [_frame_message(frame) for frame in state.frames]
     message.missing = item_messages(missing)
-    return message
+    return _message_of(state, message)
 
 
 def world_from_message(message: WorldStateMessage) -> WorldState:
     """Return the world state of a message."""
-    return WorldState(
-        name=message.name or None,
-        models=tuple(_model(model) for model in message.model_states),
-        frames=tuple(_frame(frame) for frame in message.frames),
-        time_ns=stamp_ns(message.header.stamp) if message.has_time else None,
-    )
+    time_ns = stamp_ns(message.header.stamp) if message.has_time else None
+    return WorldState(**_values_of(message), time_ns=time_ns)
 
 
 def item_messages(items: Iterable[RestoreItem]) -> list[StateItem]:
@@ -101,81 +96,95 @@ def items_from_messages(messages: Iterable[StateItem], *, done: bool, by: str = 
     ]
 
 
-def _model_message(model: ModelState) -> WorldModel:
-    message = WorldModel(
-        name=model.name,
-        parent=model.parent,
-        description=model.description or "",
-        semantic=model.semantic or "",
-        hash=model.urdf_sha256 or "",
-        link_states=[_link_message(link) for link in model.links],
-        joint_states=[_joint_message(joint) for joint in model.joints],
-    )
-    return _with_motion(message, model)
+class _Slot(NamedTuple):
+    """A field of a message and the field of the value that it holds.
+
+    Attributes:
+        slot: the message's field.
+        name: the value's field.
+        stated: the message's field that is true where the value is stated; None for a text, empty where it is not.
+        to_message: returns the content of the message's field.
+        from_message: returns the value.
+    """
+
+    slot: str
+    name: str
+    stated: str | None
+    to_message: Callable[[Any], Any]
+    from_message: Callable[[Any], Any]
 
 
-def _frame_message(frame: Frame) -> WorldFrame:
-    return _with_motion(WorldFrame(name=frame.name, parent=frame.parent), frame)
+@cache
+def _slots(kind: Any, of: ItemList | None) -> tuple[tuple[_Slot, ...], tuple[tuple[str, ItemList], ...]]:
+    """Return the fields and the lists of an item, or of the world, that a message class has."""
+    element = USDF.root if of is None else of.element
+    known = kind.get_fields_and_field_types()
+    slots = []
+    for field in fields_of(element):
+        slot = field.tag.rpartition(":")[2]
+        if slot in known and slot != "name":
+            stated = f"has_{slot}" if f"has_{slot}" in known else None
+            slots.append(_Slot(slot, field.name, stated, *_codec(field)))
+    lists = ((f"{items.tag.rpartition(':')[2]}s", items) for items in lists_of(element))
+    return tuple(slots), tuple((slot, items) for slot, items in lists if slot in known)
 
 
-def _link_message(link: LinkState) -> WorldLink:
-    message = _with_motion(WorldLink(name=link.name), link)
-    if link.wrench is not None:
-        message.has_wrench, message.wrench = True, MAKER.wrench(link.wrench)
+def _message_of(value: Any, message: Any, of: ItemList | None = None) -> Any:
+    """Fill a message with the fields and lists that its class has, of an item or, without a list, of the world."""
+    message_type: Any = type(message)
+    slots, lists = _slots(message_type, of)
+    message.name = value.name or ""
+    for slot, name, stated, to_message, _ in slots:
+        content = getattr(value, name)
+        if content is not None:
+            if stated is not None:
+                setattr(message, stated, True)
+            setattr(message, slot, to_message(content))
+    for slot, items in lists:
+        make = MESSAGES[items.quantity.type]
+        setattr(message, slot, [_message_of(item, make(), items) for item in getattr(value, items.field)])
     return message
 
 
-def _with_motion(message: Placed, item: ModelState | Frame | LinkState) -> Placed:
-    if item.pose is not None:
-        message.has_pose, message.pose = True, pose_message(item.pose)
-    if item.twist is not None:
-        message.has_twist, message.twist = True, MAKER.twist(item.twist)
-    return message
+def _values_of(message: Any, of: ItemList | None = None) -> dict[str, Any]:
+    """Return the fields and lists of a message as arguments of the class of the item, or of the world."""
+    message_type: Any = type(message)
+    slots, lists = _slots(message_type, of)
+    values: dict[str, Any] = {"name": message.name if of else message.name or None}
+    for slot, name, stated, _, from_message in slots:
+        content = getattr(message, slot)
+        if content if stated is None else getattr(message, stated):
+            values[name] = from_message(content)
+    for slot, items in lists:
+        make: Any = items.quantity.type
+        values[items.field] = tuple(make(**_values_of(item, items)) for item in getattr(message, slot))
+    return values
 
 
-def _joint_message(joint: JointState) -> WorldJoint:
-    message = WorldJoint(name=joint.name)
-    for kind in ("positions", "velocities", "torques"):
-        values = getattr(joint, kind)
-        if values is not None:
-            setattr(message, f"has_{kind}", True)
-            setattr(message, kind, list(values))
-    return message
+def _codec(field: Field) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return how a field becomes the content of a message's field, and back."""
+    return CODECS.get(field.quantity, CODECS.get(field.quantity.form, (_listed, _tupled)))
 
 
-def _model(message: WorldModel) -> ModelState:
-    return ModelState(
-        name=message.name,
-        parent=message.parent or WORLD,
-        pose=_pose(message),
-        twist=_twist(message),
-        links=tuple(
-            LinkState(link.name, _pose(link), _twist(link), row_of_wrench(link.wrench) if link.has_wrench else None)
-            for link in message.link_states
-        ),
-        joints=tuple(_joint(joint) for joint in message.joint_states),
-        description=message.description or None,
-        semantic=message.semantic or None,
-        urdf_sha256=message.hash or None,
-    )
+def _listed(content: Any) -> Any:
+    return list(content) if isinstance(content, tuple) else content
 
 
-def _frame(message: WorldFrame) -> Frame:
-    return Frame(message.name, message.parent or WORLD, _pose(message), _twist(message))
+def _tupled(content: Any) -> Any:
+    return content if isinstance(content, str | int | float) else tuple(content)
 
 
-def _joint(message: WorldJoint) -> JointState:
-    return JointState(
-        message.name,
-        positions=tuple(message.positions) if message.has_positions else None,
-        velocities=tuple(message.velocities) if message.has_velocities else None,
-        torques=tuple(message.torques) if message.has_torques else None,
-    )
+MESSAGES: dict[type | None, Callable[[], Any]] = {
+    ModelState: WorldModel,
+    Frame: WorldFrame,
+    LinkState: WorldLink,
+    JointState: WorldJoint,
+}
+"""The message of each item of a world state."""
 
-
-def _pose(message: Placed) -> Pose | None:
-    return pose_of(message.pose) if message.has_pose else None
-
-
-def _twist(message: Placed) -> Vec6 | None:
-    return row_of_twist(message.twist) if message.has_twist else None
+CODECS: dict[Quantity | Form, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    Form.POSE: (pose_message, pose_of),
+    TWIST_VECTORS: (MAKER.twist, row_of_twist),
+    WRENCH_VECTORS: (MAKER.wrench, row_of_wrench),
+}
+"""How quantities become message fields, and back; other values go as they are, tuples as lists."""

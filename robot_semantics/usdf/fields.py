@@ -1,0 +1,112 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The fields of each element of USDF with their quantities, and a walk over all items of a world state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+from robot_semantics.usdf.table import STATEMENT, USDF, Form, ItemQuantity, Quantity
+from robot_semantics.usdf.world_state import WorldState
+from robot_semantics.xml.schema import Element
+
+ROOT_PATH = "/world_state"
+
+
+class Field(NamedTuple):
+    """A field of an element with one value.
+
+    Attributes:
+        name: of the value's attribute.
+        label: its name in messages and in JSON.
+        tag: its name in XML.
+        quantity: how operations treat it.
+        element: what it holds, for a child element.
+    """
+
+    name: str
+    label: str
+    tag: str
+    quantity: Quantity
+    element: Element | None
+
+
+class ItemList(NamedTuple):
+    """A list of named items in an element; with `keyed`, a mapping from names to values."""
+
+    field: str
+    tag: str
+    element: Element
+    quantity: ItemQuantity
+    keyed: bool
+
+
+class Item(NamedTuple):
+    """A value of the state: the world, a model, a link and so on.
+
+    Attributes:
+        value: the value.
+        element: its element in the table.
+        path: its path in differences and lists of losses: ``pr2::base_link``; ``""`` for the world.
+        xml_path: its path in a document.
+        quantity: of its list; None for the world.
+    """
+
+    value: Any
+    element: Element
+    path: str
+    xml_path: str
+    quantity: ItemQuantity | None
+
+
+@cache
+def fields_of(element: Element) -> tuple[Field, ...]:
+    """Return the fields of an element, except lists and the name by which a list tells its items apart."""
+    found = [
+        Field(a.field, a.json or a.field, tag, a.quantity or STATEMENT, None)
+        for tag, a in element.attributes.items()
+        if not (a.field == "name" and a.required)
+    ]
+    found += [
+        Field(child.field, child.json or child.field, tag, child.quantity or STATEMENT, child.element)
+        for tag, child in element.children.items()
+        if not child.many
+    ]
+    return tuple(found)
+
+
+@cache
+def fields_with(element: Element, form: Form) -> tuple[Field, ...]:
+    """Return the fields of an element that have a form."""
+    return tuple(field for field in fields_of(element) if field.quantity.form is form)
+
+
+@cache
+def lists_of(element: Element) -> tuple[ItemList, ...]:
+    """Return the lists of an element."""
+    return tuple(
+        ItemList(child.field, tag, child.element, child.quantity, child.keyed)
+        for tag, child in element.children.items()
+        if child.many
+    )
+
+
+def walk(state: WorldState) -> Iterator[Item]:
+    """Yield the world and all named items in it, each before the items inside it."""
+    return _walk(Item(state, USDF.root, "", ROOT_PATH, None))
+
+
+def _walk(item: Item) -> Iterator[Item]:
+    yield item
+    for items in lists_of(item.element):
+        for value in () if items.keyed else getattr(item.value, items.field):
+            path = items.quantity.path_of(item.path, value.name)
+            xml_path = f"{item.xml_path}/{items.tag}[@name='{value.name}']"
+            yield from _walk(Item(value, items.element, path, xml_path, items.quantity))
