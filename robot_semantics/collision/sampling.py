@@ -23,7 +23,6 @@ import numpy as np
 
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.transforms.arrays import FloatArray
 
 BlockSampler = Callable[[int], FloatArray]
@@ -71,7 +70,7 @@ class SampleBox:
             low, high = space.lower[where], space.upper[where]
             self.low[where] = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0 * span, -span))
             self.high[where] = np.where(np.isfinite(high), high, self.low[where] + 2.0 * span)
-            if joint.type is JointType.FLOATING:
+            if joint.motion.has_quaternion:
                 self.quaternions.append(slice(where.stop - 4, where.stop))
             moving += range(where.start, where.stop)
         self.moving = np.array(moving, dtype=np.int64)

@@ -24,8 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.motions import TURNING, plane_axes
-from robot_semantics.model.joint_types import JointType
+from robot_semantics.kinematics.motions import plane_axes
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_multiply, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -84,7 +83,7 @@ class InPlaceTransforms:
         self.values[at] = poses
         starts = [space.joint_positions[joint.name].start if joint.position_count else 0 for joint in chosen]
 
-        turning = [row for row, joint in enumerate(chosen) if joint.type in TURNING]
+        turning = [row for row, joint in enumerate(chosen) if joint.motion.turns]
         variables = np.array([space.joint_positions[chosen[row].name].stop - 1 for row in turning], np.intp)
         # With h half the angle, the quaternion is cos(h) Q0 + sin(h) Q0 (axis, 0): two constants a joint. Component by
         # component that is a sine of another amplitude and phase, so one pass over the components is all.
@@ -104,7 +103,7 @@ class InPlaceTransforms:
         self._angles = np.zeros(len(to))
         self._turned = self._angles if staging_array is None else staging_array(to)
 
-        sliding = [row for row, joint in enumerate(chosen) if joint.type is JointType.PRISMATIC]
+        sliding = [row for row, joint in enumerate(chosen) if joint.motion.slides]
         variables = np.array([starts[row] for row in sliding], np.intp)
         direction = np.array([origins[row, :3, :3] @ chosen[row].axis for row in sliding]).reshape(-1, 3)
         self._sliding_from = given.source[variables]
@@ -116,7 +115,7 @@ class InPlaceTransforms:
         self._planar = [
             (at[row, :3], *_part(given, starts[row], 2), poses[row, :3], origins[row, :3, :3] @ plane_axes(joint))
             for row, joint in enumerate(chosen)
-            if joint.type is JointType.PLANAR
+            if joint.motion.is_planar
         ]
         self._floating = [
             (
@@ -127,7 +126,7 @@ class InPlaceTransforms:
                 np.array(quat_multiply(poses[row, 3:], np.eye(4))).T,
             )
             for row, joint in enumerate(chosen)
-            if joint.type is JointType.FLOATING
+            if joint.motion.has_quaternion
         ]
 
     def update(self, q: FloatArray) -> FloatArray:

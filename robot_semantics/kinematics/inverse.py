@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.kinematics.motions import TURNING
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_matrix, rotvec_from_quat
 from robot_semantics.transforms.arrays import FloatArray, checked
@@ -85,7 +84,7 @@ class InverseKinematics:
             if source not in solved:
                 solved.append(source)
             factor = float(space.mimics.factor[own])
-            self._columns.append((at, solved.index(source), factor, joint.type in TURNING))
+            self._columns.append((at, solved.index(source), factor, joint.motion.turns))
             self._axes.append(joint.axis)
         if not solved:
             raise ArrayError(f"group '{group}'", f"none of its joints moves '{self.tip}'")

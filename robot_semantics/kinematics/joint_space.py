@@ -26,7 +26,6 @@ import numpy.typing as npt
 
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.mimics import BoolArray, MimicMap
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
 from robot_semantics.transforms.arrays import FloatArray, checked
 
@@ -81,7 +80,7 @@ class JointSpace:
     @cached_property
     def quaternions(self) -> tuple[slice, ...]:
         """Where in q the quaternions of the floating joints are."""
-        floating = (self.positions_of(joint) for joint in self.joints if joint.type is JointType.FLOATING)
+        floating = (self.positions_of(joint) for joint in self.joints if joint.motion.has_quaternion)
         return tuple(slice(where.stop - 4, where.stop) for where in floating)
 
     def positions_of(self, joint: JointModel) -> slice:
@@ -283,6 +282,6 @@ def _slices(counts: Mapping[int, int]) -> Mapping[int, slice]:
 
 
 def _velocity_names(joint: JointModel) -> tuple[str, ...]:
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         return tuple(f"{joint.name}/{suffix}" for suffix in ("vx", "vy", "vz", "wx", "wy", "wz"))
     return joint.variable_names

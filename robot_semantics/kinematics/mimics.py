@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.model.joint_types import MOTION
 from robot_semantics.model.robot_model import JointModel, MimicSource, RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
@@ -59,7 +58,7 @@ class MimicMap:
             to, come = places[joint.index], places[leader.index]
             source[to] = np.arange(come.start, come.stop)
             # The rest, a floating joint's rotation, is copied.
-            scaled = slice(to.start, to.start + MOTION[joint.type].mimicked)
+            scaled = slice(to.start, to.start + joint.motion.mimicked)
             factor[scaled], offset[scaled] = mimic.multiplier, mimic.offset * offsets
         arrays = (np.flatnonzero(source != np.arange(size)), source, factor, offset)
         for array in arrays:

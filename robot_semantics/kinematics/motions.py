@@ -22,15 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import MOTION, JointType, Quantity
+from robot_semantics.model.joint_types import JointType, Quantity
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_matrix, quat_multiply, quat_normalize, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
 
 IndexArray = npt.NDArray[np.intp]
 Rows = slice | IndexArray
-
-TURNING = frozenset(kind for kind, motion in MOTION.items() if Quantity.ANGLE in motion.quantities)
 
 
 def turns(joint: JointModel, at: int) -> bool:
@@ -142,7 +140,7 @@ class Turning:
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Turning | None:
         """Return the block of the `joints` that turn, None if there are none."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type in TURNING]
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.turns]
         if not chosen:
             return None
         origins = _origins(chosen)
@@ -190,7 +188,7 @@ class Sliding:
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Sliding | None:
         """Return the block of the `joints` that slide along a line, None if there are none."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.PRISMATIC]
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.slides]
         if not chosen:
             return None
         origins = _origins(chosen)
@@ -221,7 +219,7 @@ class Planar:
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Planar | None:
         """Return the block of the planar `joints`, None if there are none."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.PLANAR]
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.is_planar]
         if not chosen:
             return None
         origins = _origins(chosen)
@@ -255,7 +253,7 @@ class Floating:
     @classmethod
     def of(cls, space: JointSpace, joints: Sequence[JointModel]) -> Floating | None:
         """Return the block of the floating `joints`, None if there are none."""
-        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.type is JointType.FLOATING]
+        chosen = [(row, joint) for row, joint in enumerate(joints) if joint.motion.has_quaternion]
         if not chosen:
             return None
         origins = _origins(chosen)

@@ -22,7 +22,7 @@ import numpy as np
 
 from robot_semantics.kinematics.array_recycling import Recycler, aligned, whole_lines
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.kinematics.motions import TURNING, Variables
+from robot_semantics.kinematics.motions import Variables
 from robot_semantics.kinematics.sweep_steps import (
     BENT,
     GROUP,
@@ -39,7 +39,6 @@ from robot_semantics.kinematics.sweep_steps import (
     Unbend,
     next_two,
 )
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import matrix_from_quat, rotation_from_z
 from robot_semantics.transforms.arrays import FloatArray
@@ -74,18 +73,18 @@ class Sweep:
             # Matrices are multiplied from the right on columns, hence the transposes.
             self._steps.append(Place(moved, parent, np.ascontiguousarray((T_parent_joint @ basis).T)))
             start = space.positions_of(joint).start if joint.position_count else 0
-            if joint.type is JointType.PRISMATIC:
+            if joint.motion.slides:
                 self._steps.append(Slide(moved, column, len(slides)))
                 slides.append((start, sign))
-            elif joint.type is JointType.PLANAR:
+            elif joint.motion.is_planar:
                 self._steps += [Slide(moved, k, len(slides) + k) for k in range(2)]
                 slides += [(start, 1.0), (start + 1, 1.0)]
-            elif joint.type is JointType.FLOATING:
+            elif joint.motion.has_quaternion:
                 self._steps += [Slide(moved, k, len(slides) + k) for k in range(3)]
                 slides += [(start + k, 1.0) for k in range(3)]
                 self._steps.append(Float(moved, len(floats)))
                 floats.append([start + k for k in range(3, 7)])
-            if joint.type in TURNING:
+            if joint.motion.turns:
                 self._steps.append(Turn(moved, next_two(column), len(turns) % GROUP))
                 turns.append((space.positions_of(joint).stop - 1, sign))
             if bent:
@@ -187,9 +186,9 @@ def _basis(joint: JointModel) -> tuple[FloatArray, int, float]:
     largest = int(np.abs(joint.axis).argmax())
     sign = float(np.sign(joint.axis[largest]))
     aligned = np.array_equal(joint.axis, sign * np.eye(3)[largest])
-    if not joint.position_count or joint.type is JointType.FLOATING:
+    if not joint.position_count or joint.motion.has_quaternion:
         return np.eye(4), 2, 1.0
-    if aligned and joint.type is not JointType.PLANAR:
+    if aligned and not joint.motion.is_planar:
         return np.eye(4), largest, sign
     basis = np.eye(4)
     basis[:3, :3] = rotation_from_z(joint.axis)

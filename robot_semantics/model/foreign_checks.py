@@ -20,7 +20,6 @@ from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.urdf.extras import element_of
 from robot_semantics.xml.numbers import number
@@ -85,7 +84,7 @@ def _control_joint_known(block: etree._Element, names: Names) -> Iterator[Findin
 
 def _control_joint_moves(block: etree._Element, names: Names) -> Iterator[Finding]:
     for element, name in _control_joints(block):
-        if name in names.joints and names.joints[name].type is JointType.FIXED:
+        if name in names.joints and not names.joints[name].position_count:
             message = f"<ros2_control> names joint '{name}', which is fixed and cannot be moved or measured"
             yield Finding(element, "name", "fixed-control-joint", message)
 

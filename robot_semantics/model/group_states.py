@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel
 from robot_semantics.model.semantic_scope import Scope, declared_groups
 from robot_semantics.model.semantics import Group, NamedState
@@ -116,7 +115,7 @@ def _opposite(one: Sequence[float], other: Sequence[float]) -> float:
 def _unit(scope: Scope, item: tree.JointValue, joint: JointModel, user: str) -> tuple[float, ...] | None:
     """Return a joint's values, a quaternion normalised; None if it is all zeros."""
     values = item.values or ()
-    if joint.type is not JointType.FLOATING:
+    if not joint.motion.has_quaternion:
         return values
     length = math.hypot(*values[3:])
     if length == 0.0:

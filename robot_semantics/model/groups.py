@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.model.semantics import Group
 
@@ -52,8 +51,8 @@ def _derive(model: RobotModel, indices: tuple[int, ...], within: tuple[str, ...]
         passive_joints=_names(joint for joint in joints if joint.passive),
         fixed_joints=_names(joint for joint in joints if not joint.position_count),
         mimic_joints=_names(joint for joint in joints if joint.position_count and joint.mimic is not None),
-        continuous_joints=_names(joint for joint in joints if joint.type is JointType.CONTINUOUS),
-        commandable_joints=_names(joint for joint in active if not joint.passive),
+        continuous_joints=_names(joint for joint in joints if joint.motion.wraps),
+        commandable_joints=_names(joint for joint in joints if joint.is_commandable),
         links=tuple(joint.child_link for joint in joints),
         variable_names=tuple(variable for joint in joints for variable in joint.variable_names),
         is_chain=is_chain,
@@ -101,7 +100,7 @@ def _follows(model: RobotModel, joint: JointModel, previous: JointModel) -> bool
     while above >= 0:
         if above == previous.index:
             return True
-        if model.joints[above].type is not JointType.FIXED:
+        if model.joints[above].position_count:
             return False
         above = model.links[above].parent
     return False

@@ -59,10 +59,30 @@ class Motion(NamedTuple):
         return self.quantities == (Quantity.ANGLE,) and not self.limited
 
     @property
+    def turns(self) -> bool:
+        """Whether one of the position variables is an angle."""
+        return Quantity.ANGLE in self.quantities
+
+    @property
+    def slides(self) -> bool:
+        """Whether the position is one distance."""
+        return self.quantities == (Quantity.DISTANCE,)
+
+    @property
+    def is_planar(self) -> bool:
+        """Whether the position is a place and an angle in a plane."""
+        return self.turns and Quantity.DISTANCE in self.quantities
+
+    @property
+    def has_quaternion(self) -> bool:
+        """Whether the last four position variables are a quaternion x y z w."""
+        return Quantity.QUATERNION in self.quantities
+
+    @property
     def neutral(self) -> tuple[float, ...]:
         """The zero position: zeros, a quaternion the identity."""
         zeros = (0.0,) * len(self.quantities)
-        return (*zeros[:-1], 1.0) if Quantity.QUATERNION in self.quantities else zeros
+        return (*zeros[:-1], 1.0) if self.has_quaternion else zeros
 
     @property
     def reach(self) -> tuple[float, ...]:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 
 
@@ -17,5 +16,5 @@ def rigid_bodies(robot: RobotModel) -> tuple[int, ...]:
     """Return for each link the index of the topmost link to which it is rigidly fixed."""
     bodies: list[int] = [0]
     for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-        bodies.append(bodies[link.parent] if joint.type is JointType.FIXED else link.index)
+        bodies.append(link.index if joint.position_count else bodies[link.parent])
     return tuple(bodies)

@@ -173,6 +173,11 @@ class JointModel:
         return self.velocity_count > 0 and self.mimic is None
 
     @property
+    def is_commandable(self) -> bool:
+        """Whether a motor may drive the joint: it is active and not passive."""
+        return self.is_active and not self.passive
+
+    @property
     def damping(self) -> float:
         """Of the joint's motion [N s/m, N m s/rad]; 0 where nothing says it."""
         dynamics = None if self.urdf is None else self.urdf.dynamics

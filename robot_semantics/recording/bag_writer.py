@@ -40,7 +40,6 @@ from robot_semantics.convert.messages import (
 from robot_semantics.convert.topic_names import topic_namespaces
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.local import LocalTransforms
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.bag_frames import TfFrames, fixed_frames, on_known_links
 from robot_semantics.recording.bag_metadata import KEY, RecordedModel, metadata_text
@@ -211,7 +210,7 @@ class _Bag:
         ]
         placed = {model.name for state in states for model in state.models if model.pose is not None}
         for name, local in sorted(item for item in self.local.items() if item[0] in placed):
-            fixed = (joint for joint in local.joints if joint.type is JointType.FIXED and not joint.virtual)
+            fixed = (joint for joint in local.joints if not joint.position_count and not joint.virtual)
             transforms += self._of_joints(name, fixed, local.transforms(local.space.neutral()))
         if transforms:
             message = self.maker.transforms(time_ns, transforms)

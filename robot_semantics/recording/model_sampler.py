@@ -18,7 +18,6 @@ from robot_semantics.base.diagnostics import Diagnostics, Place
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import MimicMap
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.recording.joint_history import JointHistory, JointSamples
@@ -216,7 +215,7 @@ class ModelSampler:
             return
         poses, ages[:] = track.sample_poses(times_ns, mode)
         twists = track.sample_twists(times_ns, mode, poses)
-        if joint.model.type is JointType.FLOATING:
+        if joint.model.motion.has_quaternion:
             positions[:], velocities[:] = poses, twists
             return
         lost_m = lost_rad = 0.0

@@ -45,7 +45,6 @@ from pydrake.multibody.tree import (
 from pydrake.systems.framework import DiagramBuilder
 
 from robot_semantics.collision.shapes import Shape
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
 from robot_semantics.simulation.drake_surfaces import passed_over, stated_surface
 from robot_semantics.simulation.inertia import BodyInertia, link_inertias
@@ -202,12 +201,12 @@ class _Adder:
 
     def _add_root(self, model: DrakeModel, root_joint: SimJoint) -> None:
         root, world = model.bodies[0], self.plant.world_body()
-        if root_joint.kind is JointType.FLOATING:
+        if root_joint.joint.motion.has_quaternion:
             joint = QuaternionFloatingJoint("//root", world.body_frame(), root.body_frame())
             model.root = self.plant.AddJoint(joint)
             return
         model.base = self._frame("//base", world, np.eye(4), model)
-        if root_joint.kind is JointType.PLANAR:
+        if root_joint.joint.motion.is_planar:
             model.root = self._add_planar("//root", root_joint, model.base, root, model)
         else:
             weld = WeldJoint("//root", model.base, root.body_frame(), RigidTransform())
@@ -224,11 +223,11 @@ class _Adder:
         frame = body.body_frame()
         if not joint.motions:
             return self.plant.AddJoint(WeldJoint(joint.name, above, frame, RigidTransform()))
-        if joint.kind is JointType.PLANAR:
+        if joint.joint.motion.is_planar:
             return self._add_planar(joint.name, joint, above, body, model)
-        if joint.kind is JointType.FLOATING:
+        if joint.joint.motion.has_quaternion:
             return self.plant.AddJoint(QuaternionFloatingJoint(joint.name, above, frame, joint.damping))
-        kind = PrismaticJoint if joint.kind is JointType.PRISMATIC else RevoluteJoint
+        kind = PrismaticJoint if joint.joint.motion.slides else RevoluteJoint
         made = self.plant.AddJoint(kind(joint.name, above, frame, joint.axis, damping=joint.damping))
         if joint.limits is not None:
             lower, upper = joint.limits

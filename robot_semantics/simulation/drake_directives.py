@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from robot_semantics.convert.conversion import Converted
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.transforms import quat_normalize, xyz_rpy_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
@@ -43,7 +42,7 @@ def directives_of(spec: WorldSpec, state: WorldState) -> Converted[str]:
     for model in spec.models:
         T_world_root = placed.pose(model.name)
         lines += _added(model, states[model.name], T_world_root)
-        if model.root_type is JointType.PLANAR:
+        if model.has_planar_base:
             lost.append(f"model '{model.name}': that its base moves in a plane: it is welded where it is")
         if model.robot.semantics.srdf is not None:
             lost.append(f"model '{model.name}': what its SRDF says, its excluded pairs among it")
@@ -81,7 +80,7 @@ def _added(spec: ModelSpec, state: ModelState, T_world_root: FloatArray) -> Iter
             positions[list(FLOATING_Q)] = ours
         yield f"      {json.dumps(joint.name)}: {_row(positions)}"
     root = spec.robot.root_link
-    if spec.root_type is JointType.FLOATING:
+    if spec.has_floating_base:
         yield "    default_free_body_pose:"
         yield f"      {json.dumps(root)}:"
         yield from _pose(T_world_root, "        ")

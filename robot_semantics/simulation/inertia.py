@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
@@ -57,9 +56,9 @@ def link_inertias(spec: ModelSpec, notes: list[BuildNote]) -> list[BodyInertia]:
     heavy = {rigid[link.index] for link in robot.links if link.urdf.inertial and link.urdf.inertial.mass > 0.0}
     found = []
     for link, joint in zip(robot.links, robot.joints, strict=True):
-        joint_type = spec.root_type if link.index == 0 else joint.type
+        stands = spec.has_fixed_base if link.index == 0 else not joint.position_count
         own = bool(link.urdf.inertial and link.urdf.inertial.mass > 0.0)
-        moves = joint_type is not JointType.FIXED and (own or rigid[link.index] not in heavy)
+        moves = not stands and (own or rigid[link.index] not in heavy)
         found.append(body_inertia(link.urdf.inertial, moves=moves))
         notes += [BuildNote(spec.name, f"link '{link.name}'", change) for change in found[-1].changes]
     return found

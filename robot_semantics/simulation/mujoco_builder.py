@@ -24,7 +24,6 @@ import numpy as np
 
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.collision.mujoco_joints import add_joints
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.simulation.collision_shapes import collision_shapes, excluded_pairs
@@ -105,7 +104,7 @@ def build_world(spec: WorldSpec) -> BuiltWorld:
     layouts = {model.name: layout_of(compiled, model) for model in spec.models}
     if spec.ground:
         for model in spec.models:
-            if model.root_type is JointType.PLANAR:
+            if model.has_planar_base:
                 share_weight(compiled, layouts[model.name])
     held = {name: held_bodies(compiled, layout) for name, layout in layouts.items() if layout.spec.carries_weight}
     servos = Servos.tuned(compiled, SERVO_FREQUENCY, builder.drives, held.values())
@@ -149,7 +148,7 @@ class _Builder:
 
     def add(self, spec: ModelSpec) -> None:
         robot, joints = spec.robot, sim_joints(spec, self.notes, ties_several=True)
-        if spec.root_type is JointType.FLOATING:
+        if spec.has_floating_base:
             bodies = [self.mj.worldbody.add_body(name=body_name(spec.name, robot.root_link))]
             bodies[0].add_freejoint(name=f"{spec.name}/{spec.root_joint.name}", align=0)
         else:
@@ -237,7 +236,7 @@ class _Builder:
         names = spec.robot.link_names
         for pair in excluded_pairs(spec.robot, with_geometry):
             self.mj.add_exclude(bodyname1=body_name(spec.name, pair.first), bodyname2=body_name(spec.name, pair.second))
-        if spec.root_type is JointType.FIXED:
+        if spec.has_fixed_base:
             rigid = rigid_bodies(spec.robot)
             for index in with_geometry:
                 if rigid[index] == 0:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from robot_semantics.convert.mujoco_bases import FRAME
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms.arrays import IntArray
@@ -87,7 +86,7 @@ def frame_body_name(model: str) -> str:
 
 def joint_names(model: str, joint: JointModel) -> tuple[str, ...]:
     """Return the names of a joint's MuJoCo joints: one for each variable, a floating one's slides and ball."""
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         return tuple(f"{model}/{joint.name}/{part}" for part in ("trans_x", "trans_y", "trans_z", "rot"))
     return tuple(f"{model}/{variable}" for variable in joint.variable_names)
 
@@ -103,11 +102,11 @@ def layout_of(model: Any, spec: ModelSpec) -> ModelLayout:
     root_joint = spec.root_joint
     root: JointPlace | None = None
     mocap = -1
-    if spec.root_type is JointType.FLOATING:
+    if spec.has_floating_base:
         root = _place(model, spec, root_joint, (f"{spec.name}/{root_joint.name}",))
     else:
         mocap = int(model.body(frame_body_name(spec.name)).mocapid[0])
-        if spec.root_type is JointType.PLANAR:
+        if spec.has_planar_base:
             names = tuple(f"{spec.name}/{root_joint.name}/{suffix}" for suffix in ("x", "y", "theta"))
             root = _place(model, spec, root_joint, names)
     bodies.setflags(write=False)

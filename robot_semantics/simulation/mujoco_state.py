@@ -17,7 +17,6 @@ import mujoco
 import numpy as np
 
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.mujoco_engine import CONTRADICTION
 from robot_semantics.simulation.mujoco_layout import JointPlace, ModelLayout
 from robot_semantics.simulation.restoring import RestorePlan
@@ -104,7 +103,7 @@ def planar_transform(axis: FloatArray, xytheta: FloatArray) -> FloatArray:
 def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_parent: FloatArray) -> tuple[Pose, Vec6]:
     root = layout.bodies[0]
     R_parent_world = T_world_parent[:3, :3].T
-    if layout.spec.root_type is JointType.FLOATING:
+    if layout.spec.has_floating_base:
         assert layout.root is not None
         qpos, qvel = data.qpos[layout.root.qpos], data.qvel[layout.root.qvel]
         quat = quat_multiply(quat_conjugate(quat_from_matrix(T_world_parent[:3, :3])), qpos[[4, 5, 6, 3]])
@@ -115,7 +114,7 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
         twist = np.concatenate((R_parent_world @ qvel[:3], R_parent_world @ (motion.R[root] @ qvel[3:])))
         T = matrix_from_rotation(R_parent_world @ motion.R[root], xyz)
         return pose_of(T, quat), six(twist)
-    if layout.spec.root_type is JointType.PLANAR:
+    if layout.spec.has_planar_base:
         assert layout.root is not None
         axis = layout.root.joint.axis
         T = planar_transform(axis, data.qpos[layout.root.qpos])
@@ -129,7 +128,7 @@ def _root_state(layout: ModelLayout, data: Any, motion: LinkMotion, T_world_pare
 def _joint(place: JointPlace, data: Any) -> JointState:
     positions, velocities = data.qpos[place.qpos], data.qvel[place.qvel]
     torques = data.qfrc_actuator[place.qvel] + data.qfrc_applied[place.qvel]
-    if place.joint.type is JointType.FLOATING:
+    if place.joint.motion.has_quaternion:
         positions = positions[[0, 1, 2, 4, 5, 6, 3]]
         # MuJoCo's ball turns in the child's axes, a floating joint in the joint frame's.
         R = matrix_from_quat(positions[3:])
@@ -166,7 +165,7 @@ def write_state(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 @contextmanager
 def _turning_on(place: JointPlace | None, data: Any) -> Iterator[None]:
     """Keep the angular velocity of a floating joint in its parent's axes: MuJoCo has it in the child's, which turn."""
-    if place is None or place.joint.type is not JointType.FLOATING:
+    if place is None or not place.joint.motion.has_quaternion:
         yield
         return
     angular = _rotation(place, data) @ data.qvel[place.qvel[3:]]
@@ -188,7 +187,7 @@ def put_frame(layout: ModelLayout, xyz_quat: FloatArray, data: Any) -> None:
 def carry_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: ResolvedWorld, data: Any) -> None:
     """Put the planes that robots move in to where their frames are, and the robots with them."""
     for layout in layouts:
-        if layout.spec.root_type is not JointType.PLANAR:
+        if not layout.spec.has_planar_base:
             continue
         there = now.pose(layout.spec.parent_frame)
         w, x, y, z = data.mocap_quat[layout.mocap]
@@ -203,10 +202,10 @@ def carry_planes(layouts: Iterable[ModelLayout], plan: RestorePlan, now: Resolve
 def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatArray, data: Any) -> None:
     xyz_quat = applied.base_xyz_quat
     assert xyz_quat is not None
-    if layout.spec.root_type is JointType.FLOATING:
+    if layout.spec.has_floating_base:
         assert layout.root is not None
         data.qpos[layout.root.qpos] = xyz_quat[[0, 1, 2, 6, 3, 4, 5]]
-    elif layout.spec.root_type is JointType.PLANAR:
+    elif layout.spec.has_planar_base:
         assert layout.root is not None
         data.qpos[layout.root.qpos] = applied.base_positions
     elif layout.spec.parent_frame == WORLD:
@@ -218,7 +217,7 @@ def _place_root(layout: ModelLayout, applied: AppliedState, T_world_base: FloatA
 def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
     if layout.root is None:
         return
-    if layout.spec.root_type is JointType.PLANAR:
+    if layout.spec.has_planar_base:
         data.qvel[layout.root.qvel] = applied.base_velocities
         return
     assert applied.base_twist is not None
@@ -228,11 +227,11 @@ def _move_root(layout: ModelLayout, applied: AppliedState, data: Any) -> None:
 
 
 def _qpos(positions: FloatArray, place: JointPlace) -> FloatArray:
-    return positions if place.joint.type is not JointType.FLOATING else positions[[0, 1, 2, 6, 3, 4, 5]]
+    return positions if not place.joint.motion.has_quaternion else positions[[0, 1, 2, 6, 3, 4, 5]]
 
 
 def _qvel(velocities: FloatArray, place: JointPlace, data: Any) -> FloatArray:
-    if place.joint.type is not JointType.FLOATING:
+    if not place.joint.motion.has_quaternion:
         return velocities
     # MuJoCo's ball turns in its own axes, a floating joint's velocity is in the joint frame's.
     return np.concatenate((velocities[:3], _rotation(place, data).T @ velocities[3:]))

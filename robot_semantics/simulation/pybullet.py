@@ -22,7 +22,6 @@ try:
 except ImportError as error:  # pragma: no cover - depends on the installation
     raise MissingExtraError("pybullet", "pybullet", "simulating with PyBullet") from error
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.joint_state_simulator import JointStateSimulator
 from robot_semantics.simulation.pybullet_builder import BASE, UNLIMITED, BulletBody, BulletWorld
 from robot_semantics.simulation.robot_motion import LinkMotion, RobotMotion
@@ -95,7 +94,7 @@ class PybulletSimulator(JointStateSimulator):
             if joint.position_count:
                 at, moving = space.positions_of(joint), space.velocities_of(joint)
                 positions[at], velocities[moving] = q[root.size :][at], v[rates.size :][moving]
-        if body.spec.root_type is JointType.FLOATING:
+        if body.spec.has_floating_base:
             links = self._links_at(body, [BASE])
             root = np.concatenate((links.xyz[0], quat_from_matrix(links.R[0])))
             rates = np.concatenate((links.linear[0], links.angular[0]))
@@ -108,7 +107,7 @@ class PybulletSimulator(JointStateSimulator):
 
     def _put_base(self, body: BulletBody, motion: RobotMotion) -> None:
         client, T_world_base, twist = self._world.client, motion.base, np.zeros(6)
-        if body.spec.root_type is JointType.FLOATING:
+        if body.spec.has_floating_base:
             T_world_base, twist = matrix_from_pose(motion.root_positions), motion.root_velocities
         pose = xyz_quat_from_matrix(T_world_base @ body.T_link_inertial[0])
         client.resetBasePositionAndOrientation(body.number, pose[:3], pose[3:])
@@ -118,7 +117,7 @@ class PybulletSimulator(JointStateSimulator):
 
     def _put_joints(self, body: BulletBody, motion: RobotMotion) -> None:
         client, parts = self._world.client, (motion.positions, motion.velocities)
-        if body.spec.root_type is JointType.PLANAR:
+        if body.spec.has_planar_base:
             parts = (
                 np.concatenate((motion.root_positions, motion.positions)),
                 np.concatenate((motion.root_velocities, motion.velocities)),

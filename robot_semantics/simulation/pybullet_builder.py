@@ -19,7 +19,6 @@ import pybullet
 
 from robot_semantics.collision.shapes import Shape
 from robot_semantics.kinematics.joint_space import JointSpace
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.rigid_bodies import rigid_bodies
 from robot_semantics.simulation.collision_shapes import LinkShape, collision_shapes, excluded_pairs
 from robot_semantics.simulation.inertia import BodyInertia, body_inertia, link_inertias, lumped_at_root
@@ -144,15 +143,15 @@ class _Builder:
         """Return the robot, ready to be put somewhere."""
         spec, robot = self.body.spec, self.body.spec.robot
         inertias = link_inertias(spec, self.notes)
-        if spec.root_type is JointType.FLOATING:
+        if spec.has_floating_base:
             inertias = lumped_at_root(robot, inertias)
-        elif spec.root_type is JointType.FIXED:
+        elif spec.has_fixed_base:
             inertias[0] = _NOTHING  # a base without mass stays where it is
         shapes: list[list[LinkShape]] = [[] for _ in robot.links]
         for shape in collision_shapes(spec, self.notes):
             shapes[shape.link].append(shape)
         space, root, at = JointSpace.of(robot), 0, BASE
-        if spec.root_type is JointType.PLANAR:
+        if spec.has_planar_base:
             root, at = 3, self._chain(self.joints[0], BASE, np.eye(4), (0, 0))
         self.body.sizes = root + space.size, root + space.velocity_size
         self._add_link(at, inertias[0], shapes[0])
@@ -248,7 +247,7 @@ class _Builder:
                 jointDamping=0.0,
                 # Without it what a lasting force pushes aside, as feet under a weight, slides slowly for ever; wheels
                 # under a base that is driven are not to stick.
-                frictionAnchor=int(body.spec.root_type is JointType.FLOATING),
+                frictionAnchor=int(body.spec.has_floating_base),
             )
             # In one call with the moments it would leave these out.
             self.client.changeDynamics(body.number, at, maxJointVelocity=UNLIMITED)
@@ -301,5 +300,5 @@ class _Builder:
             for number_of, one in enumerate(pieces):
                 for other in pieces[number_of + 1 :]:
                     self.client.setCollisionFilterPair(number, number, one, other, 0)
-                if ground is not None and self.body.spec.root_type is JointType.FIXED and rigid[index[name]] == 0:
+                if ground is not None and self.body.spec.has_fixed_base and rigid[index[name]] == 0:
                     self.client.setCollisionFilterPair(number, ground, one, BASE, 0)

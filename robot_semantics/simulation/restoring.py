@@ -17,7 +17,6 @@ import numpy as np
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.names import suggestion
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.state.apply import AppliedState, apply_model_state, resolve_with
 from robot_semantics.state.report import RestoreItem, RestoreLog
@@ -52,7 +51,7 @@ def standing_of(spec: ModelSpec) -> Standing:
     One that floats moves in the world, whatever its virtual joint's frame; one that is fixed can be put anywhere.
     """
     base = Base(spec.root_joint, spec.parent_frame, placeable=True)
-    if spec.root_type is JointType.FLOATING:
+    if spec.has_floating_base:
         base = Base(spec.root_joint, WORLD)
     return Standing(base, ForwardKinematics(spec.robot), spec.parent_frame)
 

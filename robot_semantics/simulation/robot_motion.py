@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.simulation.restoring import RestorePlan, Standing
 from robot_semantics.simulation.world_spec import ModelSpec
 from robot_semantics.transforms import (
@@ -110,20 +109,16 @@ class RobotMotion:
 def neutral_motion(spec: ModelSpec, robot: Standing) -> RobotMotion:
     """Return a robot at rest at its default positions, its base at the world's origin."""
     space = robot.kinematics.space
-    root = {JointType.FIXED: (0, 0), JointType.PLANAR: (3, 3), JointType.FLOATING: (7, 6)}[spec.root_type]
-    at = np.zeros(root[0])
-    at[6:] = 1.0
-    moving = np.zeros(root[1]), space.neutral(), np.zeros(space.velocity_size)
-    motion = RobotMotion(np.eye(4), at, *moving, np.zeros(0))
+    root = spec.root_joint.motion
+    moving = np.zeros(root.velocities), space.neutral(), np.zeros(space.velocity_size)
+    motion = RobotMotion(np.eye(4), np.array(root.neutral), *moving, np.zeros(0))
     return replace(motion, targets=held(robot, motion))
 
 
 def driven_joints(robot: Standing) -> tuple[str, ...]:
     """Return the joints with motors: those of one variable that are neither passive nor mimics."""
     return tuple(
-        joint.name
-        for joint in robot.kinematics.model.joints[1:]
-        if joint.position_count == 1 and joint.mimic is None and not joint.passive
+        joint.name for joint in robot.kinematics.model.joints[1:] if joint.position_count == 1 and joint.is_commandable
     )
 
 
@@ -147,12 +142,12 @@ def as_planned(
 ) -> RobotMotion:
     """Return a robot as it is after a restore; its servos hold it there."""
     applied, base = plan.applied.get(spec.name), motion.base
-    if spec.root_type is JointType.PLANAR:
+    if spec.has_planar_base:
         base = now.pose(spec.parent_frame)
     if applied is None:
         return replace(motion, base=base, targets=motion.targets.copy())
     root, rates = motion.root_positions, motion.root_velocities
-    if spec.root_type is not JointType.FIXED:
+    if not spec.has_fixed_base:
         root = root if applied.base_positions is None else applied.base_positions
         rates = rates if applied.base_velocities is None else applied.base_velocities
     elif applied.base_xyz_quat is not None:
@@ -182,7 +177,7 @@ def capture_model(
     R_parent_world = T_world_parent[:3, :3].T
     motion, space = unit(robot, motion), robot.kinematics.space
     exact = None
-    if spec.root_type is JointType.FLOATING and np.array_equal(T_world_parent, np.eye(4)):
+    if spec.has_floating_base and np.array_equal(T_world_parent, np.eye(4)):
         exact = np.array(motion.root_positions[3:])  # as it is, to the last bit
     joints = (
         JointState(

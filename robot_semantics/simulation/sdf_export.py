@@ -108,7 +108,7 @@ class _Exporter:
         inertias = link_inertias(spec, notes)
         self.lost += [str(note) for note in notes]
         names = self._joint_names(spec)
-        if spec.root_type is not JointType.FLOATING:
+        if not spec.has_floating_base:
             root = _unique("world_joint", {*robot.link_names, *names.values()})
             self._joint(spec, element, ("world", robot.root_link), {spec.root_joint.name: root}, spec.root_joint)
         for link, joint in zip(robot.links, robot.joints, strict=True):
@@ -121,7 +121,7 @@ class _Exporter:
             for number, visual in enumerate(link.urdf.visuals):
                 self._geometry(spec, made, f"visual_{number}", visual)
         for link, joint in zip(robot.links[1:], robot.joints[1:], strict=True):
-            if joint.type is not JointType.FLOATING:
+            if not joint.motion.has_quaternion:
                 self._joint(spec, element, (robot.link_names[link.parent], link.name), names, joint)
         for joint, leader, _ in followings(robot):
             if joint.position_count > 1:
@@ -151,7 +151,7 @@ class _Exporter:
         made = etree.SubElement(element, "joint", name=names[joint.name], type=_TYPES[joint.type])
         _child(made, "parent", links[0])
         _child(made, "child", links[1])
-        if joint.type is JointType.PLANAR:
+        if joint.motion.is_planar:
             self.lost.append(f"model '{spec.name}': that joint '{joint.name}' moves in a plane: it is fixed")
         if joint.velocity_count != 1:
             return

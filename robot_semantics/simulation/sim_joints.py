@@ -16,7 +16,6 @@ import numpy as np
 
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.kinematics.motions import ElementaryMotion, elementary_motions
-from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.simulation.world_spec import BuildNote, ModelSpec
 from robot_semantics.transforms.arrays import FloatArray
@@ -62,11 +61,6 @@ class SimJoint:
         return self.joint.name
 
     @property
-    def kind(self) -> JointType:
-        """The joint's type."""
-        return self.joint.type
-
-    @property
     def axis(self) -> FloatArray:
         """(3,) unit axis in the joint frame; a planar joint's is the normal of its plane."""
         return self.joint.axis
@@ -88,8 +82,7 @@ def sim_joints(spec: ModelSpec, notes: list[BuildNote], *, ties_several: bool) -
         motions = elementary_motions(joint)
         axes_only = all(motion.kind != "ball" for motion in motions)
         # A simulated base can be driven, also where the SRDF says that no controller of the robot does.
-        passive = joint.passive and joint is not root
-        driven = bool(motions) and axes_only and joint.mimic is None and not passive
+        driven = axes_only and (joint.is_commandable or (joint is root and joint.is_active))
         limits, effort = None, np.inf
         if len(motions) == 1:
             limits = _limits(spec, joint, notes)
@@ -122,15 +115,15 @@ def _ties(spec: ModelSpec, notes: list[BuildNote], *, several: bool) -> dict[str
     found = {}
     for joint, leader, mimic in followings(spec.robot):
         part = f"joint '{joint.name}'"
-        if leader.virtual and spec.root_type is not JointType.PLANAR:
+        if leader.virtual and not spec.has_planar_base:
             notes.append(BuildNote(spec.name, part, f"does not follow the virtual joint '{leader.name}' here"))
         elif joint.position_count > 1 and not several:
             message = f"does not follow '{leader.name}' here: only joints with one variable do"
             notes.append(BuildNote(spec.name, part, message))
         else:
-            if joint.type is JointType.FLOATING:
+            if joint.motion.has_quaternion:
                 message = f"follows '{leader.name}' here in its translation only; its rotation is free"
                 notes.append(BuildNote(spec.name, part, message))
-            parts = range(MOTION[joint.type].mimicked)
+            parts = range(joint.motion.mimicked)
             found[joint.name] = tuple(Tie(leader, at, mimic.multiplier, mimic.offset) for at in parts)
     return found

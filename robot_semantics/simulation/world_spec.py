@@ -77,6 +77,21 @@ class ModelSpec:
     semantic: str | None = None
 
     @property
+    def has_fixed_base(self) -> bool:
+        """Whether the root link cannot move in its parent frame."""
+        return self.root_type is JointType.FIXED
+
+    @property
+    def has_planar_base(self) -> bool:
+        """Whether the root link moves in a plane of its parent frame."""
+        return self.root_type is JointType.PLANAR
+
+    @property
+    def has_floating_base(self) -> bool:
+        """Whether the root link is a free body."""
+        return self.root_type is JointType.FLOATING
+
+    @property
     def root_type(self) -> JointType:
         """How the root link stands in its parent frame: fixed, planar or floating."""
         return self.root_joint.type
@@ -95,9 +110,7 @@ class ModelSpec:
 
         So it is on a fixed base, and on a planar one that is level.
         """
-        return self.root_type is JointType.FIXED or (
-            self.root_type is JointType.PLANAR and abs(float(self.root_joint.axis[2])) == 1.0
-        )
+        return self.has_fixed_base or (self.has_planar_base and abs(float(self.root_joint.axis[2])) == 1.0)
 
     @property
     def parent_frame(self) -> str:

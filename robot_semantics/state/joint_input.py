@@ -19,7 +19,6 @@ import numpy.typing as npt
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.mimics import MimicMap
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
@@ -229,7 +228,7 @@ def _floating_entries(
 ) -> Iterator[FloatingEntries]:
     entry_of = dict(zip(target, source, strict=True))
     for joint in moving.joints:
-        if joint.type is JointType.FLOATING and joint.name in entries:
+        if joint.motion.has_quaternion and joint.name in entries:
             first = space.joint_positions[joint.name].start + 3
             if first in entry_of:
                 x, y, z, w = (entry_of[first + i] for i in range(4))

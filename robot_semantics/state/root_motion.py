@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.kinematics.motions import plane_axes
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.state.joint_input import Reason, Refusal
 from robot_semantics.transforms import quat_from_rotvec, quat_rotate
@@ -54,14 +53,14 @@ def joint_motion(joint: JointModel, xyz_quat: FloatArray, twist: FloatArray | No
         return Refusal(Reason.BAD_QUATERNION, f"the quaternion of '{joint.name}' is zero")
     pose = np.concatenate([xyz_quat[:3], xyz_quat[3:] / length])
     velocities = None if twist is None or not np.isfinite(twist).all() else twist
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         return JointMotion(pose, velocities)
     return _planar(joint, pose, velocities)
 
 
 def pose_of(joint: JointModel, positions: FloatArray) -> FloatArray:
     """Return (..., 7) x y z [m] and quaternion x y z w that a planar or floating joint's positions mean."""
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         return np.array(positions)
     turns = quat_from_rotvec(joint.axis * positions[..., 2:3])
     return np.concatenate([positions[..., :2] @ plane_axes(joint).T, turns], axis=-1)
@@ -86,6 +85,6 @@ def _planar(joint: JointModel, pose: FloatArray, velocities: FloatArray | None) 
 
 def twist_of(joint: JointModel, rates: FloatArray) -> FloatArray:
     """Return (..., 6) the twist in the parent's axes that a planar or floating joint's velocities mean."""
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         return np.array(rates)
     return np.concatenate([rates[..., :2] @ plane_axes(joint).T, joint.axis * rates[..., 2:3]], axis=-1)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.model_states import xyz_quat_of
@@ -85,7 +84,7 @@ class RootPlacement:
             xyz_quat = np.array(xyz_quat_of(model.pose))
         self._say_unstated_frames()
         joint = base.joint
-        if joint.type is JointType.FIXED or base.held_by:
+        if not joint.position_count or base.held_by:
             return (xyz_quat, None) if self._stands_there(xyz_quat) else (None, None)
         motion = joint_motion(joint, xyz_quat, None)
         if isinstance(motion, Refusal):
@@ -143,7 +142,7 @@ class RootPlacement:
             return self._refused("twist", f"its pose is not stated, and so how it moves against '{base.frame}' is not")
         if np.isnan(twist).any():
             return self._refused("twist", f"how '{model.parent}' moves against '{base.frame}' is not stated")
-        if joint.type is JointType.FIXED or base.held_by:
+        if not joint.position_count or base.held_by:
             if np.abs(twist).max() > TOLERANCE:
                 return self._refused("twist", f"{base.held_by or 'the base is fixed'} and cannot be given a motion")
             self.log.done("twist", "", "it does not move")

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.mimics import MimicMap
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.world_state import JointState, ModelState
@@ -54,7 +53,7 @@ class JointValues:
 def position_counts(joint: JointModel) -> tuple[int, ...]:
     """Return how many numbers a joint's `<positions>` may have."""
     count = joint.position_count
-    return (count, RPY_COUNT) if joint.type is JointType.FLOATING else (count,)
+    return (count, RPY_COUNT) if joint.motion.has_quaternion else (count,)
 
 
 def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
@@ -65,7 +64,7 @@ def stated_positions(joint: JointModel, state: JointState) -> FloatArray | None:
     if state.positions is None or len(state.positions) not in position_counts(joint):
         return None
     values = np.array(state.positions, dtype=np.float64)
-    if joint.type is JointType.FLOATING:
+    if joint.motion.has_quaternion:
         if len(values) == RPY_COUNT:
             return np.concatenate((values[:3], quat_from_rpy(values[3:])))
         length = float(np.linalg.norm(values[3:]))

@@ -25,7 +25,6 @@ from robot_semantics.kinematics.local import LocalTransforms
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.kinematics.motions import turns
 from robot_semantics.kinematics.observe import JointObserver
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, transport_twist
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, follow, joint_values
@@ -145,7 +144,7 @@ class _Recovery:
         """Put leaders whose followers were observed where all of these are explained; take out what disagrees."""
         followers: dict[str, list[JointModel]] = {}
         for joint, leader, _ in followings(self._robot):
-            if joint.name in self.known and joint.type is not JointType.FLOATING:
+            if joint.name in self.known and not joint.motion.has_quaternion:
                 followers.setdefault(leader.name, []).append(joint)
         for name, seen in followers.items():
             leader = self._robot.joint(name)

@@ -43,7 +43,7 @@ def dot_graph(model: RobotModel) -> str:
         tip = f", tooltip={_dot(names)}" if names else ""
         lines.append(f"  {_dot(link.name)} [label={_dot(link.name)}{tip}];")
     for joint in model.joints[1:]:
-        style = ", style=dashed" if joint.type is JointType.FIXED else ""
+        style = ", style=dashed" if not joint.position_count else ""
         label = f"{joint.name}\n{_kind(joint)}"
         colour = JOINT_COLOURS[joint.type]
         ends = f"{_dot(joint.parent_link)} -> {_dot(joint.child_link)}"
@@ -123,7 +123,7 @@ def _layout(model: RobotModel) -> tuple[list[int], list[float]]:
 def _edge(start: float, above: float, end: float, below: float, joint: JointModel, colour: str) -> str:
     """Return the line from the right side of a link, at its middle, to the left side of its child."""
     middle, above, below = start + _GAP / 2, above + _BOX / 2, below + _BOX / 2
-    dash = ' stroke-dasharray="4 3"' if joint.type is JointType.FIXED else ""
+    dash = ' stroke-dasharray="4 3"' if not joint.position_count else ""
     way = f"M{start:.0f} {above:.1f} C{middle:.0f} {above:.1f} {middle:.0f} {below:.1f} {end:.0f} {below:.1f}"
     return f'<path d="{way}" stroke="{colour}"{dash}/>'
 

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.diagnostics import Diagnostic
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.mesh_files import Surface
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import rotation_from_z
@@ -160,7 +159,7 @@ def _joint(actor: Actor, joint: JointModel) -> dict[str, Any]:
         "passive": joint.passive,
         "T": joint.T_parent_joint.ravel().tolist(),
         "axis": joint.axis.tolist(),
-        "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.type is JointType.PLANAR else None,
+        "plane": rotation_from_z(joint.axis).ravel().tolist() if joint.motion.is_planar else None,
         "at": where.start,
         "count": joint.position_count,
         "lower": joint.limits.lower if math.isfinite(joint.limits.lower) else None,

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from robot_semantics.kinematics.forward import ForwardKinematics
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
@@ -217,7 +216,7 @@ def _below(children: dict[str, list[str]], roots: Sequence[str]) -> list[str]:
 
 
 def _is_moving(joint: JointModel) -> bool:
-    return joint.type is not JointType.FIXED and not joint.virtual
+    return joint.position_count > 0 and not joint.virtual
 
 
 def _is_driven(joint: JointModel) -> bool:

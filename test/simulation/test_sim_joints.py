@@ -53,11 +53,11 @@ def test_a_record_says_what_a_joint_is() -> None:
     spec = model_from_text("m", robot(IDLE, STUCK, FREE.format("floating")), passive)
     notes: list[object] = []
     root, idle, stuck, free = sim_joints(spec, notes, ties_several=True)  # type: ignore[arg-type]  # any list
-    assert (root.kind, root.motions, root.driven) == (JointType.FIXED, (), False)
+    assert (root.joint.type, root.motions, root.driven) == (JointType.FIXED, (), False)
     # A passive joint has no motor, whose effort could be noted.
     assert (idle.limits, idle.driven, idle.effort) == ((-1.0, 1.0), False, np.inf)
     assert (stuck.limits, stuck.driven, stuck.effort) == (None, True, 2.0)
-    assert ([each.kind for each in free.motions], free.driven) == (["slide", "slide", "slide", "ball"], False)
+    assert ([each.joint.type for each in free.motions], free.driven) == (["slide", "slide", "slide", "ball"], False)
     assert len(notes) == 1
 
 
@@ -72,9 +72,9 @@ def test_elementary_motions_one_after_the_other_are_the_joints_motion(kind: str)
     T, at = np.eye(4), 0
     for each in elementary_motions(joint):
         step = np.eye(4)
-        if each.kind == "slide":
+        if each.joint.type == "slide":
             step[:3, 3] = each.axis * q[at]
-        elif each.kind == "hinge":
+        elif each.joint.type == "hinge":
             step[:3, :3] = Rotation.from_rotvec(each.axis * q[at]).as_matrix()
         else:
             step[:3, :3] = Rotation.from_quat(q[at : at + 4]).as_matrix()

@@ -28,7 +28,6 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.convert.topic_names import topic_namespaces
-from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.ros.messages.maker import MAKER
 from robot_semantics.ros.messages.state_messages import base_state_message, joint_state_message
@@ -146,10 +145,10 @@ class MujocoWorld(GuardedNode):
         joint_states = base_state = None
         if _jointed(spec):
             joint_states = self.create_publisher(JointState, f"{prefix}joint_states", QUEUE)
-        if spec.root_type is not JointType.FIXED:
+        if not spec.has_fixed_base:
             topic = f"{prefix}multi_dof_joint_states"
             base_state = self.create_publisher(MultiDOFJointState, topic, QUEUE)
-        if _jointed(spec) or spec.root_type is JointType.PLANAR:
+        if _jointed(spec) or spec.has_planar_base:
             self.create_subscription(
                 JointState,
                 f"{prefix}joint_command",
