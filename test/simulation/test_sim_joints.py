@@ -57,7 +57,7 @@ def test_a_record_says_what_a_joint_is() -> None:
     # A passive joint has no motor, whose effort could be noted.
     assert (idle.limits, idle.driven, idle.effort) == ((-1.0, 1.0), False, np.inf)
     assert (stuck.limits, stuck.driven, stuck.effort) == (None, True, 2.0)
-    assert ([each.joint.type for each in free.motions], free.driven) == (["slide", "slide", "slide", "ball"], False)
+    assert ([each.kind for each in free.motions], free.driven) == (["slide", "slide", "slide", "ball"], False)
     assert len(notes) == 1
 
 
@@ -72,9 +72,9 @@ def test_elementary_motions_one_after_the_other_are_the_joints_motion(kind: str)
     T, at = np.eye(4), 0
     for each in elementary_motions(joint):
         step = np.eye(4)
-        if each.joint.type == "slide":
+        if each.kind == "slide":
             step[:3, 3] = each.axis * q[at]
-        elif each.joint.type == "hinge":
+        elif each.kind == "hinge":
             step[:3, :3] = Rotation.from_rotvec(each.axis * q[at]).as_matrix()
         else:
             step[:3, :3] = Rotation.from_quat(q[at : at + 4]).as_matrix()
