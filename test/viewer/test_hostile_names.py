@@ -206,6 +206,43 @@ def test_nothing_of_a_foreign_srdf_runs_in_the_studio(browser: Browser, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hostile.srdf", "hostile.urdf"]
 
 
+@pytest.mark.timeout(200)
+def test_no_name_runs_in_the_evidence_of_collisions_or_the_question_to_overwrite(
+    browser: Browser, tmp_path: Path
+) -> None:
+    pytest.importorskip("mujoco")
+    urdf, _ = robot_files(tmp_path)
+    out = tmp_path / f"{ATTACKS[4].replace('/', '')}.srdf"
+    with Served("-m", "robot_semantics.cli.main", "studio", str(urdf), "-o", str(out), "--no-browser") as served:
+        person = Person(browser, served)
+        shows(browser, out.name)
+        person.tab("collisions")
+        person.type("samples", "100")
+        person.press("generate")
+        rows = "document.querySelectorAll('[data-pairs] tbody tr[data-pair], [data-pairs] tbody tr.cursor-pointer')"
+        browser.wait(f"{rows}.length > 3", 60.0)
+        for k in range(3):
+            browser.run(f"{rows}[{k}].click()")
+            person.sees("viewer.drawn.some(({colour}) => colour?.[0] === 0.83)")
+            harmless(browser)
+        titles = "[...document.querySelectorAll('.pairs .cut')].map((cell) => cell.title)"
+        person.sees(f"{titles}.includes({json.dumps(f'link{ATTACKS[0]}')})")
+        person.press("write-pairs")
+        person.sees("!document.querySelector('[data-do=undo]').disabled")
+        person.toggle("matrix")
+        person.sees("document.querySelectorAll('[data-matrix] rect').length > 3")
+        harmless(browser)
+        out.write_text("<robot")
+        person.press("save")
+        person.press("really-save")
+        shows(browser, f"{out}: another program has changed the file since it was read")
+        person.press("overwrite")
+        person.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+        shows(browser, f"saved {out}")
+        assert browser.complaints == []
+    assert out.read_text().startswith("<?xml")
+
+
 LIVE = """
 import sys
 from dataclasses import replace

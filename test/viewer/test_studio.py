@@ -341,6 +341,44 @@ def test_a_person_may_be_faster_than_the_server(browser: Browser, tmp_path: Path
         assert browser.complaints == []
 
 
+@pytest.mark.timeout(200)
+def test_two_pages_edit_one_file_and_neither_loses_what_is_typed(browser: Browser, tmp_path: Path) -> None:
+    with studio(tmp_path) as served, Browser(tmp_path / "second") as other:
+        first, second = Person(browser, served), Person(other, served)
+        second.tab("groups")
+        second.type("group-name", "half a na")
+        chain(first, "mine", "base_link", "palm_link")
+        second.sees("document.querySelector('[data-group-row=mine]') !== null && 'mine' in viewer.robots[0].groups")
+        assert other.run("document.getElementById('group-name').value") == "half a na"
+        second.press("undo")
+        first.sees("document.querySelector('[data-group-row=mine]') === null && !('mine' in viewer.robots[0].groups)")
+        first.press("redo")
+        second.sees("document.querySelector('[data-group-row=mine]') !== null")
+        second.save()
+        first.sees("document.querySelector('[data-saved]').innerText === 'saved'")
+        assert browser.complaints == other.complaints == []
+    assert '<group name="mine">' in (tmp_path / "rover.srdf").read_text()
+
+
+@pytest.mark.timeout(200)
+def test_the_page_comes_back_when_its_killed_server_is_started_again(browser: Browser, tmp_path: Path) -> None:
+    with studio(tmp_path) as served:
+        person, port = Person(browser, served), str(served.port)
+        chain(person, "mine", "base_link", "palm_link")
+        before = (tmp_path / "rover.srdf").read_bytes()
+        served.process.kill()
+        served.process.wait(30)
+        person.sees("document.getElementById('popup').checkVisibility()")
+    assert (tmp_path / "rover.srdf").read_bytes() == before
+    with studio(tmp_path, "--port", port):
+        # What was saved is there again; a step that was not saved is gone.
+        browser.wait("document.querySelector('[data-do=save]') !== null && Boolean(window.viewer?.robots)", 60.0)
+        person.sees("!document.querySelector('[inert]') && !('mine' in viewer.robots[0].groups)")
+        chain(person, "again", "base_link", "palm_link")
+        person.save()
+    assert '<group name="again">' in (tmp_path / "rover.srdf").read_text()
+
+
 @pytest.mark.timeout(100)
 def test_names_are_chosen_by_the_keyboard_and_wrong_ones_turn_red(browser: Browser, tmp_path: Path) -> None:
     def value(field: str) -> str:

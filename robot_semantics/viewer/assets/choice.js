@@ -29,6 +29,8 @@ export default {
     },
     filter(text, update) {
       update(() => { this.shown = this.matches(text); }, (field) => {
+        // A browser that draws slowly may have shown the list before it knew where.
+        field.updateMenuPosition();
         if (!text || !this.shown.length) return;
         field.setOptionIndex(-1);
         field.moveOptionSelection(1, true);
