@@ -12,10 +12,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from robot_semantics.base.diagnostic import Diagnostic
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import nearest_names
+
+if TYPE_CHECKING:
+    from robot_semantics.base.diagnostic import Diagnostic
 
 
 class RobotSemanticsError(Exception):

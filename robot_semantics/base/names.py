@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -24,6 +23,9 @@ _SIDE = 2
 
 def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return up to `limit` of the `valid` names that resemble `name`, best first."""
+    # Imported here: most runs need no suggestion.
+    import difflib
+
     known = sorted(set(valid))
     folded: dict[str, list[str]] = {}
     for candidate in known:

@@ -18,16 +18,13 @@ from typing import Any, TypeVar
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.base.nanoseconds import parse_seconds
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.semantics import NamedState, Semantics
 from robot_semantics.xml.numbers import number
 from robot_semantics.xml.schema import BadValueError
 
 _Number = TypeVar("_Number", int, float)
 Model = TypeVar("Model", str, str | None)
-
-
-class UsageError(RobotSemanticsError):
-    """Words of the command line that have no meaning, whatever the input: the exit code is 2."""
 
 
 def on_disk(text: str) -> str:

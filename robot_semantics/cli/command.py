@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from robot_semantics.cli.outputs import declare_force
 
@@ -20,8 +21,7 @@ def no_arguments(_parser: argparse.ArgumentParser) -> None:
     """Declare no arguments."""
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A command of the command line, or one of the operations of such a command.
 
     Attributes:
@@ -37,7 +37,7 @@ class Command:
     arguments: Callable[[argparse.ArgumentParser], None] = no_arguments
     run: Callable[[argparse.Namespace], int | None] | None = None
     help: str = ""
-    operations: Mapping[str, Command] = field(default_factory=dict)
+    operations: Mapping[str, Command] = MappingProxyType({})
     examples: tuple[str, ...] = ()
     serves: bool = False
 

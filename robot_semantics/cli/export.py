@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, by_model, nanoseconds, on_disk, only, whole
+from robot_semantics.cli.argument_values import add_repeatable, by_model, nanoseconds, on_disk, only, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_reading_arguments,
@@ -27,6 +27,7 @@ from robot_semantics.cli.inputs import (
 )
 from robot_semantics.cli.printing import add_json_argument, counted, say, tell
 from robot_semantics.cli.progress import Bar, print_all
+from robot_semantics.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from robot_semantics.recording.export import ExportRequest, Report

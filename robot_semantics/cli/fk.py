@@ -17,9 +17,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, named_state, numbers_by_name
+from robot_semantics.cli.argument_values import named_state, numbers_by_name
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import add_json_argument, print_result
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.named_states import with_state
 from robot_semantics.model.robot_model import RobotModel

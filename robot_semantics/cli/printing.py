@@ -14,7 +14,6 @@ every command's JSON, `spec/check-2.schema.json` that of problems and errors.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
@@ -90,6 +89,9 @@ def print_json(value: Any) -> None:
     Raises:
         RobotSemanticsError: a number is not finite; nothing has been printed then.
     """
+    # Imported here: `--version` and `--help` need no JSON.
+    import json
+
     in_unicode = (sys.stdout.encoding or "utf-8").lower().replace("_", "-").startswith("utf-")
     try:
         text = json.dumps(value, indent=2, ensure_ascii=not in_unicode, allow_nan=False)

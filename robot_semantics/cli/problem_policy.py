@@ -23,8 +23,9 @@ from typing import Any
 from robot_semantics.base.diagnostics import MORE, Diagnostic, Severity
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import did_you_mean
-from robot_semantics.cli.argument_values import UsageError, add_repeatable
+from robot_semantics.cli.argument_values import add_repeatable
 from robot_semantics.cli.explain import explanations
+from robot_semantics.cli.usage import UsageError
 
 OWN_FILE, PROJECT_FILE = ".robot_semantics.toml", "pyproject.toml"
 KEYS = ("ignore", "error", "strict")

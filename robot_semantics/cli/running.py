@@ -19,19 +19,20 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from robot_semantics.base.deferred_interrupt import deferred_interrupt
-from robot_semantics.base.diagnostics import Diagnostic
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.foreign_text import shown
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.base.version import __version__
-from robot_semantics.cli.argument_values import UsageError, unquoted_numbers
 from robot_semantics.cli.command import Command
-from robot_semantics.cli.help_text import help_text, usage_line
 from robot_semantics.cli.outputs import check_outputs
 from robot_semantics.cli.printing import LONGEST_LINE, print_json, wants_json
+from robot_semantics.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from robot_semantics.base.diagnostics import Diagnostic
 
 EXIT_PROBLEMS, EXIT_USAGE = 1, 2
 _OBJECTS_PER_COLLECTION = 100_000
@@ -150,6 +151,9 @@ def usage_message(message: str, options: Iterable[str]) -> str:
         return f"unknown {what.lower()} '{word}'{known}"
     unknown = re.fullmatch(r"unrecognized arguments: (.*)", message)
     if unknown:
+        # Imported here, as whatever only some command lines need: the start is most of the time of `--help`.
+        from robot_semantics.cli.argument_values import unquoted_numbers
+
         words = unknown[1].split()
         numbers = unquoted_numbers(words)
         if numbers:
@@ -198,10 +202,14 @@ class _Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the text of ``--help``."""
+        from robot_semantics.cli.help_text import help_text
+
         return help_text(self)
 
     def format_usage(self) -> str:
         """Return one line with what must be given."""
+        from robot_semantics.cli.help_text import usage_line
+
         return f"{usage_line(self)}\n"
 
     def error(self, message: str) -> NoReturn:
@@ -209,7 +217,7 @@ class _Parser(argparse.ArgumentParser):
         text = shown(usage_message(message, self._option_string_actions), LONGEST_LINE)
         if any(word.partition("=")[0] == "--json" for word in self._words):
             _print_error(text)
-        self.exit(EXIT_USAGE, f"{usage_line(self)}\nerror: {text}\n")
+        self.exit(EXIT_USAGE, f"{self.format_usage()}error: {text}\n")
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

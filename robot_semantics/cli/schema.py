@@ -14,10 +14,10 @@ import json
 import sys
 
 from robot_semantics.base.errors import UnknownNameError
-from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.running import all_commands
 from robot_semantics.cli.shared_files import shared
+from robot_semantics.cli.usage import UsageError
 
 VERSIONS = {"usdf": "1.0", "urdf": "1.2", "srdf": "1.0"}
 """The formats, and the versions of their specifications."""

@@ -19,7 +19,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import resolved, save_bytes
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, output_file, real, whole
+from robot_semantics.cli.argument_values import add_repeatable, output_file, real, whole
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.inputs import (
     add_package_argument,
@@ -31,6 +31,7 @@ from robot_semantics.cli.inputs import (
 from robot_semantics.cli.outputs import add_output, check_not_there
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.progress import Bar
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import FORMATS, print_lost, save_state
 from robot_semantics.simulation.engines import ENGINES
 from robot_semantics.simulation.simulator import Simulator

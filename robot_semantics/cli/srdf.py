@@ -17,11 +17,12 @@ from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.base.names import LinkPair
 from robot_semantics.cli import inputs
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
+from robot_semantics.cli.argument_values import add_repeatable, pair_of
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, say
 from robot_semantics.cli.srdf_parts import add_part_arguments, with_parts
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.authoring import check_change
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.renaming import URDF_REFERENCES, rename_in_urdf

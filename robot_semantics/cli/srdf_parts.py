@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.names import LinkPair
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, pair_of
+from robot_semantics.cli.argument_values import add_repeatable, pair_of
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf import new as srdf_new
 from robot_semantics.srdf.edit import SrdfText

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, nanoseconds, on_disk, real
+from robot_semantics.cli.argument_values import add_repeatable, nanoseconds, on_disk, real
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.cli.printing import say
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.usdf.combine import merge, prefixed, split

@@ -17,10 +17,10 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import UnknownEndingError, format_of
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.argument_values import UsageError
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, say
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.convert.sdformat_input import POSES_IN
 from robot_semantics.convert.world_formats import ENDINGS, READERS, WRITERS, FormatOptions, read_as, write_as
 from robot_semantics.usdf.descriptions import rebased

@@ -16,9 +16,10 @@ from dataclasses import replace
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.cli import usdf_files
-from robot_semantics.cli.argument_values import UsageError, add_repeatable, named_state, nanoseconds, output_file
+from robot_semantics.cli.argument_values import add_repeatable, named_state, nanoseconds, output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_files import placed
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.check import check_world

@@ -20,10 +20,11 @@ import numpy as np
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.files import save_bytes
 from robot_semantics.cli import inputs, usdf_files
-from robot_semantics.cli.argument_values import UsageError, unquoted_numbers
+from robot_semantics.cli.argument_values import unquoted_numbers
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
+from robot_semantics.cli.usage import UsageError
 from robot_semantics.cli.usdf_edit import add_change_arguments, changed
 from robot_semantics.cli.usdf_files import Origin, placed
 from robot_semantics.kinematics.joint_space import JointSpace

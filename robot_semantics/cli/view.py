@@ -19,7 +19,6 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import (
-    UsageError,
     add_repeatable,
     named_state,
     numbers_by_name,
@@ -31,6 +30,7 @@ from robot_semantics.cli.argument_values import (
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
+from robot_semantics.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from robot_semantics.viewer.link_surfaces import Kind

@@ -1,0 +1,38 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""The start of a command imports only what the command needs: most of the time of a short run is imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SHOW_MODULES = """import sys
+from robot_semantics.cli.main import main
+try:
+    main(sys.argv[1:])
+except SystemExit:
+    pass
+print(*sys.modules, file=sys.stderr)"""
+
+
+def modules_of(*words: str) -> set[str]:
+    """Return the modules that a process has imported after a command line."""
+    command = [sys.executable, "-c", SHOW_MODULES, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_version_and_the_help_import_two_rooms_and_no_library(option: str) -> None:
+    modules = modules_of(option)
+    rooms = {name.split(".")[1] for name in modules if name.startswith("robot_semantics.")}
+    assert rooms == {"base", "cli"}
+    assert not modules & {"numpy", "lxml", "msgspec", "dataclasses", "difflib", "json"}
