@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from robot_semantics.api.robot import Robot, load_robot, robot_from_text
     from robot_semantics.api.world import convert_world, plot, resolve, with_joints, with_pose
-    from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place, Severity
+    from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity, SourcePlace
     from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
     from robot_semantics.base.version import __version__ as __version__
     from robot_semantics.kinematics.forward import ForwardKinematics
@@ -36,11 +36,11 @@ __all__ = [
     "Diagnostics",
     "ForwardKinematics",
     "JointSpace",
-    "Place",
     "Robot",
     "RobotModel",
     "RobotSemanticsError",
     "Severity",
+    "SourcePlace",
     "UnknownNameError",
     "WorldState",
     "convert_world",
@@ -62,7 +62,7 @@ _HOMES = {
     "Diagnostics": "base.diagnostics",
     "ForwardKinematics": "kinematics.forward",
     "JointSpace": "kinematics.joint_space",
-    "Place": "base.diagnostics",
+    "SourcePlace": "base.diagnostics",
     "Robot": "api.robot",
     "RobotModel": "model.robot_model",
     "RobotSemanticsError": "base.errors",

@@ -20,7 +20,7 @@ from xml.sax.saxutils import quoteattr
 from lxml import etree
 
 from robot_semantics.xml.relax_ng import definitions, kinds
-from robot_semantics.xml.schema import Element, Kind, Table
+from robot_semantics.xml.schema import Element, FormatTable, ValueKind
 
 _NUMBER = r"[+\-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+\-]?[0-9]+)?"
 
@@ -54,7 +54,7 @@ class _Shape(NamedTuple):
     pattern: str = ""
 
 
-def _shape(kind: Kind) -> _Shape:
+def _shape(kind: ValueKind) -> _Shape:
     grammar = etree.fromstring(f"<define>{kind.grammar}</define>")
     rows = grammar.find("list")
     if rows is not None:
@@ -66,7 +66,7 @@ def _shape(kind: Kind) -> _Shape:
     return _Shape(words=words, pattern="" if pattern is None else pattern.text or "")
 
 
-def xsd(table: Table, about: str, names: Mapping[str, Sequence[Names]]) -> str:
+def xsd(table: FormatTable, about: str, names: Mapping[str, Sequence[Names]]) -> str:
     """Return the text of the XML Schema 1.0 of a table; `about` is its first comment, `names` are by tag."""
     types = definitions(table)
     lines = [
@@ -101,7 +101,7 @@ def _declared(tag: str, type_name: str, names: Sequence[Names], indent: str) -> 
 
 
 def _complex_type(
-    table: Table, element: Element, name: str, types: Mapping[Element, str], names: Mapping[str, Sequence[Names]]
+    table: FormatTable, element: Element, name: str, types: Mapping[Element, str], names: Mapping[str, Sequence[Names]]
 ) -> list[str]:
     attributes = [
         f'<xs:attribute name="{key}" type="of.{item.kind.name}" use="{"required" if item.required else "optional"}"/>'
@@ -150,7 +150,7 @@ def _in_any_order(
     return [*lines, "    </xs:choice>"]
 
 
-def _simple_type(kind: Kind) -> list[str]:
+def _simple_type(kind: ValueKind) -> list[str]:
     shape, start = _shape(kind), f'  <xs:simpleType name="of.{kind.name}">'
     if shape.numbers:
         row = '<xs:simpleType><xs:list itemType="of.finite"/></xs:simpleType>'
@@ -162,7 +162,7 @@ def _simple_type(kind: Kind) -> list[str]:
     return [f'{start}<xs:restriction base="xs:string">{facets}</xs:restriction></xs:simpleType>']
 
 
-def json_schema(table: Table, about: str) -> dict[str, Any]:
+def json_schema(table: FormatTable, about: str) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of the JSON form of a table's values; `about` is its description."""
     names = definitions(table)
     root = _object(table.root, names)
@@ -198,7 +198,7 @@ def _object(element: Element, names: dict[Element, str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _value(kind: Kind) -> dict[str, Any]:
+def _value(kind: ValueKind) -> dict[str, Any]:
     shape = _shape(kind)
     if shape.numbers:
         counts = {} if shape.length is None else {"minItems": shape.length, "maxItems": shape.length}

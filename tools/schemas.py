@@ -22,14 +22,14 @@ from robot_semantics.urdf.table import URDF
 from robot_semantics.usdf import schema as usdf_schema
 from robot_semantics.usdf.table import USDF
 from robot_semantics.xml.relax_ng import relax_ng
-from robot_semantics.xml.schema import Table
+from robot_semantics.xml.schema import FormatTable
 from tools.other_schemas import Names, json_schema, xsd
 
 SPEC = Path(__file__).resolve().parent.parent / "spec"
 
 
 class _Format(NamedTuple):
-    table: Table
+    table: FormatTable
     about: str
     names: Mapping[str, Sequence[Names]]
 

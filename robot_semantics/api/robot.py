@@ -27,7 +27,7 @@ from robot_semantics.model import loading
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 if TYPE_CHECKING:
     from robot_semantics.collision.audit import AuditRow
@@ -130,7 +130,7 @@ class Robot(RobotModel):
             ArrayError: an array has the wrong shape or is not finite.
         """
         where = self._variables_of(group)
-        before, given = self.space.checked(q), checked("positions", positions, len(where))
+        before, given = self.space.checked(q), checked_array("positions", positions, len(where))
         try:
             shape = np.broadcast_shapes(before.shape[:-1], given.shape[:-1])
         except ValueError as error:

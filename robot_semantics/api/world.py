@@ -20,7 +20,7 @@ import numpy.typing as npt
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.endings import format_of
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms.arrays import checked
+from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.descriptions import beside, robots_of
 from robot_semantics.usdf.edit import set_joints, set_pose
 from robot_semantics.usdf.frames import resolve as resolve_frames
@@ -59,7 +59,10 @@ def with_joints(
         UnknownNameError: there is no such model or joint.
         ArrayError: a joint has another number of values, or the links cannot follow.
     """
-    rows = {name: np.atleast_1d(checked(name, value)).tolist() for name, value in {**(positions or {}), **more}.items()}
+    rows = {
+        name: np.atleast_1d(checked_array(name, value)).tolist()
+        for name, value in {**(positions or {}), **more}.items()
+    }
     return set_joints(world, model, rows, robot, diagnostics=diagnostics)
 
 
@@ -76,7 +79,7 @@ def with_pose(world: WorldState, body: str, T_parent_body: npt.ArrayLike, *, par
         UnknownNameError: there is no such model, frame or parent.
         ArrayError: the pose is no rigid transform.
     """
-    return set_pose(world, body, pose_from_matrix(checked("T_parent_body", T_parent_body, 4, 4)), parent=parent)
+    return set_pose(world, body, pose_from_matrix(checked_array("T_parent_body", T_parent_body, 4, 4)), parent=parent)
 
 
 def resolve(

@@ -29,7 +29,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourcePlace:
     """A position in a source text; `line` and `column` count from 1, 0 means not known.
 
     `path` names the element, for example ``/robot/joint[@name='elbow']/limit/@lower``.
@@ -57,7 +57,7 @@ class Diagnostic:
     severity: Severity
     code: str
     message: str
-    place: Place
+    place: SourcePlace
     suggestion: str | None = None
     count: int = 1
     certain: bool = False

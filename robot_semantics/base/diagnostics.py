@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostic import Diagnostic, Place, Severity
+from robot_semantics.base.diagnostic import Diagnostic, Severity, SourcePlace
 from robot_semantics.base.errors import DescriptionError
-from robot_semantics.base.names import NameComparisons, is_meant, nearest_names
+from robot_semantics.base.names import NameComparisons, is_certain, nearest_names
 
-__all__ = ["Diagnostic", "Diagnostics", "Place", "Severity"]
+__all__ = ["Diagnostic", "Diagnostics", "Severity", "SourcePlace"]
 
 MAX_KEPT = 1_000
 """Problems of each severity that a collection keeps; of more it says how many there are."""
@@ -26,7 +26,7 @@ MORE = "more-problems"
 """Code of the problem that stands for those that are not kept."""
 
 
-FoundLater = Place | Callable[[], Place]
+PlaceOrFinder = SourcePlace | Callable[[], SourcePlace]
 """A place, or what finds it: most problems of a document that loads are never read, and where one stands takes long."""
 
 
@@ -36,19 +36,19 @@ class _Report(NamedTuple):
     severity: Severity
     code: str
     message: str
-    place: FoundLater
+    place: PlaceOrFinder
     name: str | None
     valid: Collection[str]
 
-    def finished(self) -> Diagnostic:
+    def to_diagnostic(self) -> Diagnostic:
         near = () if self.name is None else nearest_names(self.name, self.valid)
-        certain = self.name is not None and is_meant(self.name, near)
+        certain = self.name is not None and is_certain(self.name, near)
         suggestion = next(iter(near), None)
         return Diagnostic(self.severity, self.code, self.message, _found(self.place), suggestion, certain=certain)
 
 
-def _found(place: FoundLater) -> Place:
-    return place if isinstance(place, Place) else place()
+def _found(place: PlaceOrFinder) -> SourcePlace:
+    return place if isinstance(place, SourcePlace) else place()
 
 
 class Diagnostics:
@@ -59,25 +59,25 @@ class Diagnostics:
     """
 
     def __init__(self) -> None:
-        self._finished: list[Diagnostic] = []
+        self._diagnostics: list[Diagnostic] = []
         self._reports: list[_Report] = []
         self._counts: Counter[Severity] = Counter()
         self._more: dict[Severity, Diagnostic] = {}
         self._comparisons = NameComparisons()
 
     def error(
-        self, code: str, message: str, place: FoundLater, *, name: str | None = None, valid: Collection[str] = ()
+        self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add an error; with `name` and `valid`, which must not change any more, the nearest name is suggested."""
         self._add(Severity.ERROR, code, message, place, name, valid)
 
     def warning(
-        self, code: str, message: str, place: FoundLater, *, name: str | None = None, valid: Collection[str] = ()
+        self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
         """Add a warning; `name` and `valid` as of `error`."""
         self._add(Severity.WARNING, code, message, place, name, valid)
 
-    def note(self, code: str, message: str, place: FoundLater) -> None:
+    def note(self, code: str, message: str, place: PlaceOrFinder) -> None:
         """Add a note, which never counts against a document."""
         self._add(Severity.NOTE, code, message, place, None, ())
 
@@ -99,7 +99,13 @@ class Diagnostics:
         return self._counts[severity]
 
     def _add(
-        self, severity: Severity, code: str, message: str, place: FoundLater, name: str | None, valid: Collection[str]
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        place: PlaceOrFinder,
+        name: str | None,
+        valid: Collection[str],
     ) -> None:
         if name is not None and not self._comparisons.allow(valid):
             name = None
@@ -109,7 +115,7 @@ class Diagnostics:
         else:
             self._count_more(severity, place, 1)
 
-    def _count_more(self, severity: Severity, place: FoundLater, count: int) -> None:
+    def _count_more(self, severity: Severity, place: PlaceOrFinder, count: int) -> None:
         self._counts[severity] += count
         if severity in self._more:
             place = self._more[severity].place
@@ -121,9 +127,9 @@ class Diagnostics:
     @property
     def _items(self) -> list[Diagnostic]:
         """The problems that are kept, in the order in which they came."""
-        self._finished += [report.finished() for report in self._reports]
+        self._diagnostics += [report.to_diagnostic() for report in self._reports]
         self._reports.clear()
-        return self._finished
+        return self._diagnostics
 
     def __iter__(self) -> Iterator[Diagnostic]:
         """Iterate in document order; sources stay in the order in which they were first reported."""

@@ -61,7 +61,7 @@ class UnknownNameError(RobotSemanticsError, KeyError):
         return f"unknown {self.kind} '{shown(self.name)}'{owner}{hint}"
 
 
-def advice(extra: str) -> str:
+def install_hint(extra: str) -> str:
     """Return how this installation gets what an extra brings."""
     in_workspace = "AMENT_PREFIX_PATH" in os.environ and sys.prefix == sys.base_prefix
     if not in_workspace:
@@ -81,7 +81,7 @@ class MissingExtraError(RobotSemanticsError, ImportError):
 
     def __init__(self, module: str, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs the Python module '{module}': {advice(extra)}")
+        super().__init__(f"{purpose} needs the Python module '{module}': {install_hint(extra)}")
 
 
 class ArrayError(RobotSemanticsError, ValueError):

@@ -234,7 +234,7 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
         yield folder
 
 
-def exchange(temporary: Path, target: Path) -> None:
+def replace_folder(temporary: Path, target: Path) -> None:
     """Put the temporary folder in the place of the folder `target`, atomically where the file system can.
 
     The old folder then has the temporary name, or is removed.

@@ -61,12 +61,12 @@ class NameComparisons:
         return True
 
 
-def repeated(names: Iterable[str]) -> list[str]:
+def duplicates(names: Iterable[str]) -> list[str]:
     """Return the names that come more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def is_meant(name: str, near: Iterable[str]) -> bool:
+def is_certain(name: str, near: Iterable[str]) -> bool:
     """Tell whether of the names near to a misspelt one, best first, the first alone can be meant.
 
     It is one or two letters away and no other is as near; numbers and short words, as those of a side, are the same.

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Hashable
 from typing import NamedTuple
 
-from robot_semantics.base.recent import Recent
+from robot_semantics.base.lru_cache import LruCache
 
 PERIOD_S = 5.0
 """A thing of the same kind is said again only after so long [s]."""
 
 
-class _Kind(NamedTuple):
+class _Period(NamedTuple):
     since_s: float
     passed: int
     held_back: int
@@ -31,14 +31,14 @@ class Throttle:
 
     def __init__(self, burst: int = 1, period_s: float = PERIOD_S, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._period_s, self._clock = burst, period_s, clock
-        self._kinds: Recent[Hashable, _Kind] = Recent(256)
+        self._kinds: LruCache[Hashable, _Period] = LruCache(256)
 
     def admit(self, kind: Hashable) -> int | None:
         """Return None where it is too soon; else how many of this kind were held back since the last that passed."""
         now_s = self._clock()
-        found = self._kinds.get(kind) or _Kind(-math.inf, 0, 0)
+        found = self._kinds.get(kind) or _Period(-math.inf, 0, 0)
         if now_s - found.since_s >= self._period_s:
-            self._kinds.put(kind, _Kind(now_s, 1, 0))
+            self._kinds.put(kind, _Period(now_s, 1, 0))
             return found.held_back
         if found.passed < self._burst:
             self._kinds.put(kind, found._replace(passed=found.passed + 1))
@@ -46,7 +46,7 @@ class Throttle:
         self._kinds.put(kind, found._replace(held_back=found.held_back + 1))
         return None
 
-    def admitted(self, kind: Hashable, sentence: str) -> str | None:
+    def admit_sentence(self, kind: Hashable, sentence: str) -> str | None:
         """Return a sentence, with the number of those that were held back, or None where it is too soon."""
         more = self.admit(kind)
         if not more:

@@ -30,7 +30,7 @@ from robot_semantics.model.foreign_checks import check_foreign
 from robot_semantics.model.resources import PackageResolver, check_files
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.srdf.reader import srdf_from_file
-from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.reader import read_text, read_xml
 
 MOST_ROUNDS = 5
@@ -138,36 +138,38 @@ class _Check:
         Of several URDFs, an SRDF is checked against the one of its name.
         """
         inputs.refuse_wrong_kinds(self.arguments.urdf, self.arguments.srdf)
-        of_kind: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+        of_kind: dict[DocumentKind, list[str]] = {kind: [] for kind in DocumentKind}
         for file in dict.fromkeys(files):
             kind = self._kind(file)
             if kind is not None:
                 of_kind[kind].append(file)
         one_robot = not self.arguments.by_name
-        urdf = self.arguments.urdf or (_only(of_kind[Kind.URDF]) if one_robot else None)
-        srdf = self.arguments.srdf or (_only(of_kind[Kind.SRDF]) if one_robot else None)
-        robots = {file: self._robot(file) for file in dict.fromkeys([*([urdf] if urdf else []), *of_kind[Kind.URDF]])}
+        urdf = self.arguments.urdf or (_only(of_kind[DocumentKind.URDF]) if one_robot else None)
+        srdf = self.arguments.srdf or (_only(of_kind[DocumentKind.SRDF]) if one_robot else None)
+        robots = {
+            file: self._robot(file) for file in dict.fromkeys([*([urdf] if urdf else []), *of_kind[DocumentKind.URDF]])
+        }
         robot = robots[urdf] if urdf else None
-        called = Counter(self._names[file] for file in of_kind[Kind.URDF])
+        called = Counter(self._names[file] for file in of_kind[DocumentKind.URDF])
         by_name = {} if urdf else {self._names[file]: robots[file] for file in robots if called[self._names[file]] == 1}
-        if not urdf and any(self._names[file] not in by_name for file in of_kind[Kind.SRDF]):
+        if not urdf and any(self._names[file] not in by_name for file in of_kind[DocumentKind.SRDF]):
             print("note: without --urdf, names of links and joints are not checked", file=sys.stderr)
         semantic_robot = robot
-        for file in dict.fromkeys([*of_kind[Kind.SRDF], *([srdf] if srdf else [])]):
+        for file in dict.fromkeys([*of_kind[DocumentKind.SRDF], *([srdf] if srdf else [])]):
             model = self._semantics(file, robot or by_name.get(self._names.get(file, "")))
             if file == srdf and urdf and model is not None:
                 semantic_robot = model
-        for file in of_kind[Kind.USDF]:
+        for file in of_kind[DocumentKind.USDF]:
             self._world(file, semantic_robot)
 
-    def _kind(self, file: str) -> Kind | None:
+    def _kind(self, file: str) -> DocumentKind | None:
         try:
             # As forgiving as the URDF reader; the others look again.
             document = read_xml(file, forgiving=True)
         except DescriptionError as error:
             self.diagnostics.extend(error.diagnostics)
             return None
-        kind = kind_of(document.root, file)
+        kind = document_kind(document.root, file)
         self._names[file] = (document.root.get("name") or "").strip()
         if kind is None:
             self.diagnostics.error(

@@ -16,7 +16,7 @@ import platform
 import sys
 from collections.abc import Iterator
 
-from robot_semantics.base.errors import advice
+from robot_semantics.base.errors import install_hint
 from robot_semantics.base.version import __version__
 from robot_semantics.cli.argument_values import wait
 from robot_semantics.cli.command import Command
@@ -68,7 +68,7 @@ def _findings(arguments: argparse.Namespace) -> Iterator[Row]:
     for extra, (modules, purpose) in EXTRAS.items():
         missing = [name for name in modules if importlib.util.find_spec(name) is None]
         if missing:
-            yield "note", f"{extra}: {purpose}: missing {', '.join(missing)}; get it by {advice(extra)}"
+            yield "note", f"{extra}: {purpose}: missing {', '.join(missing)}; get it by {install_hint(extra)}"
         else:
             yield "ok", f"{extra}: {purpose}: {', '.join(f'{name} {_version(name)}' for name in modules)}"
     if arguments.no_ros:

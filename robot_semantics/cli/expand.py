@@ -24,7 +24,7 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.printing import print_document, say
 from robot_semantics.model.loading import robot_from_text
-from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.xacro import ExpandedPlaces, has_macros, read_document, report_unused_arguments
 
 
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         text = etree.tostring(document.root.getroottree(), encoding="unicode", pretty_print=True)
     elif has_macros(document):
         say(f"note: {path} has macros, but is not called .xacro: --xacro carries them out", file=sys.stderr)
-    if arguments.implicit_links and kind_of(document.root, str(path)) is Kind.URDF:
+    if arguments.implicit_links and document_kind(document.root, str(path)) is DocumentKind.URDF:
         # Most other readers know no such links, so they are written out.
         text = robot_from_text(text, strict=False, implicit_links=True, urdf_source=str(path)).urdf_text
     print_document(declared_utf8(text if text.endswith("\n") else f"{text}\n"))

@@ -24,9 +24,9 @@ from robot_semantics.cli.printing import say
 from robot_semantics.cli.problem_report import every_line, line_of_each_kind, summary
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import RestoreItem
-from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
 from robot_semantics.xml.reader import read_xml
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 ALWAYS_SHOWN = frozenset(
     {"link-frames-moved", "unused-argument", "not-shown", "unshown-mesh", "far-from-convex", "mesh-unit"}
@@ -72,10 +72,10 @@ def add_xacro_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--xacro", action="store_true", help="expand any file as xacro; this runs its code")
 
 
-def xacro_of(arguments: argparse.Namespace) -> Xacro:
+def xacro_of(arguments: argparse.Namespace) -> XacroOptions:
     """Return how xacros are expanded as the arguments say."""
     expand = True if arguments.xacro else None
-    return Xacro(expand, arguments.xacro_arguments, asked=arguments.xacro_asked)
+    return XacroOptions(expand, arguments.xacro_arguments, asked=arguments.xacro_asked)
 
 
 def add_package_argument(parser: argparse.ArgumentParser) -> None:
@@ -140,26 +140,26 @@ def refuse_wrong_kinds(urdf: str | None, srdf: str | None) -> None:
     Raises:
         RobotSemanticsError: one is; what is wrong inside of it does not matter then.
     """
-    found = {Kind.URDF: urdf and _kind_of(urdf), Kind.SRDF: srdf and _kind_of(srdf)}
+    found = {DocumentKind.URDF: urdf and _kind_of(urdf), DocumentKind.SRDF: srdf and _kind_of(srdf)}
     wrong = {expected: kind for expected, kind in found.items() if kind and kind is not expected}
-    if found == {Kind.URDF: Kind.SRDF, Kind.SRDF: Kind.URDF}:
+    if found == {DocumentKind.URDF: DocumentKind.SRDF, DocumentKind.SRDF: DocumentKind.URDF}:
         raise RobotSemanticsError(f"'{urdf}' is an SRDF and '{srdf}' a URDF: give them the other way round")
     for expected, kind in wrong.items():
-        file = urdf if expected is Kind.URDF else srdf
-        hint = "; 'robot_semantics usdf' has the commands for it" if kind is Kind.USDF else ""
+        file = urdf if expected is DocumentKind.URDF else srdf
+        hint = "; 'robot_semantics usdf' has the commands for it" if kind is DocumentKind.USDF else ""
         raise RobotSemanticsError(f"'{file}' is {_ARTICLES[kind]}, not {_ARTICLES[expected]}{hint}")
 
 
-_ARTICLES = {Kind.URDF: "a URDF", Kind.SRDF: "an SRDF", Kind.USDF: "a USDF file"}
+_ARTICLES = {DocumentKind.URDF: "a URDF", DocumentKind.SRDF: "an SRDF", DocumentKind.USDF: "a USDF file"}
 
 
-def _kind_of(file: str) -> Kind | None:
+def _kind_of(file: str) -> DocumentKind | None:
     """Return what a file is; None where it cannot be read, or has nothing in it that says so."""
     try:
         root = read_xml(file, forgiving=True).root
     except (DescriptionError, OSError):
         return None
-    return kind_of(root, file) if len(root) else None
+    return document_kind(root, file) if len(root) else None
 
 
 def print_diagnostics(diagnostics: Diagnostics) -> None:

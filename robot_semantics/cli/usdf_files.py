@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.endings import format_of
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
@@ -71,7 +71,7 @@ def _located(problems: Iterable[Diagnostic], origins: Sequence[Origin]) -> list[
     return [replace(problem, place=_place(problem.place, origins, numbers)) for problem in problems]
 
 
-def _place(place: Place, origins: Sequence[Origin], numbers: Sequence[dict[str, int]]) -> Place:
+def _place(place: SourcePlace, origins: Sequence[Origin], numbers: Sequence[dict[str, int]]) -> SourcePlace:
     """Return where `place` is: in the file that it names, else in the first that has what its path names."""
     if place.line:
         return place
@@ -86,7 +86,7 @@ def _place(place: Place, origins: Sequence[Origin], numbers: Sequence[dict[str, 
         if not path or (path == ROOT and place.path.count("/") > 1 and attribute is None):
             continue
         if origin.places is None:
-            return Place(origin.source, path=place.path)
+            return SourcePlace(origin.source, path=place.path)
         found = origin.places.place(numbers[at][path], attribute)
         return replace(found, path=place.path or found.path)
     return place
@@ -152,7 +152,9 @@ def robots(arguments: argparse.Namespace, state: WorldState, path: str) -> dict[
     for model in state.models:
         reason = describes_another_robot(model, found[model.name]) if model.name in found else None
         if reason is not None:
-            diagnostics.warning("other-robot", f"model '{model.name}': {reason}", Place(path, path=path_of(model)))
+            diagnostics.warning(
+                "other-robot", f"model '{model.name}': {reason}", SourcePlace(path, path=path_of(model))
+            )
     diagnostics.raise_if_failed()
     inputs.print_diagnostics(diagnostics)
     return found

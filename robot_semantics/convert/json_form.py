@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.usdf.table import NAMESPACE, USDF
 from robot_semantics.usdf.validity import problems
 from robot_semantics.usdf.world_state import WorldState
@@ -49,9 +49,9 @@ def parse_json(text: str | bytes, source: str = "<json>") -> WorldState:
     try:
         values = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        found.error("not-json", f"not JSON: {error.msg}", Place(source, error.lineno, error.colno))
+        found.error("not-json", f"not JSON: {error.msg}", SourcePlace(source, error.lineno, error.colno))
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        found.error("not-json", f"not JSON: {error}", Place(source, 1, 1))
+        found.error("not-json", f"not JSON: {error}", SourcePlace(source, 1, 1))
     found.raise_if_failed()
     return world_from_json(values, source)
 
@@ -74,12 +74,12 @@ def world_from_json(values: Any, source: str = "<json>") -> WorldState:
     found = Diagnostics()
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
         message = f"the format is {values['format']!r}; it must be {FORMAT!r}"
-        found.error("bad-json", message, Place(source, path="/format"))
+        found.error("bad-json", message, SourcePlace(source, path="/format"))
     state: WorldState | None = JsonReader(source, found).read(values, USDF.root, more_keys=("format",))
     found.raise_if_failed()
     assert state is not None  # nothing of the root is required
     for problem in problems(state):
-        place = Place(source, path=problem.path)
+        place = SourcePlace(source, path=problem.path)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
     found.raise_if_failed()
     return state

@@ -22,7 +22,7 @@ from robot_semantics.convert.mujoco_bases import MocapBase, mocap_bases
 from robot_semantics.convert.mujoco_key_text import MAX_TIME, Keyframe
 from robot_semantics.convert.mujoco_places import BALL, FREE, PARTS, RATES, VARIABLES, Place, mocap_bodies, places_of
 from robot_semantics.transforms import matrix_from_quat
-from robot_semantics.transforms.arrays import checked
+from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.poses import FloatArray, pose_from_quaternion, pose_matrix, six
 from robot_semantics.usdf.world_state import WORLD, Frame, JointState, ModelState, Pose, WorldState
 
@@ -39,8 +39,8 @@ def from_keyframe(key: Keyframe, model: Any) -> Converted[WorldState]:
     Raises:
         ArrayError: the keyframe has another number of values than the model.
     """
-    qpos = checked("qpos", key.qpos if np.size(key.qpos) else model.qpos0, model.nq)
-    qvel = checked("qvel", key.qvel if np.size(key.qvel) else np.zeros(model.nv), model.nv)
+    qpos = checked_array("qpos", key.qpos if np.size(key.qpos) else model.qpos0, model.nq)
+    qvel = checked_array("qvel", key.qvel if np.size(key.qvel) else np.zeros(model.nv), model.nv)
     if qpos.ndim != 1 or qvel.ndim != 1:
         raise ArrayError("qpos", "a keyframe has one row of positions and one of velocities")
     if not abs(key.time) < MAX_TIME:

@@ -18,7 +18,7 @@ from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import quat_from_matrix, rotvec_from_quat
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 TOLERANCE = 1e-8
 """Distance [m] and angle [rad] that count as reached."""
@@ -115,7 +115,7 @@ class InverseKinematics:
         wanted = np.asarray(T_root_tip, dtype=np.float64)
         if wanted.shape[-2:] != (4, 4) or not np.isfinite(wanted).all():
             raise ArrayError("T_root_tip", "wants finite numbers of shape (..., 4, 4)")
-        start = checked("q", q, self.space.size)
+        start = checked_array("q", q, self.space.size)
         shape = wanted.shape[:-2]
         target = wanted.reshape(-1, 4, 4)
         given = np.broadcast_to(start, (*shape, self.space.size)).reshape(-1, self.space.size)

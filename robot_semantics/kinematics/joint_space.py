@@ -27,7 +27,7 @@ import numpy.typing as npt
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.kinematics.mimics import BoolArray, MimicMap
 from robot_semantics.model.robot_model import MIMIC_TOLERANCE, JointModel, RobotModel
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 _MAPPING_GIVEN = "a mapping of names is no array of positions: use robot.q(...) or space.pack(...)"
 
@@ -98,7 +98,7 @@ class JointSpace:
             ArrayError: wrong shape, not finite, or a floating joint's quaternion is all zeros.
         """
         try:
-            positions = checked("q", q, self.size)
+            positions = checked_array("q", q, self.size)
         except ArrayError:
             if isinstance(q, Mapping):
                 raise ArrayError("q", _MAPPING_GIVEN) from None
@@ -114,7 +114,7 @@ class JointSpace:
         Raises:
             ArrayError: wrong shape or not finite.
         """
-        return checked("v", v, self.velocity_size)
+        return checked_array("v", v, self.velocity_size)
 
     def neutral(self) -> FloatArray:
         """Return (size,) default positions: 0 or, where the bounds exclude it, the middle between them.
@@ -129,7 +129,7 @@ class JointSpace:
 
     def with_mimics(self, q: npt.ArrayLike) -> FloatArray:
         """Return a copy of `q` (..., size) in which every mimic joint has the position its leader gives it."""
-        return self.mimics.followed(checked("q", q, self.size))
+        return self.mimics.followed(checked_array("q", q, self.size))
 
     def with_mimic_velocities(self, v: npt.ArrayLike) -> FloatArray:
         """Return a copy of `v` (..., velocity_size) in which every mimic joint moves as its leader makes it."""
@@ -154,14 +154,18 @@ class JointSpace:
         """
         parts: list[tuple[slice, FloatArray]] = []
         shapes = []
-        start = self.neutral() if base is None else checked("base", base, self.size)
+        start = self.neutral() if base is None else checked_array("base", base, self.size)
         for name, value in values.items():
             at = self.index.get(name)
             where = self.joint_positions.get(name) if at is None else slice(at, at + 1)
             if where is None:
                 raise UnknownNameError("joint variable", name, (*self.names, *self.joint_positions))
             is_number = where.stop - where.start == 1 and np.ndim(value) == 0
-            part = checked(name, value)[np.newaxis] if is_number else checked(name, value, where.stop - where.start)
+            part = (
+                checked_array(name, value)[np.newaxis]
+                if is_number
+                else checked_array(name, value, where.stop - where.start)
+            )
             shapes.append(part.shape[:-1])
             parts.append((where, part))
         try:
@@ -239,14 +243,14 @@ class JointSpace:
 
     def unpack(self, q: npt.ArrayLike) -> dict[str, float] | dict[str, FloatArray]:
         """Return `q` (..., size) by variable name: numbers, or (...) arrays where `q` has leading axes."""
-        positions = checked("q", q, self.size)
+        positions = checked_array("q", q, self.size)
         if positions.ndim == 1:
             return dict(zip(self.names, positions.tolist(), strict=True))
         return {name: positions[..., at] for at, name in enumerate(self.names)}
 
     def by_joint(self, q: npt.ArrayLike) -> dict[str, FloatArray]:
         """Return `q` (..., size) by joint name: (..., n) arrays, n = 1, 3 (planar) or 7 (floating)."""
-        positions = checked("q", q, self.size)
+        positions = checked_array("q", q, self.size)
         return {name: positions[..., where] for name, where in self.joint_positions.items()}
 
     def random(self, rng: np.random.Generator, shape: tuple[int, ...] = ()) -> FloatArray:

@@ -22,7 +22,7 @@ from robot_semantics.kinematics.motions import SUBSPACE, plane_axes
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.transforms import invert, quat_from_matrix, rotvec_from_quat
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 _TURN = 2.0 * np.pi
 
@@ -78,8 +78,8 @@ class JointObserver:
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
         """
-        given = checked("T_parent_child", T_parent_child, len(self.joints), 4, 4)
-        base = self._neutral if near is None else checked("near", near, self.space.size)
+        given = checked_array("T_parent_child", T_parent_child, len(self.joints), 4, 4)
+        base = self._neutral if near is None else checked_array("near", near, self.space.size)
         shape = np.broadcast_shapes(given.shape[:-3], base.shape[:-1])
         q = np.array(np.broadcast_to(base, (*shape, self.space.size)))
         motions = self._T_joint_parent @ given
@@ -134,7 +134,7 @@ class JointObserver:
         Raises:
             ArrayError: an argument has the wrong shape or is not finite.
         """
-        positions, given = self.space.checked(q), checked("twists", twists, len(self.joints), 6)
+        positions, given = self.space.checked(q), checked_array("twists", twists, len(self.joints), 6)
         shape = np.broadcast_shapes(positions.shape[:-1], given.shape[:-2])
         R_joint_child = self._T_joint_parent[:, :3, :3] @ self._local.matrices(positions)[..., :3, :3]
         linear = (R_joint_child @ given[..., :3, np.newaxis])[..., 0]
@@ -161,8 +161,8 @@ def local_from_link_poses(
     Raises:
         ArrayError: an argument has the wrong shape or is not finite.
     """
-    poses = checked("T_root_link", T_root_link, len(model.links), 4, 4)
-    root = checked("T_parent_root", np.eye(4) if T_parent_root is None else T_parent_root, 4, 4)
+    poses = checked_array("T_root_link", T_root_link, len(model.links), 4, 4)
+    root = checked_array("T_parent_root", np.eye(4) if T_parent_root is None else T_parent_root, 4, 4)
     shape = np.broadcast_shapes(poses.shape[:-3], root.shape[:-2])
     local = np.empty((*shape, len(model.links), 4, 4))
     local[..., 0, :, :] = root

@@ -27,7 +27,7 @@ from robot_semantics.model.virtual_joints import resolve_virtual_joints, with_ro
 from robot_semantics.srdf import tree
 
 
-def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Diagnostics) -> RobotModel:
+def apply_semantics(model: RobotModel, semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> RobotModel:
     """Return the robot with its virtual root joint, its passive joints and all semantics; `model` stays as it is.
 
     What has no meaning is left out just as srdfdom and MoveIt leave it out, and reported in `diagnostics`; where the
@@ -80,7 +80,7 @@ def apply_semantics(model: RobotModel, semantic: tree.Semantic, diagnostics: Dia
     return replace(model, semantics=semantics)
 
 
-def check_alone(semantic: tree.Semantic, diagnostics: Diagnostics) -> None:
+def check_alone(semantic: tree.SrdfDocument, diagnostics: Diagnostics) -> None:
     """Report everything that is wrong with an SRDF whatever the robot."""
     reports = Reports(semantic, diagnostics)
     check_names(reports)

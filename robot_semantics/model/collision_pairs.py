@@ -37,17 +37,17 @@ def resolve_default_disabled(scope: Scope) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.name for item in items if scope.known_link(item.name, item.at, "link", user)))
 
 
-def resolve_spheres(scope: Scope) -> dict[str, tuple[tree.Sphere, ...]]:
+def resolve_spheres(scope: Scope) -> dict[str, tuple[tree.SrdfSphere, ...]]:
     """Return the spheres of each link that the robot has; of a repeated link the first are kept.
 
     As srdfdom reads them: spheres without a radius count only where a link has no other; then one stands for all.
     """
-    found: dict[str, tuple[tree.Sphere, ...]] = {}
+    found: dict[str, tuple[tree.SrdfSphere, ...]] = {}
     for item in scope.semantic.link_spheres:
         known = scope.known_link(item.link, item.at, "link", "<link_sphere_approximation>")
         if known and item.spheres and item.link not in found:
             solid = tuple(sphere for sphere in item.spheres if sphere.radius > sys.float_info.epsilon)
-            found[item.link] = solid or (tree.Sphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
+            found[item.link] = solid or (tree.SrdfSphere((0.0, 0.0, 0.0), 0.0, item.spheres[0].at),)
     return found
 
 

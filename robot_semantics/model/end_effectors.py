@@ -57,7 +57,7 @@ def resolve_end_effectors(
 
 
 def _is_usable(
-    scope: Scope, item: tree.EndEffector, declared: Mapping[str, tree.Group], groups: Mapping[str, Group]
+    scope: Scope, item: tree.SrdfEndEffector, declared: Mapping[str, tree.SrdfGroup], groups: Mapping[str, Group]
 ) -> bool:
     user = f"end effector '{item.name}'"
     link_known = scope.known_link(item.parent_link, item.at, "parent_link", user)
@@ -67,7 +67,7 @@ def _is_usable(
 
 
 def _named_parent(
-    scope: Scope, item: tree.EndEffector, hosts: list[Group], groups: Mapping[str, Group]
+    scope: Scope, item: tree.SrdfEndEffector, hosts: list[Group], groups: Mapping[str, Group]
 ) -> Group | None:
     """Return the parent group that the SRDF names, if it can be one."""
     named = groups.get(item.parent_group or "")
@@ -84,7 +84,7 @@ def _named_parent(
     return named
 
 
-def _check_shared_links(scope: Scope, item: tree.EndEffector, own: Group, parent: Group, *, inferred: bool) -> None:
+def _check_shared_links(scope: Scope, item: tree.SrdfEndEffector, own: Group, parent: Group, *, inferred: bool) -> None:
     shared = [link for link in own.links if link in parent.links]
     if not shared:
         return

@@ -71,7 +71,7 @@ def chain_members(model: RobotModel, base_link: str, tip_link: str) -> set[int]:
     return {*up_from_tip[: up_from_tip.index(meeting) + 1], *up_from_base[: up_from_base.index(meeting)]}
 
 
-def _direct_members(scope: Scope, group: tree.Group) -> set[int]:
+def _direct_members(scope: Scope, group: tree.SrdfGroup) -> set[int]:
     """Return the joints of everything in the group but its sub-groups."""
     model, user = scope.model, f"group '{group.name}'"
     members: set[int] = set()
@@ -96,7 +96,10 @@ def _direct_members(scope: Scope, group: tree.Group) -> set[int]:
 
 
 def _report_left_out(
-    scope: Scope, waiting: list[tree.Group], declared: Mapping[str, tree.Group], made: Mapping[str, tuple[int, ...]]
+    scope: Scope,
+    waiting: list[tree.SrdfGroup],
+    declared: Mapping[str, tree.SrdfGroup],
+    made: Mapping[str, tuple[int, ...]],
 ) -> None:
     """Say of each group that is left out because of another one which that is; cycles are reported as such."""
     tangle_of = tangles(declared)

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from robot_semantics.base.diagnostics import Diagnostics
-from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Link, Material, Robot, Sphere, Visual
+from robot_semantics.urdf.tree import Box, Cylinder, Inertial, Link, Material, Sphere, UrdfRobot, Visual
 
 
-def check_links(robot: Robot, diagnostics: Diagnostics) -> frozenset[str]:
+def check_links(robot: UrdfRobot, diagnostics: Diagnostics) -> frozenset[str]:
     """Report wrong inertials and materials; return the links whose inertial has no meaning."""
     with_inertial = [(link.name, link.inertial) for link in robot.links if link.inertial is not None]
     bad = frozenset([name for name, inertial in with_inertial if not _mass_is_good(name, inertial, robot, diagnostics)])
@@ -27,7 +27,7 @@ def check_links(robot: Robot, diagnostics: Diagnostics) -> frozenset[str]:
     return bad
 
 
-def materials_by_name(robot: Robot) -> dict[str, Material]:
+def materials_by_name(robot: UrdfRobot) -> dict[str, Material]:
     """Return the definitions that a material's name refers to: of the robot level first, else the first inline one."""
     found: dict[str, Material] = {}
     for material in (*robot.materials, *(visual.material for visual in _visuals(robot) if visual.material)):
@@ -36,7 +36,7 @@ def materials_by_name(robot: Robot) -> dict[str, Material]:
     return found
 
 
-def _mass_is_good(name: str, inertial: Inertial, robot: Robot, diagnostics: Diagnostics) -> bool:
+def _mass_is_good(name: str, inertial: Inertial, robot: UrdfRobot, diagnostics: Diagnostics) -> bool:
     if inertial.mass >= 0:
         return True
     message = f"the mass of link '{name}' is negative: {inertial.mass:g} kg"
@@ -44,7 +44,7 @@ def _mass_is_good(name: str, inertial: Inertial, robot: Robot, diagnostics: Diag
     return False
 
 
-def _check_inertias(inertials: list[tuple[str, Inertial]], robot: Robot, diagnostics: Diagnostics) -> None:
+def _check_inertias(inertials: list[tuple[str, Inertial]], robot: UrdfRobot, diagnostics: Diagnostics) -> None:
     """Warn of inertias that are not positive semi-definite, by their principal minors, all links at once."""
     if not inertials:
         return
@@ -70,7 +70,7 @@ def _check_inertias(inertials: list[tuple[str, Inertial]], robot: Robot, diagnos
         diagnostics.warning("inertia-not-physical", message, robot.places.place(inertial.inertia_at))
 
 
-def _check_sizes(robot: Robot, diagnostics: Diagnostics) -> None:
+def _check_sizes(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
     """Warn of negative sizes, which each reader takes for something else; a capsule's are errors of the text."""
     for link in robot.links:
         shapes = [visual.geometry for visual in link.visuals] + [shape.geometry for shape in link.collisions]
@@ -93,7 +93,7 @@ def _sizes(shape: Box | Cylinder | Sphere) -> Iterator[tuple[str, float]]:
         yield "length", shape.length
 
 
-def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
+def _check_materials(robot: UrdfRobot, diagnostics: Diagnostics) -> None:
     first: dict[str, Material] = {}
     for material in robot.materials:
         if not material.name:
@@ -124,7 +124,7 @@ def _check_materials(robot: Robot, diagnostics: Diagnostics) -> None:
             diagnostics.warning("material-redefined", message, robot.places.place(used.at))
 
 
-def _check_colours(materials: Iterable[Material], robot: Robot, diagnostics: Diagnostics) -> None:
+def _check_colours(materials: Iterable[Material], robot: UrdfRobot, diagnostics: Diagnostics) -> None:
     for material in materials:
         if material.rgba is not None and not all(0.0 <= value <= 1.0 for value in material.rgba):
             rgba = " ".join(f"{value:g}" for value in material.rgba)
@@ -132,7 +132,7 @@ def _check_colours(materials: Iterable[Material], robot: Robot, diagnostics: Dia
             diagnostics.warning("colour-range", message, robot.places.place(material.at))
 
 
-def _visuals(robot: Robot) -> list[Visual]:
+def _visuals(robot: UrdfRobot) -> list[Visual]:
     return [visual for link in robot.content if isinstance(link, Link) for visual in link.visuals]
 
 

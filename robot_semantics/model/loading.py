@@ -17,11 +17,11 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.tree import Semantic
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.urdf.reader import parse_urdf, read_robot
-from robot_semantics.urdf.tree import Robot
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.xml.xacro import FindPackage, read_document
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 
 def load_robot(
@@ -30,7 +30,7 @@ def load_robot(
     *,
     strict: bool = True,
     implicit_links: bool = False,
-    xacro: Xacro | bool | None = None,
+    xacro: XacroOptions | bool | None = None,
     xacro_arguments: Mapping[str, str] | None = None,
     resolver: PackageResolver | None = None,
     diagnostics: Diagnostics | None = None,
@@ -45,7 +45,7 @@ def load_robot(
         srdf_path: the SRDF file.
         strict: raise on any error. Otherwise leave out the parts in error.
         implicit_links: let joints name links that no ``<link>`` declares.
-        xacro: whether to expand; or a `Xacro` with arguments and limits.
+        xacro: whether to expand; or a `XacroOptions` with arguments and limits.
         xacro_arguments: arguments of the xacro by name.
         resolver: finds packages that a xacro names; by default in the usual places.
         diagnostics: takes all problems with their places.
@@ -60,11 +60,11 @@ def load_robot(
     def find_package(asked_by: str | Path) -> FindPackage:
         return lambda name: str(packages.package(name, asked_by))
 
-    how = Xacro.of(xacro, xacro_arguments)
+    how = XacroOptions.of(xacro, xacro_arguments)
     # No name for the document: its tree takes as much memory as the robot, and is freed before the model is made.
     robot = read_robot(read_document(urdf_path, how, find_package(urdf_path)), own)
 
-    def semantic() -> Semantic | None:
+    def semantic() -> SrdfDocument | None:
         if srdf_path is None:
             return None
         from robot_semantics.srdf.reader import srdf_from_file
@@ -92,7 +92,7 @@ def robot_from_text(
     own = Diagnostics() if diagnostics is None else diagnostics
     robot = parse_urdf(urdf_text, urdf_source, own)
 
-    def semantic() -> Semantic | None:
+    def semantic() -> SrdfDocument | None:
         if srdf_text is None:
             return None
         from robot_semantics.srdf.reader import parse_srdf
@@ -103,8 +103,8 @@ def robot_from_text(
 
 
 def _finish(
-    robot: Robot,
-    read_semantic: Callable[[], Semantic | None],
+    robot: UrdfRobot,
+    read_semantic: Callable[[], SrdfDocument | None],
     strict: bool,
     implicit_links: bool,
     diagnostics: Diagnostics,

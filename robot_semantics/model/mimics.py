@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.model.joint_types import MOTION, JointType
 from robot_semantics.model.robot_model import MimicSource
-from robot_semantics.urdf.tree import Joint, Mimic, Robot
+from robot_semantics.urdf.tree import Joint, Mimic, UrdfRobot
 
 
 def resolve_mimics(
-    robot: Robot, joints: Mapping[str, Joint], types: Mapping[str, JointType], diagnostics: Diagnostics
+    robot: UrdfRobot, joints: Mapping[str, Joint], types: Mapping[str, JointType], diagnostics: Diagnostics
 ) -> dict[str, MimicSource]:
     """Return what each mimic joint follows in the end; a mimic in error makes an ordinary joint.
 
@@ -53,7 +53,7 @@ def resolve_mimics(
 def _has_meaning(
     joint: Joint,
     mimic: Mimic,
-    robot: Robot,
+    robot: UrdfRobot,
     joints: Mapping[str, Joint],
     types: Mapping[str, JointType],
     diagnostics: Diagnostics,

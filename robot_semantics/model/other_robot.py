@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.srdf.tree import Semantic
+from robot_semantics.srdf.tree import SrdfDocument
 
 MOST_KNOWN = 0.25
 """Share of the names in an SRDF that a robot may have while the SRDF still counts as another robot's.
@@ -24,7 +24,7 @@ FEWEST = 5
 """An SRDF with fewer names than these that the robot lacks may have them all misspelt."""
 
 
-def of_another_robot(semantic: Semantic, model: RobotModel) -> str | None:
+def of_another_robot(semantic: SrdfDocument, model: RobotModel) -> str | None:
     """Return a sentence that says so where hardly any link and joint that the SRDF names is the robot's."""
     links, joints = set(_links(semantic)), set(_joints(semantic))
     total = len(links) + len(joints)
@@ -37,7 +37,7 @@ def of_another_robot(semantic: Semantic, model: RobotModel) -> str | None:
     )
 
 
-def _links(semantic: Semantic) -> Iterator[str]:
+def _links(semantic: SrdfDocument) -> Iterator[str]:
     for group in semantic.groups:
         yield from (link.name for link in group.links)
         for chain in group.chains:
@@ -50,7 +50,7 @@ def _links(semantic: Semantic) -> Iterator[str]:
     yield from (joint.child_link for joint in semantic.virtual_joints)
 
 
-def _joints(semantic: Semantic) -> Iterator[str]:
+def _joints(semantic: SrdfDocument) -> Iterator[str]:
     own = {joint.name for joint in semantic.virtual_joints}
     for group in semantic.groups:
         yield from (joint.name for joint in group.joints if joint.name not in own)

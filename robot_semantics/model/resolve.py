@@ -29,12 +29,12 @@ from robot_semantics.model.robot_model import (
 from robot_semantics.model.tree_checks import Tree, find_tree
 from robot_semantics.transforms import matrix_from_rpy, matrix_from_xyz_quat
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.tree import Joint, Link, Robot
+from robot_semantics.urdf.tree import Joint, Link, UrdfRobot
 
 _UNLIMITED = JointLimits()
 
 
-def resolve_urdf(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
+def resolve_urdf(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> RobotModel | None:
     """Return the model of `robot`; problems go to `diagnostics`.
 
     Parts in error are left out of the model: a mimic that follows nothing, a zero axis (the default axis stands in), an

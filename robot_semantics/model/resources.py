@@ -20,10 +20,10 @@ from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.files import read_bounded
-from robot_semantics.urdf.tree import Mesh, Robot
+from robot_semantics.urdf.tree import Mesh, UrdfRobot
 
 _MANIFEST_BYTES = 2**20
 
@@ -142,11 +142,11 @@ class PackageResolver:
 
 
 def check_files(
-    robot: Robot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
+    robot: UrdfRobot, resolver: PackageResolver, diagnostics: Diagnostics, relative_to: str | Path | None = None
 ) -> None:
     """Warn of each mesh and texture that is not there; `relative_to` is the description's own file."""
 
-    def look(kind: str, filename: str, place: Place) -> None:
+    def look(kind: str, filename: str, place: SourcePlace) -> None:
         try:
             resolver.resolve(filename, relative_to)
         except ResourceNotFoundError as error:

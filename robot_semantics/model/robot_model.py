@@ -222,7 +222,7 @@ class RobotModel:
     name: str
     joints: tuple[JointModel, ...]
     links: tuple[LinkModel, ...]
-    urdf: urdf_tree.Robot
+    urdf: urdf_tree.UrdfRobot
     semantics: Semantics = field(default_factory=Semantics)
 
     @property

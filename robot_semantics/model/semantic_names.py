@@ -34,7 +34,7 @@ def check_empty_groups(reports: Reports) -> None:
             reports.warning("empty-group", f"group '{group.name}' is empty", group.at, "name")
 
 
-def subgroup_cycles(declared: Mapping[str, tree.Group]) -> dict[int, tuple[str, ...]]:
+def subgroup_cycles(declared: Mapping[str, tree.SrdfGroup]) -> dict[int, tuple[str, ...]]:
     """Return cycles of sub-groups, by the number of the element that closes each.
 
     Every group that is in a cycle is in one of them, unless looking for all would take too long.
@@ -61,7 +61,7 @@ STEPS_PER_REFERENCE = 50
 """How often each reference to a sub-group is followed at most in the search for cycles, on average."""
 
 
-def tangles(declared: Mapping[str, tree.Group]) -> dict[str, int]:
+def tangles(declared: Mapping[str, tree.SrdfGroup]) -> dict[str, int]:
     """Return a number for each group, the same for groups that are, directly or not, in each other (Tarjan)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -96,7 +96,7 @@ def _tangled(name: str, other: str, tangle_of: Mapping[str, int]) -> bool:
 
 
 def _cycle_through(
-    name: str, start: str, declared: Mapping[str, tree.Group], tangle_of: Mapping[str, int]
+    name: str, start: str, declared: Mapping[str, tree.SrdfGroup], tangle_of: Mapping[str, int]
 ) -> tuple[tuple[str, ...], int]:
     """Return the groups on the shortest way from `name` over its sub-group `start` back to itself, and the steps."""
     came_from: dict[str, str] = {start: name}
@@ -118,7 +118,7 @@ def _cycle_through(
 
 def _check_repetitions(reports: Reports) -> None:
     semantic = reports.semantic
-    named: dict[str, tuple[tree.VirtualJoint | tree.Group | tree.EndEffector, ...]] = {
+    named: dict[str, tuple[tree.SrdfVirtualJoint | tree.SrdfGroup | tree.SrdfEndEffector, ...]] = {
         "virtual joint": semantic.virtual_joints,
         "group": semantic.groups,
         "end effector": semantic.end_effectors,

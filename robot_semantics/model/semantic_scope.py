@@ -24,7 +24,7 @@ _Item = TypeVar("_Item")
 class Reports:
     """One SRDF whose problems are reported at their places."""
 
-    semantic: tree.Semantic
+    semantic: tree.SrdfDocument
     diagnostics: Diagnostics
     _suggestions: dict[tuple[str, str], str | None] = field(default_factory=dict)
 
@@ -93,9 +93,9 @@ class Scope(Reports):
         return self.known("joint", name, self.joint_names, at, attribute, user)
 
 
-def declared_groups(semantic: tree.Semantic) -> Mapping[str, tree.Group]:
+def declared_groups(semantic: tree.SrdfDocument) -> Mapping[str, tree.SrdfGroup]:
     """Return the first group of each name."""
-    groups: dict[str, tree.Group] = {}
+    groups: dict[str, tree.SrdfGroup] = {}
     for group in semantic.groups:
         groups.setdefault(group.name, group)
     return groups

@@ -133,9 +133,9 @@ class Semantics:
     disabled_collisions: Mapping[LinkPair, str] = field(default_factory=lambda: MappingProxyType({}))
     enabled_collisions: frozenset[LinkPair] = frozenset()
     default_disabled_links: tuple[str, ...] = ()
-    link_spheres: Mapping[str, tuple[srdf_tree.Sphere, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    link_spheres: Mapping[str, tuple[srdf_tree.SrdfSphere, ...]] = field(default_factory=lambda: MappingProxyType({}))
     joint_properties: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
-    srdf: srdf_tree.Semantic | None = None
+    srdf: srdf_tree.SrdfDocument | None = None
 
     def group(self, name: str) -> Group:
         """Return the group called `name`.

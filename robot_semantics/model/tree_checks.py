@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
-from robot_semantics.urdf.tree import Joint, Link, Robot
+from robot_semantics.urdf.tree import Joint, Link, UrdfRobot
 
 Named = TypeVar("Named", Link, Joint)
 
@@ -30,7 +30,7 @@ class Tree:
     children: dict[str, tuple[Joint, ...]]
 
 
-def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> Tree | None:
+def find_tree(robot: UrdfRobot, diagnostics: Diagnostics, *, implicit_links: bool = False) -> Tree | None:
     """Return the tree that the links and joints of `robot` make, or None after reporting why they make none."""
     links, fine = _unique("link", robot.links, robot, diagnostics)
     joints, unique = _unique("joint", robot.joints, robot, diagnostics)
@@ -64,7 +64,7 @@ def find_tree(robot: Robot, diagnostics: Diagnostics, *, implicit_links: bool = 
     return None
 
 
-def _declared(link: Link, robot: Robot) -> Place:
+def _declared(link: Link, robot: UrdfRobot) -> SourcePlace:
     """Return the place of a link's name: where it is declared or, if it is implicit, the first joint that names it."""
     if link.at >= 0:
         return robot.places.place(link.at, "name")
@@ -73,10 +73,10 @@ def _declared(link: Link, robot: Robot) -> Place:
         for joint in robot.joints
         for name, at in ((joint.parent, joint.parent_at), (joint.child, joint.child_at))
     )
-    return next((_place_of_end(robot, joint, at) for joint, name, at in ends if name == link.name), Place(""))
+    return next((_place_of_end(robot, joint, at) for joint, name, at in ends if name == link.name), SourcePlace(""))
 
 
-def _place_of_end(robot: Robot, joint: Joint, at: int) -> Place:
+def _place_of_end(robot: UrdfRobot, joint: Joint, at: int) -> SourcePlace:
     """Return where a joint names its parent or child: `link`, in an older form `name`.
 
     A joint inside a link does not name its child; its own place stands for that.
@@ -84,7 +84,9 @@ def _place_of_end(robot: Robot, joint: Joint, at: int) -> Place:
     return robot.places.place_of_first(at, () if at == joint.at else ("link", "name"))
 
 
-def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagnostics) -> tuple[dict[str, Named], bool]:
+def _unique(
+    kind: str, items: Iterable[Named], robot: UrdfRobot, diagnostics: Diagnostics
+) -> tuple[dict[str, Named], bool]:
     found: dict[str, Named] = {}
     fine = True
     for item in items:
@@ -98,7 +100,7 @@ def _unique(kind: str, items: Iterable[Named], robot: Robot, diagnostics: Diagno
 
 
 def _links_known(
-    links: dict[str, Link], joints: Iterable[Joint], robot: Robot, diagnostics: Diagnostics, implicit_links: bool
+    links: dict[str, Link], joints: Iterable[Joint], robot: UrdfRobot, diagnostics: Diagnostics, implicit_links: bool
 ) -> bool:
     declared = tuple(links)
     fine = True
@@ -118,7 +120,7 @@ def _links_known(
     return fine
 
 
-def _one_parent_each(joints: Iterable[Joint], robot: Robot, diagnostics: Diagnostics) -> bool:
+def _one_parent_each(joints: Iterable[Joint], robot: UrdfRobot, diagnostics: Diagnostics) -> bool:
     parents: dict[str, Joint] = {}
     fine = True
     for joint in joints:

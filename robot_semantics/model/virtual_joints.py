@@ -31,7 +31,7 @@ def resolve_virtual_joints(scope: Scope) -> tuple[VirtualJoint, ...]:
     """
     found: list[VirtualJoint] = []
     urdf_joints = {joint.name for joint in scope.model.joints if not joint.virtual}
-    first_on_root: tree.VirtualJoint | None = None
+    first_on_root: tree.SrdfVirtualJoint | None = None
     for item in scope.semantic.virtual_joints:
         user = f"virtual joint '{item.name}'"
         if item.name in urdf_joints:
@@ -117,7 +117,7 @@ def _replaces_world(model: RobotModel, joint: VirtualJoint) -> bool:
     )
 
 
-def _check_frames(scope: Scope, item: tree.VirtualJoint) -> None:
+def _check_frames(scope: Scope, item: tree.SrdfVirtualJoint) -> None:
     user = f"virtual joint '{item.name}'"
     if not item.parent_frame:
         scope.error("empty-parent-frame", f"{user} is left out: its parent frame is empty", item.at, "parent_frame")

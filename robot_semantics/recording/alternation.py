@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.recording.columns import Array, Pieces
 from robot_semantics.transforms.arrays import FloatArray, IntArray
@@ -51,7 +51,7 @@ def _two_paths(values: FloatArray) -> bool:
     return not len(others) or bool(np.quantile(others, 0.9) < NEAR * np.median(away[returns]))
 
 
-def report_alternation(pieces: Pieces, problems: Diagnostics, place: Place) -> None:
+def report_alternation(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
     """Warn of joint states, odometry and multi-DOF joint states whose values alternate."""
     things: dict[str, dict[str, list[tuple[IntArray, Array]]]] = {}
     for key, parts in pieces.items():

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import MissingExtraError
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.convert.messages import (
@@ -127,7 +127,7 @@ def write_bag(
     for time_ns in times:
         if time_ns is None:
             text = "the state has no time; its messages are stamped 0, as if it had been true at the start of the clock"
-            problems.warning("no-time", text, Place(str(path)))
+            problems.warning("no-time", text, SourcePlace(str(path)))
         elif not 0 <= time_ns < END_OF_TIME_NS:
             last = seconds_text(END_OF_TIME_NS - 1)
             raise RequestError(f"a recording has times from 0 to {last} s, not {seconds_text(time_ns)} s")
@@ -293,7 +293,7 @@ class _Bag:
         for item in found.refused:
             if f"refused {item.subject}" not in self.told:
                 self.told.add(f"refused {item.subject}")
-                self.problems.error("not-recorded", f"not recorded: {item}", Place(str(self.writer.path.name)))
+                self.problems.error("not-recorded", f"not recorded: {item}", SourcePlace(str(self.writer.path.name)))
         refused = {item.name for item in found.refused if item.kind == "joint"}
         derived = {item.name for item in found.items if item.kind == "joint" and item.derived}
         space = kinematics.space
@@ -335,4 +335,4 @@ class _Bag:
     def tell(self, text: str, key: str) -> None:
         if f"{key} {text}" not in self.told:
             self.told.add(f"{key} {text}")
-            self.problems.warning(f"not-recorded-{key}", text, Place(str(self.writer.path.name)))
+            self.problems.warning(f"not-recorded-{key}", text, SourcePlace(str(self.writer.path.name)))

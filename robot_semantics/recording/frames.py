@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.recording.alternation import alternates
 from robot_semantics.recording.columns import Array, GroupKey, Part, Pieces
 from robot_semantics.recording.history import Edge, TransformHistory
@@ -32,7 +32,9 @@ class _Samples(NamedTuple):
     poses: Array
 
 
-def transform_history(pieces: Pieces, frames: FrameNames, problems: Diagnostics, place: Place) -> TransformHistory:
+def transform_history(
+    pieces: Pieces, frames: FrameNames, problems: Diagnostics, place: SourcePlace
+) -> TransformHistory:
     """Return the history of all transforms; what tf2 would complain about goes to `problems`."""
     index: dict[str, int] = {}
     found: dict[int, list[_Samples]] = {}
@@ -69,7 +71,9 @@ def _column(key: GroupKey, parent: int, part: Part, column: int) -> _Samples:
     return _Samples(key, parent, logs, stamps, poses)
 
 
-def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: Place) -> Edge:
+def _edge(
+    child: int, names: tuple[str, ...], samples: list[_Samples], problems: Diagnostics, place: SourcePlace
+) -> Edge:
     moving = [some for some in samples if some.key.kind == "tf" and len(some.logs)]
     static = [some for some in samples if some.key.kind == "tf_static" and len(some.logs)]
     if moving and static:
@@ -94,7 +98,7 @@ def _edge(child: int, names: tuple[str, ...], samples: list[_Samples], problems:
     return Edge(child, False, timeline, np.array([some.parent for some in moving], dtype=np.int64)[timeline.place])
 
 
-def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostics, place: Place) -> None:
+def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostics, place: SourcePlace) -> None:
     """Warn if the transforms of a frame alternate between two paths or parents."""
     poses = [(some.logs, np.column_stack([some.poses, np.full(len(some.logs), some.parent)])) for some in samples]
     if poses and alternates(poses):
@@ -103,7 +107,7 @@ def _report_alternation(samples: list[_Samples], name: str, problems: Diagnostic
 
 
 def _static_edge(
-    child: int, names: tuple[str, ...], static: list[_Samples], problems: Diagnostics, place: Place
+    child: int, names: tuple[str, ...], static: list[_Samples], problems: Diagnostics, place: SourcePlace
 ) -> Edge:
     """Return the edge of the static transform that came last: that one is in force, as in tf2."""
     last = max(static, key=lambda some: int(some.logs.max()))

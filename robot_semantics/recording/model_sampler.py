@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import MimicMap
@@ -250,7 +250,7 @@ class ModelSampler:
                 series.joint_age_ns[missing, number] = series.joint_age_ns[missing, leader_of[number]]
 
 
-def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: Place) -> PoseTrack | None:
+def _only(tracks: Sequence[PoseTrack], problems: Diagnostics, place: SourcePlace) -> PoseTrack | None:
     """Return the first of a joint's tracks, in the order of their topics, and name the others."""
     if len(tracks) > 1:
         listed = ", ".join(f"'{track.topic}' in '{track.parent}'" for track in tracks[1:])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.convert.messages import STRING
 from robot_semantics.recording.alternation import report_alternation
@@ -207,7 +207,7 @@ def _report_ahead(ahead: Sequence[ClockStep], problems: Diagnostics, plan: Recor
         problems.warning("stamped-ahead", text, plan.place_of(topic))
 
 
-def _report_clocks(pieces: Pieces, problems: Diagnostics, place: Place) -> None:
+def _report_clocks(pieces: Pieces, problems: Diagnostics, place: SourcePlace) -> None:
     wall, other = clocks(pieces)
     if wall and other:
         text = (

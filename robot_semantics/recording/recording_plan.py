@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.convert.messages import MULTI_DOF, TF_MESSAGE
 from robot_semantics.recording.bag_metadata import RecordedModel
@@ -48,14 +48,14 @@ class RecordingPlan:
     invalid: Invalid = Invalid.SKIP
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SourcePlace:
         """What problems of the recording as a whole are reported under."""
-        return Place(", ".join(str(bag.path) for bag in self.bags))
+        return SourcePlace(", ".join(str(bag.path) for bag in self.bags))
 
-    def place_of(self, topic: str) -> Place:
+    def place_of(self, topic: str) -> SourcePlace:
         """Return the place of problems of a topic: the bags that have it."""
         having = [str(bag.path) for bag in self.bags if topic in bag.topics]
-        return Place(", ".join(having)) if having else self.place
+        return SourcePlace(", ".join(having)) if having else self.place
 
     @property
     def message_count(self) -> int:
@@ -90,7 +90,7 @@ def plan_recording(
     robots = [request.load() for request in requests]
     bags = tuple(inspect_bag(path, problems) for path in paths)
     types = {topic: msgtype for bag in bags for topic, msgtype in bag.topics.items()}
-    place = Place(", ".join(str(path) for path in paths))
+    place = SourcePlace(", ".join(str(path) for path in paths))
     wanted: dict[str, str] = {}
     recorded = _recorded_models(bags)
     everyone = len(requests) == 1 and requests[0].name is None and not requests[0].namespace
@@ -122,7 +122,7 @@ def plan_recording(
             problems.warning("unusual-type", text, place)
     for bag in bags:
         for topic, problem in definition_problems(bag, topics):
-            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", Place(str(bag.path)))
+            problems.error("message-definition", f"topic '{topic}' is left out: {problem}", SourcePlace(str(bag.path)))
             topics.pop(topic, None)
     return RecordingPlan(bags, topics, tuple(robots), invalid)
 

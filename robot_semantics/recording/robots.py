@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError, UnknownNameError
 from robot_semantics.convert.messages import JOINT_STATE, STRING
 from robot_semantics.model.apply_semantics import apply_semantics
@@ -26,7 +26,7 @@ from robot_semantics.recording.message_types import ODOMETRY
 from robot_semantics.recording.namespaces import FrameNames, namespace_of, owner_of
 from robot_semantics.recording.reading import Text
 from robot_semantics.srdf.reader import parse_srdf, srdf_from_file
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 DEFAULT_NAME = "robot"
 """What a robot without a description is called."""
@@ -61,7 +61,7 @@ class RobotRequest:
     joint_states: tuple[str, ...] = ()
     odometry: str | None = None
     implicit_links: bool = False
-    xacro: Xacro = field(default_factory=Xacro)
+    xacro: XacroOptions = field(default_factory=XacroOptions)
 
     def topic(self, name: str) -> str:
         """Return a topic's full name in the robot's namespace."""
@@ -88,7 +88,7 @@ class RobotRequest:
         topics: Mapping[str, str],
         spaces: Sequence[str],
         problems: Diagnostics,
-        place: Place,
+        place: SourcePlace,
         *,
         required: bool = True,
     ) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ def found_robots(
     only: RobotRequest,
     recorded: Mapping[str, RecordedModel],
     problems: Diagnostics,
-    place: Place,
+    place: SourcePlace,
 ) -> Iterator[RobotRequest]:
     """Yield every robot that a recording's topics (topic → type) tell of: one a description, else one a namespace.
 
@@ -308,7 +308,7 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
             problems.extend(error.diagnostics)
             inside = Diagnostics()
     if model is None:
-        place = Place(f"<{request.topic(DESCRIPTION)}>")
+        place = SourcePlace(f"<{request.topic(DESCRIPTION)}>")
         text = "no robot description; joints and frames are taken as the messages name them"
         # Nothing of our own recording is missing: its states name no description.
         report = problems.warning if planned.stated_joints is None else problems.note
@@ -331,5 +331,5 @@ def describe_robot(planned: PlannedRobot, texts: Sequence[Text], problems: Diagn
 def _last_text(texts: Sequence[Text], topic: str, problems: Diagnostics) -> Text | None:
     mine = sorted((text for text in texts if text.topic == topic), key=lambda text: text.log_ns)
     if len({text.text for text in mine}) > 1:
-        problems.warning("description-changes", f"'{topic}' changes; the last text is taken", Place(f"<{topic}>"))
+        problems.warning("description-changes", f"'{topic}' changes; the last text is taken", SourcePlace(f"<{topic}>"))
     return mine[-1] if mine else None

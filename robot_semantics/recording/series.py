@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.base.nanoseconds import seconds_text
@@ -203,7 +203,7 @@ def report_gaps(
     start_ns: int,
     total: int,
     problems: Diagnostics,
-    place: Place,
+    place: SourcePlace,
     *,
     unstated: Collection[str] = (),
 ) -> None:

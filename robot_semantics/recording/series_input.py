@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.recording.series import Series, SeriesError
 from robot_semantics.recording.series_formats import readable_format
@@ -93,7 +93,7 @@ def _read_texts(
         except (DescriptionError, UnicodeDecodeError) as error:
             texts[model.name] = ""
             problems.warning(
-                "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", Place(str(folder))
+                "no-description", f"model '{model.name}': '{uri}' cannot be read ({error})", SourcePlace(str(folder))
             )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, SourcePlace
 from robot_semantics.base.files import read_bounded
 from robot_semantics.recording.bags import READ_ERRORS, BagError, BagInfo, RosbagsSource, describe
 from robot_semantics.recording.channels import Channel
@@ -132,7 +132,7 @@ def inspect_bag(path: Path, problems: Diagnostics) -> BagInfo:
     if not salvaged.channels:
         raise BagError(path, f"no message can be read ({reason})")
     losses += _lost_files(path)
-    place = Place(str(path))
+    place = SourcePlace(str(path))
     if path.is_dir() and not (path / "metadata.yaml").exists():
         problems.warning("no-metadata", "metadata.yaml is missing; the files are read one by one", place)
     elif losses:
@@ -182,7 +182,7 @@ def read_stretch(task: Task, advance: Advance | None = None) -> Stretch:
             return _read(source, task, "whole", advance)
     except READ_ERRORS as error:
         reason = describe(error)
-    problems, place = Diagnostics(), Place(str(task.path))
+    problems, place = Diagnostics(), SourcePlace(str(task.path))
     problems.error("bag-damaged", f"the bag is damaged ({reason}); what is whole is read", place)
     salvaged = SalvagedSource(task.path, lambda text: problems.error("bag-damaged", text, place))
     stretch = _read(salvaged, task, "salvaged", advance)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_semantics.base.files import exchange, resolved, temporary_beside
+from robot_semantics.base.files import replace_folder, resolved, temporary_beside
 from robot_semantics.recording.robots import RequestError
 from robot_semantics.recording.series_formats import looks_written_here
 
@@ -54,7 +54,7 @@ def whole_or_nothing(target: Path, *, folder: bool, force: bool = False) -> Iter
         with temporary_beside(target, folder=folder) as temporary:
             yield temporary
             if folder and target.exists():
-                exchange(temporary, target)
+                replace_folder(temporary, target)
             else:
                 temporary.replace(target)
     except OSError as error:

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.files import resolved
 from robot_semantics.base.names import suggestion
 from robot_semantics.model.loading import load_robot
 from robot_semantics.model.resources import PackageResolver
 from robot_semantics.simulation.world_spec import ModelSpec, WorldSpec, WorldSpecError
 from robot_semantics.usdf.world_state import ModelState, WorldState
-from robot_semantics.xml.xacro_options import NO_XACRO, Xacro
+from robot_semantics.xml.xacro_options import NO_XACRO, XacroOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def world_from_state(
     diagnostics: Diagnostics | None = None,
     timestep: float = 0.002,
     ground: bool = True,
-    xacro: Xacro | None = None,
+    xacro: XacroOptions | None = None,
     implicit_links: bool = False,
 ) -> WorldSpec:
     """Return the world of all models of `state`, described by its ``rs:description`` or by `overrides`.
@@ -82,7 +82,7 @@ def world_from_state(
     """
     found = resolver or PackageResolver()
 
-    def load(name: str, files: ModelFiles, relative_to: Path | None, how: Xacro | None) -> ModelSpec:
+    def load(name: str, files: ModelFiles, relative_to: Path | None, how: XacroOptions | None) -> ModelSpec:
         urdf = found.resolve(files.urdf, relative_to)
         srdf = None if files.srdf is None else found.resolve(files.srdf, relative_to)
         robot = load_robot(urdf, srdf, strict=strict, implicit_links=implicit_links, xacro=how, diagnostics=diagnostics)
@@ -104,7 +104,7 @@ def world_from_state(
         if not more_models:
             raise WorldSpecError(f"{message}{near}")
         if near and diagnostics is not None:
-            diagnostics.warning("unknown-model", message, Place(str(source)), name=name, valid=stated)
+            diagnostics.warning("unknown-model", message, SourcePlace(str(source)), name=name, valid=stated)
     specs = []
     for model in state.models:
         chosen = others.pop(model.name, None)

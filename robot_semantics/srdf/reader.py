@@ -20,16 +20,16 @@ from pathlib import Path
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.srdf.table import SRDF
-from robot_semantics.srdf.tree import Semantic
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.xml.reader import XmlDocument, parse_xml
 from robot_semantics.xml.schema_reader import read_table
 from robot_semantics.xml.xacro import FindPackage, read_document, report_oddities
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 
 def parse_srdf(
     text: str | bytes, source: str = "<robot_description_semantic>", diagnostics: Diagnostics | None = None
-) -> Semantic:
+) -> SrdfDocument:
     """Read the text of an SRDF, called `source` in every message.
 
     Problems go to `diagnostics`; without one they are raised, all together.
@@ -45,23 +45,23 @@ def srdf_from_file(
     path: str | Path,
     diagnostics: Diagnostics | None = None,
     *,
-    xacro: Xacro | bool | None = None,
+    xacro: XacroOptions | bool | None = None,
     xacro_arguments: Mapping[str, str] | None = None,
     find_package: FindPackage | None = None,
-) -> Semantic:
+) -> SrdfDocument:
     """Read an SRDF file, plain or xacro, as `load_robot` does; `find_package` answers a xacro's ``$(find name)``.
 
     Raises:
         DescriptionError: as `parse_srdf`, and when the file cannot be read.
     """
-    return _read(read_document(path, Xacro.of(xacro, xacro_arguments), find_package), diagnostics)
+    return _read(read_document(path, XacroOptions.of(xacro, xacro_arguments), find_package), diagnostics)
 
 
-def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> Semantic:
+def _read(document: XmlDocument, diagnostics: Diagnostics | None) -> SrdfDocument:
     found = Diagnostics()
     document = document.in_no_namespace()
     report_oddities(document, found)
-    semantic: Semantic = replace(read_table(document, SRDF, found), places=document.places)
+    semantic: SrdfDocument = replace(read_table(document, SRDF, found), places=document.places)
     if diagnostics is None:
         found.raise_if_failed()
     else:

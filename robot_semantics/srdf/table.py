@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from robot_semantics.srdf import tree
 from robot_semantics.xml.numbers import not_negative, number_text, numbers
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Table
+from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
 
 VIRTUAL_JOINT_TYPES = ("fixed", "planar", "floating")
 """Types that a virtual joint can have."""
@@ -59,19 +59,19 @@ def _texts(values: tuple[float, ...], _: str) -> str:
     return " ".join(map(number_text, values))
 
 
-WORD = Kind("word", "<text/>", _word, TEXT.write)
-NAME = Kind("name", "<text/>", _name, TEXT.write)
+WORD = ValueKind("word", "<text/>", _word, TEXT.write)
+NAME = ValueKind("name", "<text/>", _name, TEXT.write)
 _DOUBLE = '<data type="double"/>'
-JOINT_TYPE = Kind("joint-type", "<text/>", _joint_type, TEXT.write)
-JOINT_VALUES = Kind("joint-values", f"<list><oneOrMore>{_DOUBLE}</oneOrMore></list>", _joint_values, _texts)
-CENTER = Kind("center", f"<list>{_DOUBLE * 3}</list>", _center, _texts)
-RADIUS = Kind("radius", _DOUBLE, not_negative, lambda value, _: number_text(value))
+JOINT_TYPE = ValueKind("joint-type", "<text/>", _joint_type, TEXT.write)
+JOINT_VALUES = ValueKind("joint-values", f"<list><oneOrMore>{_DOUBLE}</oneOrMore></list>", _joint_values, _texts)
+CENTER = ValueKind("center", f"<list>{_DOUBLE * 3}</list>", _center, _texts)
+RADIUS = ValueKind("radius", _DOUBLE, not_negative, lambda value, _: number_text(value))
 
 
 def _named(tag: str, names: str, attribute: str = "name") -> Element:
     """Return an element that names one thing, of that kind."""
     kind = NAME if attribute == "name" else WORD
-    return Element(tag, tree.Named, {attribute: Attribute("name", kind, True, names=names)}, numbered=True)
+    return Element(tag, tree.SrdfElement, {attribute: Attribute("name", kind, True, names=names)}, numbered=True)
 
 
 def _pair(tag: str) -> Element:
@@ -81,13 +81,13 @@ def _pair(tag: str) -> Element:
 
 _CHAIN = Element(
     "chain",
-    tree.Chain,
+    tree.SrdfChain,
     {word: Attribute(word, WORD, True, names="link") for word in ("base_link", "tip_link")},
     numbered=True,
 )
 _VIRTUAL_JOINT = Element(
     "virtual_joint",
-    tree.VirtualJoint,
+    tree.SrdfVirtualJoint,
     {
         "name": Attribute("name", NAME, True, names="joint"),
         "type": Attribute("type", JOINT_TYPE, True),
@@ -98,7 +98,7 @@ _VIRTUAL_JOINT = Element(
 )
 _GROUP = Element(
     "group",
-    tree.Group,
+    tree.SrdfGroup,
     {"name": Attribute("name", NAME, True, names="group")},
     {
         "joint": Child("joints", _named("joint", "joint"), many=True),
@@ -123,7 +123,7 @@ _STATE = Element(
 )
 _END_EFFECTOR = Element(
     "end_effector",
-    tree.EndEffector,
+    tree.SrdfEndEffector,
     {
         "name": Attribute("name", NAME, True, names="end_effector"),
         "group": Attribute("group", WORD, True, names="group"),
@@ -134,7 +134,7 @@ _END_EFFECTOR = Element(
 )
 _SPHERE = Element(
     "sphere",
-    tree.Sphere,
+    tree.SrdfSphere,
     {"center": Attribute("center", CENTER, True), "radius": Attribute("radius", RADIUS, True)},
     numbered=True,
     whole=True,
@@ -156,10 +156,10 @@ _PROPERTY = Element(
     },
     numbered=True,
 )
-SRDF = Table(
+SRDF = FormatTable(
     Element(
         "robot",
-        tree.Semantic,
+        tree.SrdfDocument,
         {"name": Attribute("name", NAME, True, default=""), "version": Attribute("version")},
         {
             "virtual_joint": Child("virtual_joints", _VIRTUAL_JOINT, many=True),

@@ -20,7 +20,7 @@ from robot_semantics.xml.reader import SourceMap
 
 
 @dataclass(frozen=True)
-class Named:
+class SrdfElement:
     """A reference to a joint, link, group or other part by name."""
 
     name: str
@@ -28,7 +28,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class VirtualJoint:
+class SrdfVirtualJoint:
     """A virtual joint, as written."""
 
     name: str
@@ -39,7 +39,7 @@ class VirtualJoint:
 
 
 @dataclass(frozen=True)
-class Chain:
+class SrdfChain:
     """A serial chain of a group."""
 
     base_link: str
@@ -48,14 +48,14 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Group:
+class SrdfGroup:
     """A group: joints, links, chains and sub-groups in any mix."""
 
     name: str
-    joints: tuple[Named, ...] = ()
-    links: tuple[Named, ...] = ()
-    chains: tuple[Chain, ...] = ()
-    subgroups: tuple[Named, ...] = ()
+    joints: tuple[SrdfElement, ...] = ()
+    links: tuple[SrdfElement, ...] = ()
+    chains: tuple[SrdfChain, ...] = ()
+    subgroups: tuple[SrdfElement, ...] = ()
     at: int = field(default=-1, compare=False)
 
 
@@ -79,7 +79,7 @@ class GroupState:
 
 
 @dataclass(frozen=True)
-class EndEffector:
+class SrdfEndEffector:
     """An end effector; `parent_group` is None where the attribute is missing."""
 
     name: str
@@ -105,7 +105,7 @@ class CollisionPair:
 
 
 @dataclass(frozen=True)
-class Sphere:
+class SrdfSphere:
     """A sphere of a link_sphere_approximation: centre in the link frame [m] and radius [m]."""
 
     center: tuple[float, float, float]
@@ -118,7 +118,7 @@ class LinkSpheres:
     """A link_sphere_approximation."""
 
     link: str
-    spheres: tuple[Sphere, ...] = ()
+    spheres: tuple[SrdfSphere, ...] = ()
     at: int = field(default=-1, compare=False)
 
 
@@ -133,18 +133,18 @@ class JointProperty:
 
 
 @dataclass(frozen=True)
-class Semantic:
+class SrdfDocument:
     """A whole SRDF; each tuple in document order."""
 
     name: str
-    virtual_joints: tuple[VirtualJoint, ...] = ()
-    passive_joints: tuple[Named, ...] = ()
-    groups: tuple[Group, ...] = ()
+    virtual_joints: tuple[SrdfVirtualJoint, ...] = ()
+    passive_joints: tuple[SrdfElement, ...] = ()
+    groups: tuple[SrdfGroup, ...] = ()
     states: tuple[GroupState, ...] = ()
-    end_effectors: tuple[EndEffector, ...] = ()
+    end_effectors: tuple[SrdfEndEffector, ...] = ()
     disabled_collisions: tuple[CollisionPair, ...] = ()
     enabled_collisions: tuple[CollisionPair, ...] = ()
-    default_disabled_links: tuple[Named, ...] = ()
+    default_disabled_links: tuple[SrdfElement, ...] = ()
     link_spheres: tuple[LinkSpheres, ...] = ()
     joint_properties: tuple[JointProperty, ...] = ()
     version: str | None = None

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.recent import Recent
+from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
 BIG_ENDIAN, LITTLE_ENDIAN = b"\x00\x00", b"\x00\x01"
@@ -79,7 +79,7 @@ class JointStateReader:
 
     def __init__(self) -> None:
         self._last: _Layout | None = None
-        self._layouts: Recent[bytes, _Layout] = Recent(_MAX_LAYOUTS, _MAX_LAYOUT_BYTES)
+        self._layouts: LruCache[bytes, _Layout] = LruCache(_MAX_LAYOUTS, _MAX_LAYOUT_BYTES)
 
     def read(self, data: bytes) -> JointStateData:
         """Return the content of one message.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import followings
@@ -113,7 +113,9 @@ def check_world(
     stated = {problem.message for problem in name_clashes(state)}
     clashes = [problem for problem in name_clashes(state, links) if problem.message not in stated]
     for problem in clashes:
-        place = Place(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
+        place = (
+            SourcePlace(SOURCE, path=problem.path) if places is None else places.place(problem.at, problem.attribute)
+        )
         diagnostics.error(problem.code, problem.message, place)
     if clashes:
         return
@@ -135,7 +137,7 @@ def _check_carriers(
     for body in state.bodies:
         if body.parent_link is None:
             continue
-        place = Place(SOURCE, path=path_of(body)) if places is None else places.place(body.at, "rs:parent_link")
+        place = SourcePlace(SOURCE, path=path_of(body)) if places is None else places.place(body.at, "rs:parent_link")
         carrier, robot = state.model(body.parent), robots.get(body.parent)
         if robot is not None and body.parent_link not in robot.link_index:
             message = f"robot '{robot.name}' has no link '{body.parent_link}'"
@@ -199,7 +201,7 @@ class _ModelCheck:
                 message = f"robot '{self._robot.name}' has no link '{link.name}'"
                 self._found.error("unknown-link", message, self._at(link), name=link.name, valid=self._robot.link_names)
 
-    def _at(self, item: JointState | LinkState) -> Place:
+    def _at(self, item: JointState | LinkState) -> SourcePlace:
         return place_of(self._places, item, path_of(item, self._path))
 
     def _identity(self) -> None:

@@ -156,7 +156,7 @@ class RefusalLog:
     def add(self, topic: str, refusal: Refusal) -> None:
         """Count one refused message and, if it is time, log it with the names of its possible senders."""
         self._traffic.refused[refusal.reason] += 1
-        sentence = self._throttle.admitted((topic, refusal.reason), refusal.message)
+        sentence = self._throttle.admit_sentence((topic, refusal.reason), refusal.message)
         if sentence is not None:
             self._log(f"refused a message on {topic} from {self._senders(topic)}: {sentence}")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_semantics.base.foreign_text import quoted, shown
-from robot_semantics.base.names import repeated
+from robot_semantics.base.names import duplicates
 from robot_semantics.state.joint_input import InputPlan, Reason, Refusal
 from robot_semantics.state.settings import Invalid
 from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
@@ -151,7 +151,7 @@ def _refusal(names: tuple[str, ...], count: int) -> Refusal | None:
     if not names:
         return Refusal(Reason.EMPTY, "it names no joint")
     if len(set(names)) < len(names):
-        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(repeated(names), 5)} more than once")
+        return Refusal(Reason.DUPLICATE_NAME, f"it names {quoted(duplicates(names), 5)} more than once")
     if not count:
         return Refusal(Reason.NO_POSITIONS, f"it has no position for '{shown(names[0])}' nor for any other joint")
     if count != len(names):

@@ -16,7 +16,7 @@ import numpy as np
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.report import TOLERANCE, RestoreLog
-from robot_semantics.transforms import apart
+from robot_semantics.transforms import transform_distance
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.poses import pose_matrices
 from robot_semantics.usdf.world_state import LinkState, ModelState
@@ -82,7 +82,7 @@ def _poses(links: Sequence[LinkState], measured: ForwardKinematics, q: FloatArra
         return
     given = pose_matrices([link.pose for link in links])
     made = measured.link_poses(q)[[measured.model.link_index[link.name] for link in links]]
-    off_m, off_rad = apart(given, made)
+    off_m, off_rad = transform_distance(given, made)
     agree = (off_m <= TOLERANCE) & (off_rad <= TOLERANCE)
     if agree.any():
         log.done("links", "", f"{int(agree.sum())} agree with the joints")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.recent import Recent
+from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.joint_input import InputPlan, MovingJoints, Refusal, make_plan
@@ -57,7 +57,7 @@ class MessageStreams:
         """Joints in `fed_elsewhere` are not taken from joint states; `say_once` takes sentences for the log."""
         self._model, self._space, self._moving, self._fed_elsewhere = model, space, moving, fed_elsewhere
         self._say_once = say_once
-        self._streams: Recent[tuple[str, ...], MessageStream | Refusal] = Recent(
+        self._streams: LruCache[tuple[str, ...], MessageStream | Refusal] = LruCache(
             _MAX_STREAMS, _MAX_NAMES, forgotten=_leave
         )
         self._last: tuple[tuple[str, ...], MessageStream | Refusal] | None = None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.recent import Recent
+from robot_semantics.base.lru_cache import LruCache
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.state.cdr import JointStateData
@@ -72,7 +72,7 @@ class RunningRobot(RobotFrames):
         self.lost: dict[str, tuple[float, float]] = {}
         self._motion_orders: dict[str, MessageOrder] = {}
         self._reset_ns, self._reset_by = NEVER_NS, set[MessageOrder]()
-        self._said: Recent[str, bool] = Recent(1000)
+        self._said: LruCache[str, bool] = LruCache(1000)
         # If stamps are ignored, every joint is always due: no difference of two stamps is below this.
         interval_ns = NEVER_NS if settings.ignore_timestamp else settings.publish_interval_ns
         self._schedule = PublishSchedule(len(self.moving), interval_ns, settings.complete_after_ns)
@@ -90,7 +90,7 @@ class RunningRobot(RobotFrames):
                 f"'{self.parent_frame}', so nothing is published of it; set its parameter parent_frame"
             )
         self._all = np.ones(len(self.moving), np.bool_)
-        self._blocks: Recent[bytes, TransformBlock] = Recent(_MAX_BLOCKS)
+        self._blocks: LruCache[bytes, TransformBlock] = LruCache(_MAX_BLOCKS)
         self._whole = self._make_block(self._all)
         if self.root_source is Source.FIXED and root.position_count:
             self._fix_root()
@@ -307,7 +307,7 @@ class RunningRobot(RobotFrames):
 
     def say_once(self, sentence: str) -> None:
         """Put a sentence into `notices`, but not again while it is remembered that it was said."""
-        if self._said.is_new(sentence, True):
+        if self._said.add(sentence, True):
             self.notices.append(sentence)
 
     def forget_values(self) -> None:

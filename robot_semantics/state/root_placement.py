@@ -21,7 +21,7 @@ from robot_semantics.state.joint_input import Refusal
 from robot_semantics.state.model_states import xyz_quat_of
 from robot_semantics.state.report import TOLERANCE, RestoreLog
 from robot_semantics.state.root_motion import joint_motion, pose_of, twist_of
-from robot_semantics.transforms import apart, matrix_from_pose, xyz_quat_from_matrix
+from robot_semantics.transforms import matrix_from_pose, transform_distance, xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.usdf.resolved_world import ResolvedWorld, taken_as_world
 from robot_semantics.usdf.world_state import SEPARATOR, WORLD, ModelState, carrier_of
@@ -162,5 +162,5 @@ class RootPlacement:
 
 def _apart(one: FloatArray, other: FloatArray) -> tuple[float, float]:
     """Return how far two poses (7,) lie apart [m] and how far they are turned [rad]."""
-    off_m, off_rad = apart(matrix_from_pose(one), matrix_from_pose(other))
+    off_m, off_rad = transform_distance(matrix_from_pose(one), matrix_from_pose(other))
     return float(off_m), float(off_rad)

@@ -8,13 +8,13 @@
 """The algebra of frames, in numpy alone: rotations, rigid transforms, twists and wrenches, over leading batch axes."""
 
 from robot_semantics.transforms.rigid import (
-    apart,
     compose,
     invert,
     matrix_from_pose,
     matrix_from_rotation,
     matrix_from_xyz_quat,
     matrix_from_xyz_rpy,
+    transform_distance,
     transform_points,
     xyz_quat_from_matrix,
     xyz_rpy_from_matrix,
@@ -48,7 +48,6 @@ from robot_semantics.transforms.twists import (
 
 __all__ = [
     "IDENTITY_QUAT",
-    "apart",
     "compose",
     "compose_twists",
     "invert",
@@ -75,6 +74,7 @@ __all__ = [
     "rotvec_from_quat",
     "rpy_from_matrix",
     "rpy_from_quat",
+    "transform_distance",
     "transform_points",
     "transport_twist",
     "xyz_quat_from_matrix",

@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def checked(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
+def checked_array(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
     """Return `value` as float64 (..., *shape); shares memory with it where it can.
 
     Raises:
@@ -43,7 +43,7 @@ def checked(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
     return array
 
 
-def unit(argument: str, vectors: FloatArray) -> FloatArray:
+def normalized(argument: str, vectors: FloatArray) -> FloatArray:
     """Return (..., n) finite `vectors` scaled to length 1, whatever their magnitude.
 
     Raises:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.transforms.rotations import (
     matrix_from_quat,
     matrix_from_rpy,
@@ -28,7 +28,7 @@ from robot_semantics.transforms.rotations import (
 
 def matrix_from_rotation(R: npt.ArrayLike, xyz: npt.ArrayLike = (0.0, 0.0, 0.0)) -> FloatArray:
     """Return (..., 4, 4) transforms of rotations (..., 3, 3) and translations (..., 3) [m]."""
-    rotation, translation = checked("R", R, 3, 3), checked("xyz", xyz, 3)
+    rotation, translation = checked_array("R", R, 3, 3), checked_array("xyz", xyz, 3)
     T = np.zeros((*np.broadcast_shapes(rotation.shape[:-2], translation.shape[:-1]), 4, 4))
     T[..., :3, :3] = rotation
     T[..., :3, 3] = translation
@@ -48,25 +48,25 @@ def matrix_from_xyz_quat(xyz: npt.ArrayLike, quat_xyzw: npt.ArrayLike) -> FloatA
 
 def matrix_from_pose(xyz_quat: npt.ArrayLike) -> FloatArray:
     """Return (..., 4, 4) transforms of poses (..., 7) x y z qx qy qz qw; the inverse of `xyz_quat_from_matrix`."""
-    pose = checked("xyz_quat", xyz_quat, 7)
+    pose = checked_array("xyz_quat", xyz_quat, 7)
     return matrix_from_xyz_quat(pose[..., :3], pose[..., 3:])
 
 
 def xyz_quat_from_matrix(T: npt.ArrayLike) -> FloatArray:
     """Return (..., 7) poses x y z qx qy qz qw, qw >= 0, of (..., 4, 4) transforms."""
-    matrix = checked("T", T, 4, 4)
+    matrix = checked_array("T", T, 4, 4)
     return np.concatenate((matrix[..., :3, 3], quat_from_matrix(matrix[..., :3, :3])), axis=-1)
 
 
 def xyz_rpy_from_matrix(T: npt.ArrayLike) -> FloatArray:
     """Return (..., 6) x y z roll pitch yaw [m, rad] of (..., 4, 4) transforms; see `rpy_from_matrix`."""
-    matrix = checked("T", T, 4, 4)
+    matrix = checked_array("T", T, 4, 4)
     return np.concatenate((matrix[..., :3, 3], rpy_from_matrix(matrix[..., :3, :3])), axis=-1)
 
 
 def invert(T: npt.ArrayLike) -> FloatArray:
     """Return (..., 4, 4) inverses of transforms: ``T_b_a`` of ``T_a_b``."""
-    matrix = checked("T", T, 4, 4)
+    matrix = checked_array("T", T, 4, 4)
     rotation = np.swapaxes(matrix[..., :3, :3], -1, -2)
     inverse = np.zeros(matrix.shape)
     inverse[..., :3, :3] = rotation
@@ -77,11 +77,11 @@ def invert(T: npt.ArrayLike) -> FloatArray:
 
 def compose(A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
     """Return (..., 4, 4) products ``A @ B``: ``T_a_c`` of ``T_a_b`` and ``T_b_c``."""
-    product: FloatArray = checked("A", A, 4, 4) @ checked("B", B, 4, 4)
+    product: FloatArray = checked_array("A", A, 4, 4) @ checked_array("B", B, 4, 4)
     return product
 
 
-def apart(A: npt.ArrayLike, B: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def transform_distance(A: npt.ArrayLike, B: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return how far (...) two transforms (..., 4, 4) lie apart [m], and how far they are turned [rad].
 
     What lies too far away to say is infinitely far.
@@ -93,5 +93,5 @@ def apart(A: npt.ArrayLike, B: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 def transform_points(T: npt.ArrayLike, points: npt.ArrayLike) -> FloatArray:
     """Return (..., 3) coordinates in frame a of `points` (..., 3) given in frame b, with ``T = T_a_b`` (..., 4, 4)."""
-    matrix, point = checked("T", T, 4, 4), checked("points", points, 3)
+    matrix, point = checked_array("T", T, 4, 4), checked_array("points", points, 3)
     return (matrix[..., :3, :3] @ point[..., np.newaxis])[..., 0] + matrix[..., :3, 3]

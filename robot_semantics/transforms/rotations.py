@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.transforms.arrays import FloatArray, checked, unit
+from robot_semantics.transforms.arrays import FloatArray, checked_array, normalized
 
 IDENTITY_QUAT: FloatArray = np.array([0.0, 0.0, 0.0, 1.0])
 IDENTITY_QUAT.setflags(write=False)
@@ -29,7 +29,7 @@ def quat_normalize(quat_xyzw: npt.ArrayLike) -> FloatArray:
     Raises:
         ArrayError: wrong shape, not finite, or a quaternion of zeros.
     """
-    return unit("quat_xyzw", checked("quat_xyzw", quat_xyzw, 4))
+    return normalized("quat_xyzw", checked_array("quat_xyzw", quat_xyzw, 4))
 
 
 def quat_canonical(quat_xyzw: npt.ArrayLike) -> FloatArray:
@@ -63,7 +63,7 @@ def quat_from_matrix(R: npt.ArrayLike) -> FloatArray:
     Taken from the best conditioned of the four rows of ``4 q qᵀ``, so half turns are as exact as small ones. The
     matrices are taken to be rotations; of one that is slightly off, the quaternion is that of a rotation nearby.
     """
-    m = checked("R", R, 3, 3)
+    m = checked_array("R", R, 3, 3)
     outer = np.empty((*m.shape[:-2], 4, 4))
     outer[..., 0, 0] = 1.0 + m[..., 0, 0] - m[..., 1, 1] - m[..., 2, 2]
     outer[..., 1, 1] = 1.0 - m[..., 0, 0] + m[..., 1, 1] - m[..., 2, 2]
@@ -85,7 +85,7 @@ def quat_from_rpy(rpy: npt.ArrayLike) -> FloatArray:
 
     The sign is that of the half angles' product, not made canonical: it varies continuously with the angles.
     """
-    half = 0.5 * checked("rpy", rpy, 3)
+    half = 0.5 * checked_array("rpy", rpy, 3)
     sine, cosine = np.sin(half), np.cos(half)
     sr, sp, sy = sine[..., 0], sine[..., 1], sine[..., 2]
     cr, cp, cy = cosine[..., 0], cosine[..., 1], cosine[..., 2]
@@ -102,7 +102,7 @@ def quat_from_rpy(rpy: npt.ArrayLike) -> FloatArray:
 
 def matrix_from_rpy(rpy: npt.ArrayLike) -> FloatArray:
     """Return (..., 3, 3) ``Rz(yaw) @ Ry(pitch) @ Rx(roll)`` of (..., 3) roll, pitch, yaw [rad]."""
-    angles = checked("rpy", rpy, 3)
+    angles = checked_array("rpy", rpy, 3)
     sine, cosine = np.sin(angles), np.cos(angles)
     sr, sp, sy = sine[..., 0], sine[..., 1], sine[..., 2]
     cr, cp, cy = cosine[..., 0], cosine[..., 1], cosine[..., 2]
@@ -125,7 +125,7 @@ def rpy_from_matrix(R: npt.ArrayLike) -> FloatArray:
     Roll is read after yaw has been undone, so the three angles give back the matrix to rounding however near the
     pitch is to ±π/2; exactly there yaw is 0 where the matrix leaves it open.
     """
-    m = checked("R", R, 3, 3)
+    m = checked_array("R", R, 3, 3)
     yaw = np.arctan2(m[..., 1, 0], m[..., 0, 0])
     sine, cosine = np.sin(yaw), np.cos(yaw)
     pitch = np.arctan2(-m[..., 2, 0], cosine * m[..., 0, 0] + sine * m[..., 1, 0])
@@ -144,8 +144,8 @@ def rotation_about(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
     Raises:
         ArrayError: wrong shape, not finite, or an axis of zeros.
     """
-    direction = unit("axis", checked("axis", axis, 3))
-    turn = checked("angle", angle)
+    direction = normalized("axis", checked_array("axis", axis, 3))
+    turn = checked_array("angle", angle)
     sine, versine = np.sin(turn), 2.0 * np.sin(0.5 * turn) ** 2
     x, y, z = direction[..., 0], direction[..., 1], direction[..., 2]
     matrix = np.empty((*np.broadcast_shapes(direction.shape[:-1], turn.shape), 3, 3))
@@ -166,7 +166,7 @@ def rotation_from_z(axis: npt.ArrayLike) -> FloatArray:
 
     For -Z, where every half turn about a horizontal axis is as small as another, it is the half turn about X.
     """
-    x, y, z = np.moveaxis(unit("axis", checked("axis", axis, 3)), -1, 0)
+    x, y, z = np.moveaxis(normalized("axis", checked_array("axis", axis, 3)), -1, 0)
     matrix = np.empty((*x.shape, 3, 3))
     down = z < 0.0
     # 1 / (1 + z), from whichever of 1 + z and x² + y² = (1 + z)(1 - z) does not cancel.
@@ -207,7 +207,7 @@ def quat_conjugate(quat_xyzw: npt.ArrayLike) -> FloatArray:
 
 def quat_rotate(quat_xyzw: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
     """Return (..., 3) `vectors` (..., 3) rotated by (..., 4) quaternions."""
-    quat, vector = quat_normalize(quat_xyzw), checked("vectors", vectors, 3)
+    quat, vector = quat_normalize(quat_xyzw), checked_array("vectors", vectors, 3)
     twice = 2.0 * np.cross(quat[..., :3], vector)
     rotated: FloatArray = vector + quat[..., 3:] * twice + np.cross(quat[..., :3], twice)
     return rotated
@@ -227,7 +227,7 @@ def quat_slerp(q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> FloatA
 
     t = 0 gives `q0`, t = 1 gives `q1` or -`q1`; a `t` beyond that extrapolates.
     """
-    a, b, share = quat_normalize(q0), quat_normalize(q1), checked("t", t)[..., np.newaxis]
+    a, b, share = quat_normalize(q0), quat_normalize(q1), checked_array("t", t)[..., np.newaxis]
     b = np.where((a * b).sum(axis=-1, keepdims=True) < 0.0, -b, b)
     apart = np.sqrt(((a - b) ** 2).sum(axis=-1, keepdims=True))
     across = np.sqrt(((a + b) ** 2).sum(axis=-1, keepdims=True))
@@ -237,12 +237,12 @@ def quat_slerp(q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> FloatA
     safe = np.where(close, 1.0, sine)
     weight_a = np.where(close, 1.0 - share, np.sin((1.0 - share) * theta) / safe)
     weight_b = np.where(close, share, np.sin(share * theta) / safe)
-    return unit("t", weight_a * a + weight_b * b)
+    return normalized("t", weight_a * a + weight_b * b)
 
 
 def quat_from_rotvec(rotvec: npt.ArrayLike) -> FloatArray:
     """Return (..., 4) unit quaternions of rotation vectors (..., 3): axis times angle [rad]."""
-    vector = checked("rotvec", rotvec, 3)
+    vector = checked_array("rotvec", rotvec, 3)
     angle = np.sqrt((vector * vector).sum(axis=-1, keepdims=True))
     # np.sinc is sin(πx)/(πx), exact at 0.
     return np.concatenate((0.5 * np.sinc(angle / (2.0 * np.pi)) * vector, np.cos(0.5 * angle)), axis=-1)

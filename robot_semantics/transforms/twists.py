@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 
 def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
@@ -37,7 +37,7 @@ def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
 
 def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
     """Return a twist or wrench (..., 6) given in b's axes in a's axes; the point it belongs to stays."""
-    rotation, twist = checked("R_a_b", R_a_b, 3, 3), checked("twist_b", twist_b, 6)
+    rotation, twist = checked_array("R_a_b", R_a_b, 3, 3), checked_array("twist_b", twist_b, 6)
     return _rotated(rotation, twist[..., :3], twist[..., 3:])
 
 
@@ -57,8 +57,8 @@ def compose_twists(
     Returns:
         (..., 6) motion of c relative to a, in a's axes.
     """
-    T1, T2 = checked("T_a_b", T_a_b, 4, 4), checked("T_b_c", T_b_c, 4, 4)
-    outer, inner = checked("twist_a_b", twist_a_b, 6), checked("twist_b_c", twist_b_c, 6)
+    T1, T2 = checked_array("T_a_b", T_a_b, 4, 4), checked_array("T_b_c", T_b_c, 4, 4)
+    outer, inner = checked_array("twist_a_b", twist_a_b, 6), checked_array("twist_b_c", twist_b_c, 6)
     R_a_b = T1[..., :3, :3]
     offset = (R_a_b @ T2[..., :3, 3, np.newaxis])[..., 0]
     carried = np.cross(outer[..., 3:], offset)
@@ -75,7 +75,7 @@ def invert_twist(T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike) -> FloatArray:
 
 
 def _frame(T_a_b: npt.ArrayLike, argument: str, value: npt.ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    T, vector = checked("T_a_b", T_a_b, 4, 4), checked(argument, value, 6)
+    T, vector = checked_array("T_a_b", T_a_b, 4, 4), checked_array(argument, value, 6)
     return np.swapaxes(T[..., :3, :3], -1, -2), T[..., :3, 3], vector
 
 

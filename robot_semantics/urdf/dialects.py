@@ -31,14 +31,14 @@ from robot_semantics.transforms import (
     rpy_from_matrix,
 )
 from robot_semantics.transforms.arrays import FloatArray
-from robot_semantics.urdf.tree import Collision, Inertial, Joint, Link, Origin, Robot, Visual
+from robot_semantics.urdf.tree import Collision, Inertial, Joint, Link, Origin, UrdfRobot, Visual
 
 _REFERENCE = re.compile(r"""<[^>]*?\sreference\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 
 Framed = TypeVar("Framed", Inertial, Visual, Collision, Joint)
 
 
-def move_link_frames(robot: Robot, child_origins: Mapping[str, Origin], diagnostics: Diagnostics) -> Robot:
+def move_link_frames(robot: UrdfRobot, child_origins: Mapping[str, Origin], diagnostics: Diagnostics) -> UrdfRobot:
     """Return `robot` with the frame of each link in `child_origins` moved to that pose in its old frame.
 
     One warning says which frames move, and how far; whatever uses the robot has the moved ones.
@@ -68,7 +68,7 @@ def _distance(T: FloatArray) -> str:
     return f"{np.linalg.norm(T[:3, 3]):.6g} m and {angle:.6g} rad"
 
 
-def _warn_of_foreign(robot: Robot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
+def _warn_of_foreign(robot: UrdfRobot, moved: frozenset[str], diagnostics: Diagnostics) -> None:
     """Point out the foreign elements in, and at robot level about, links whose frame moves."""
     for item in robot.content:
         if isinstance(item, Link) and item.name in moved:

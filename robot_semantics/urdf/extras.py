@@ -19,7 +19,7 @@ from robot_semantics.urdf.tree import Extra
 from robot_semantics.xml.reader import UNDECLARED_NAMESPACE, XmlDocument
 
 
-class Extras:
+class ExtraKeeper:
     """Keeps what stands in one document as the `extras` of its parts, and the order of their children.
 
     Attributes:

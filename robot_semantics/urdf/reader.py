@@ -15,12 +15,14 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.urdf.dialects import move_link_frames
 from robot_semantics.urdf.older_forms import ChildOrigin, UrdfReader, has_older_forms, to_current_form
 from robot_semantics.urdf.table import URDF, VERSIONS
-from robot_semantics.urdf.tree import Origin, Robot
+from robot_semantics.urdf.tree import Origin, UrdfRobot
 from robot_semantics.xml.reader import XmlDocument, parse_xml, read_xml
 from robot_semantics.xml.xacro import report_oddities
 
 
-def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None) -> Robot:
+def parse_urdf(
+    text: str | bytes, source: str = "<robot_description>", diagnostics: Diagnostics | None = None
+) -> UrdfRobot:
     """Read a URDF text, called `source` in every message.
 
     Joints in one of the two older forms are read and the tree is brought to the current form, with a warning. Problems
@@ -32,7 +34,7 @@ def parse_urdf(text: str | bytes, source: str = "<robot_description>", diagnosti
     return read_robot(parse_xml(text, source, forgiving=True), diagnostics)
 
 
-def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> Robot:
+def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> UrdfRobot:
     """Read a URDF file.
 
     Raises:
@@ -41,7 +43,7 @@ def urdf_from_file(path: str | Path, diagnostics: Diagnostics | None = None) -> 
     return read_robot(read_xml(path, forgiving=True), diagnostics)
 
 
-def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> Robot:
+def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) -> UrdfRobot:
     """Read the robot of a document that has been parsed; otherwise as `parse_urdf`.
 
     Raises:
@@ -54,7 +56,7 @@ def read_robot(document: XmlDocument, diagnostics: Diagnostics | None = None) ->
     return robot
 
 
-def _read(document: XmlDocument, found: Diagnostics) -> Robot:
+def _read(document: XmlDocument, found: Diagnostics) -> UrdfRobot:
     old = has_older_forms(document)
     if old:
         document = document.copied()
@@ -62,7 +64,7 @@ def _read(document: XmlDocument, found: Diagnostics) -> Robot:
     reader = UrdfReader(document, URDF, found, version if version in VERSIONS else VERSIONS[0])
     taken_out = to_current_form(reader) if old and document.root.tag == URDF.root.tag else []
     child_origins = _child_origins(reader, taken_out) if taken_out else {}
-    robot: Robot = reader.read_root()
+    robot: UrdfRobot = reader.read_root()
     report_oddities(document, found)
     return move_link_frames(robot, child_origins, found) if child_origins and robot.complete else robot
 

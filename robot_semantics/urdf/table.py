@@ -13,7 +13,7 @@ import math
 from functools import partial
 from typing import Any
 
-from robot_semantics.urdf.extras import Extras, verbatim
+from robot_semantics.urdf.extras import ExtraKeeper, verbatim
 from robot_semantics.urdf.tree import (
     Box,
     Calibration,
@@ -29,13 +29,13 @@ from robot_semantics.urdf.tree import (
     Mesh,
     Mimic,
     Origin,
-    Robot,
     SafetyController,
     Sphere,
+    UrdfRobot,
     Visual,
 )
 from robot_semantics.xml.numbers import not_negative, number, number_text, numbers, positive, quaternion, vec3
-from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, Kind, Table
+from robot_semantics.xml.schema import TEXT, Attribute, BadValueError, Child, Element, FormatTable, ValueKind
 
 VERSIONS = ("1.0", "1.1", "1.2")
 FOREIGN_TAGS = frozenset(
@@ -85,15 +85,15 @@ def _text(value: float, _: str) -> str:
 
 
 _DOUBLE = '<data type="double"/>'
-NAME = Kind("name", "<text/>", _name, TEXT.write)
-LINK_NAME = Kind("link-name", "<text/>", _link_name, TEXT.write)
-VERSION = Kind("version", "<text/>", _version, TEXT.write)
-NUMBER = Kind("number", _DOUBLE, number, _text)
-POSITIVE = Kind("positive", _DOUBLE, positive, _text)
-NOT_NEGATIVE = Kind("not-negative", _DOUBLE, not_negative, _text)
-VEC3 = Kind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, _texts)
-RGBA = Kind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), _texts)
-QUATERNION = Kind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, _texts)
+NAME = ValueKind("name", "<text/>", _name, TEXT.write)
+LINK_NAME = ValueKind("link-name", "<text/>", _link_name, TEXT.write)
+VERSION = ValueKind("version", "<text/>", _version, TEXT.write)
+NUMBER = ValueKind("number", _DOUBLE, number, _text)
+POSITIVE = ValueKind("positive", _DOUBLE, positive, _text)
+NOT_NEGATIVE = ValueKind("not-negative", _DOUBLE, not_negative, _text)
+VEC3 = ValueKind("vec3", f"<list>{_DOUBLE * 3}</list>", vec3, _texts)
+RGBA = ValueKind("rgba", f"<list>{_DOUBLE * 4}</list>", partial(numbers, count=4), _texts)
+QUATERNION = ValueKind("quaternion", f"<list>{_DOUBLE * 4}</list>", quaternion, _texts)
 
 
 def _orientation(reader: Any, values: dict[str, Any], at: int) -> bool:
@@ -190,14 +190,14 @@ def _around_root(reader: Any, values: dict[str, Any], at: int) -> bool:
     return True
 
 
-def _robot(order: tuple[str, ...] = (), **values: Any) -> Robot:
-    return Robot(**values)
+def _robot(order: tuple[str, ...] = (), **values: Any) -> UrdfRobot:
+    return UrdfRobot(**values)
 
 
 INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
-def _attributes(kind: Kind, *names: str, required: bool = False) -> dict[str, Attribute]:
+def _attributes(kind: ValueKind, *names: str, required: bool = False) -> dict[str, Attribute]:
     return {name: Attribute(name, kind, required) for name in names}
 
 
@@ -335,7 +335,7 @@ _JOINT = Element(
     partial=True,
     check=_axis_is_known,
 )
-URDF = Table(
+URDF = FormatTable(
     Element(
         "robot",
         _robot,
@@ -351,5 +351,5 @@ URDF = Table(
     ),
     silent_tags=FOREIGN_TAGS,
     suggested_tags=("gazebo", "ros2_control", "sensor", "transmission"),
-    keeper=Extras,
+    keeper=ExtraKeeper,
 )

@@ -279,7 +279,7 @@ class Joint:
 
 
 @dataclass(frozen=True)
-class Robot:
+class UrdfRobot:
     """A whole description; `content` is everything at robot level in document order.
 
     Attributes:

@@ -36,8 +36,8 @@ from robot_semantics.urdf.tree import (
     Material,
     Mesh,
     Origin,
-    Robot,
     Sphere,
+    UrdfRobot,
     Visual,
 )
 
@@ -65,7 +65,7 @@ class Node(NamedTuple):
     children: list[Node | str]
 
 
-def write_urdf(robot: Robot) -> str:
+def write_urdf(robot: UrdfRobot) -> str:
     """Return `robot` as URDF text.
 
     Raises:
@@ -77,7 +77,7 @@ def write_urdf(robot: Robot) -> str:
     return "\n".join(lines) + "\n"
 
 
-def save_urdf(robot: Robot, path: str | Path) -> None:
+def save_urdf(robot: UrdfRobot, path: str | Path) -> None:
     """Write `robot` to a file; the file appears whole or not at all.
 
     Raises:
@@ -87,7 +87,7 @@ def save_urdf(robot: Robot, path: str | Path) -> None:
     save_text(write_urdf(robot), path)
 
 
-def current_text(robot: Robot) -> str:
+def current_text(robot: UrdfRobot) -> str:
     """Return the text that says what the tree says: the robot's own, or another where the tree was rewritten.
 
     Raises:
@@ -107,7 +107,7 @@ def number_text(value: float) -> str:
     return repr(float(value)).removesuffix(".0")
 
 
-def _robot(robot: Robot) -> Node:
+def _robot(robot: UrdfRobot) -> Node:
     attributes: dict[str, Value] = {f"xmlns:{p}" if p else "xmlns": uri for p, uri in robot.namespaces}
     attributes |= {"name": robot.name, "version": robot.version}
     children = [(type(item).__name__.lower(), _WRITERS[type(item)](item)) for item in robot.content]

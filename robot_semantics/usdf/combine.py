@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import RobotModel
-from robot_semantics.transforms import apart
+from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.commands import with_renamed_models
 from robot_semantics.usdf.fields import fields_of
 from robot_semantics.usdf.frames import link_frame
@@ -158,12 +158,12 @@ def split(
     if diagnostics is not None:
         for engine in state.engines:
             message = f"the engine state of '{engine.name}' is of the whole world; it is left out"
-            diagnostics.warning("left-out", message, Place("<world state>", path=path_of(engine)))
+            diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(engine)))
         used = {frame.name for part in parts.values() for frame in part.frames}
         for frame in state.frames:
             if frame.name not in used:
                 message = f"no model stands in frame '{frame.name}'; it is left out"
-                diagnostics.warning("left-out", message, Place("<world state>", path=path_of(frame)))
+                diagnostics.warning("left-out", message, SourcePlace("<world state>", path=path_of(frame)))
     return parts
 
 
@@ -261,12 +261,12 @@ def _check_stand_in(
     robot = robots.get(model.name)
     links = (model if robot is None else complete(model, robot)).links
     pose = next((state.pose for state in links if state.name == link), None)
-    place = Place(label, path=path_of(frame))
+    place = SourcePlace(label, path=path_of(frame))
     if pose is None or frame.pose is None:
         message = f"'{frame.name}' is a link of '{model.name}' whose pose is neither stated nor follows from joints"
         found.error("name-conflict", message, place)
         return
-    off_m, off_rad = map(float, apart(pose_matrix(pose), pose_matrix(frame.pose)))
+    off_m, off_rad = map(float, transform_distance(pose_matrix(pose), pose_matrix(frame.pose)))
     if max(off_m, off_rad) > STAND_IN_TOLERANCE:
         message = f"'{frame.name}' is {off_m:.3g} m and {off_rad:.3g} rad away from this link of '{model.name}'"
         found.error("name-conflict", message, place)
@@ -280,7 +280,7 @@ def _united(stated: Iterable[tuple[str, Sequence[_Item]]], found: Diagnostics) -
             source, known = items.setdefault(item.name, (label, item))
             if known != item:
                 message = f"'{item.name}' is stated differently in {source}"
-                found.error("name-conflict", message, Place(label, path=path_of(item)))
+                found.error("name-conflict", message, SourcePlace(label, path=path_of(item)))
     return tuple(item for _, item in items.values())
 
 
@@ -293,7 +293,7 @@ def _engines(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> tu
             if engines.setdefault(engine.name, engine) != engine:
                 contradicted.add(engine.name)
                 message = f"the engine state of '{engine.name}' is another than the one before; both are left out"
-                found.warning("left-out", message, Place(label, path=path_of(engine)))
+                found.warning("left-out", message, SourcePlace(label, path=path_of(engine)))
     return tuple(engine for name, engine in engines.items() if name not in contradicted)
 
 
@@ -303,14 +303,14 @@ def _one_space_of_names(state: WorldState, label: str, found: Diagnostics) -> No
     for frame in state.frames:
         if frame.name in models:
             message = f"'{frame.name}' is a model in one state and a frame in another"
-            found.error("name-conflict", message, Place(label, path=path_of(frame)))
+            found.error("name-conflict", message, SourcePlace(label, path=path_of(frame)))
 
 
 def _first_name(stated: Sequence[tuple[str, WorldState]], found: Diagnostics) -> str | None:
     names = list(dict.fromkeys(state.name for _, state in stated if state.name is not None))
     if len(names) > 1:
         message = f"the worlds have different names; '{names[0]}' is kept, not {', '.join(map(repr, names[1:]))}"
-        found.note("world-name", message, Place(stated[0][0]))
+        found.note("world-name", message, SourcePlace(stated[0][0]))
     return names[0] if names else None
 
 
@@ -319,6 +319,6 @@ def _time(stated: Sequence[tuple[str, WorldState]], any_time: bool, found: Diagn
     for label, time_ns in timed[1:]:
         if time_ns != timed[0][1]:
             message = f"the time is {time_ns} ns; it is {timed[0][1]} ns in {timed[0][0]}"
-            place = Place(label, path="/world_state/@rs:time")
+            place = SourcePlace(label, path="/world_state/@rs:time")
             (found.warning if any_time else found.error)("time-conflict", message, place)
     return timed[0][1] if timed else None

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.files import resolved
 from robot_semantics.model.loading import load_robot
@@ -82,7 +82,7 @@ def robots_of(
 
 
 def _load(
-    model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: Place, implicit_links: bool
+    model: ModelState, find: FileFinder, diagnostics: Diagnostics | None, place: SourcePlace, implicit_links: bool
 ) -> RobotModel | None:
     """Return the robot that a model names; problems inside its files are its own business."""
     try:
@@ -134,9 +134,9 @@ def rebased(state: WorldState, old: Path, new: Path) -> WorldState:
 
 def place_of(
     places: SourceMap | None, item: WorldState | ModelState | Frame | JointState | LinkState, path: str
-) -> Place:
+) -> SourcePlace:
     """Return the place of a part of a state: in its document, or by its path where it comes from none."""
-    return Place(SOURCE, path=path) if places is None else places.place(item.at)
+    return SourcePlace(SOURCE, path=path) if places is None else places.place(item.at)
 
 
 def with_relative_paths(state: WorldState, folder: Path) -> WorldState:

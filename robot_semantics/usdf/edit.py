@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError, UnknownNameError
 from robot_semantics.base.foreign_text import quoted
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -25,7 +25,7 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms import invert
-from robot_semantics.transforms.arrays import FloatArray, checked
+from robot_semantics.transforms.arrays import FloatArray, checked_array
 from robot_semantics.usdf.frames import resolve
 from robot_semantics.usdf.joint_values import position_counts, stated_positions
 from robot_semantics.usdf.poses import pose_from_matrix
@@ -140,7 +140,7 @@ def set_joints(
             or the virtual joint's parent frame stands on the model.
     """
     changed = state.model(model)
-    values = {joint: tuple(checked(joint, list(row)).tolist()) for joint, row in positions.items()}
+    values = {joint: tuple(checked_array(joint, list(row)).tolist()) for joint, row in positions.items()}
     if robot is None:
         changed = _without_robot(changed, values)
     else:
@@ -182,7 +182,7 @@ def _put_root(
     if model.parent != frame or model.parent_link is not None:
         world = resolve(state)
         if frame not in world.index and diagnostics is not None:
-            place = Place(SOURCE, path=path_of(model))
+            place = SourcePlace(SOURCE, path=path_of(model))
             diagnostics.note("unplaced-frame", f"model '{model.name}': {taken_as_world(frame)}", place)
         frame = world.frame_or_world(frame)
         if model.name in world.path(frame):
@@ -196,7 +196,7 @@ def without_engines(state: WorldState, diagnostics: Diagnostics | None = None) -
     if diagnostics is not None:
         for engine in state.engines:
             message = f"the engine state of '{engine.name}' is of the world before the edit; it is left out"
-            diagnostics.warning("left-out", message, Place(SOURCE, path=path_of(engine)))
+            diagnostics.warning("left-out", message, SourcePlace(SOURCE, path=path_of(engine)))
     return replace(state, engines=())
 
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.transforms import matrix_from_quat
 from robot_semantics.usdf.poses import (
@@ -94,7 +94,7 @@ def resolve(
     if beyond.any():
         found = Diagnostics()
         message = f"'{names[int(np.argmax(beyond))]}' is or moves in the world beyond the range of a 64-bit float"
-        found.error("out-of-range", message, Place(SOURCE if places is None else places.source))
+        found.error("out-of-range", message, SourcePlace(SOURCE if places is None else places.source))
         raise DescriptionError(found)
     for array in (T, twists, wrenches, parents, steps):
         array.setflags(write=False)
@@ -260,5 +260,5 @@ def _out_of_axes(R_world_axes: FloatArray, sixes: FloatArray) -> FloatArray:
     return turned
 
 
-def _place(places: SourceMap | None, at: int, path: str) -> Place:
-    return Place(SOURCE, path=path) if places is None else places.place(at)
+def _place(places: SourceMap | None, at: int, path: str) -> SourcePlace:
+    return SourcePlace(SOURCE, path=path) if places is None else places.place(at)

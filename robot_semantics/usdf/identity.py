@@ -16,7 +16,7 @@ from typing import Any
 
 from lxml import etree
 
-from robot_semantics.base.remembered import remembered
+from robot_semantics.base.object_cache import cached_per_object
 from robot_semantics.model.robot_model import MimicSource, RobotModel
 from robot_semantics.urdf import tree
 from robot_semantics.usdf.world_state import ModelState
@@ -26,7 +26,7 @@ FORM = "robot_semantics model 1"
 """Name of the form that is digested; it changes whenever the form does. doc/usdf.md describes it."""
 
 
-@remembered
+@cached_per_object
 def model_digest(robot: RobotModel) -> str | None:
     """Return the SHA-256, in hexadecimal, of what moves, weighs, touches and limits a robot; None without a URDF.
 
@@ -44,7 +44,7 @@ def model_digest(robot: RobotModel) -> str | None:
     return hashlib.sha256(_text(form).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-@remembered
+@cached_per_object
 def appearance_digest(robot: RobotModel) -> str:
     """Return a digest of how a robot looks: its visuals and materials."""
     appearance = [
@@ -70,7 +70,7 @@ def is_of(digest: str | None, robot: RobotModel) -> bool:
     return digest is not None and digest in (model_digest(robot), _text_digest(robot))
 
 
-@remembered
+@cached_per_object
 def _text_digest(robot: RobotModel) -> str | None:
     places = robot.urdf.places
     if not places.text.strip():

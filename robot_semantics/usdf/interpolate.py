@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.kinematics.joint_space import JointSpace
@@ -149,7 +149,7 @@ class _Blend:
         here, there = carrier_of(first), carrier_of(second)
         if here != there:
             message = f"'{first.name}' stands in '{here}' in one state, in '{there}' in the other"
-            self._found.error("parents-differ", message, Place(SOURCE, path=path))
+            self._found.error("parents-differ", message, SourcePlace(SOURCE, path=path))
 
     def _pose(self, first: Pose | None, second: Pose | None, path: str, _: Any) -> Pose | None:
         if first is None or second is None:
@@ -175,7 +175,7 @@ class _Blend:
         if len(row) >= RPY_COUNT:
             a, b = (np.array(r[3:]) if len(r) > RPY_COUNT else quat_from_rpy(np.array(r[3:])) for r in (first, second))
             if not (a.any() and b.any()):
-                self._found.error("zero-quaternion", "a quaternion is all zeros", Place(SOURCE, path=path))
+                self._found.error("zero-quaternion", "a quaternion is all zeros", SourcePlace(SOURCE, path=path))
                 return row
             turned = quat_slerp(a, b, self._share)
             return (*row[:3], *(turned if len(row) > RPY_COUNT else rpy_from_quat(turned)).tolist())
@@ -189,7 +189,7 @@ class _Blend:
             return None
         if len(first) != len(second):
             message = f"there are {len(first)} numbers in one state, {len(second)} in the other"
-            self._found.error("counts-differ", message, Place(SOURCE, path=path))
+            self._found.error("counts-differ", message, SourcePlace(SOURCE, path=path))
             return None
         return self._line(first, second)
 
@@ -214,4 +214,4 @@ class _Blend:
         return ()
 
     def _left_out(self, path: str, message: str) -> None:
-        self._found.warning("left-out", f"{message}; it is left out", Place(SOURCE, path=path))
+        self._found.warning("left-out", f"{message}; it is left out", SourcePlace(SOURCE, path=path))

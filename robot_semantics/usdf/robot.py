@@ -15,12 +15,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import ArrayError
 from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.kinematics.mimics import followings
 from robot_semantics.model.robot_model import JointModel, RobotModel
-from robot_semantics.transforms.arrays import checked
+from robot_semantics.transforms.arrays import checked_array
 from robot_semantics.usdf.joint_values import FloatArray, JointValues, joint_states, joint_values
 from robot_semantics.usdf.poses import pose_from_matrix, poses_from_matrices, six
 from robot_semantics.usdf.recover import recover_joints
@@ -63,16 +63,16 @@ def from_joint_positions(
     model, space = kinematics.model, kinematics.space
     q, moving_root = _positions(kinematics, positions)
     v, root_rates = _velocities(kinematics, velocities)
-    torques = None if efforts is None else checked("efforts", efforts, space.velocity_size)
+    torques = None if efforts is None else checked_array("efforts", efforts, space.velocity_size)
     pose = twist = None
     if T_parent_root is not None:
-        pose = pose_from_matrix(checked("T_parent_root", T_parent_root, 4, 4))
+        pose = pose_from_matrix(checked_array("T_parent_root", T_parent_root, 4, 4))
     elif moving_root or (model.has_virtual_joint and not model.root_joint.position_count):
         pose = pose_from_matrix(kinematics.T_parent_root(q))
         if v is not None and root_rates:
             twist = six(kinematics.twist_parent_root(q, v))
     if twist_parent_root is not None:
-        twist = six(checked("twist_parent_root", twist_parent_root, 6))
+        twist = six(checked_array("twist_parent_root", twist_parent_root, 6))
     return ModelState(
         name=model.name if name is None else name,
         parent=parent if parent is not None else model.root_joint.parent_link or WORLD,
@@ -132,7 +132,7 @@ def rederive_links(
         left_out = [word for word in ("pose", "twist") if getattr(made, word) is None is not getattr(link, word)]
         if left_out and diagnostics is not None:
             message = f"no known joints give the {' and '.join(left_out)} of link '{link.name}' of '{state.name}'"
-            place = Place(SOURCE, path=path_of(link, path_of(state)))
+            place = SourcePlace(SOURCE, path=path_of(link, path_of(state)))
             diagnostics.warning("left-out", f"{message} any more; left out", place)
     return replace(state, links=tuple(links))
 
@@ -193,7 +193,7 @@ def _positions(
     space, root = kinematics.space, kinematics.model.root_joint
     moving_root = root.position_count > 0
     if not isinstance(positions, Mapping):
-        q = space.with_mimics(checked("positions", positions, space.size))
+        q = space.with_mimics(checked_array("positions", positions, space.size))
         if q.ndim != 1:
             raise ArrayError("positions", f"one state has shape ({space.size},), got {q.shape}")
         return q, moving_root

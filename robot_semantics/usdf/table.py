@@ -30,8 +30,8 @@ from robot_semantics.usdf.world_state import (
     Pose,
     WorldState,
 )
-from robot_semantics.xml.foreign import ForeignTexts
-from robot_semantics.xml.schema import TEXT, Attribute, Child, Element, Pair, Table
+from robot_semantics.xml.foreign import ForeignTextKeeper
+from robot_semantics.xml.schema import TEXT, Attribute, Child, Element, FormatTable, NamedValue
 
 NAMESPACE = "urn:robot-semantics:usdf:1"
 """The one extension namespace; a reader that does not know it still reads the rest."""
@@ -223,8 +223,8 @@ def _engine(**values: Any) -> EngineState:
     return EngineState(**values)
 
 
-_ARRAY = Element("rs:array", Pair, _NAME, text=NUMBERS, text_field="value")
-_PROPERTY = Element("rs:property", Pair, {**_NAME, "value": Attribute("value", required=True)})
+_ARRAY = Element("rs:array", NamedValue, _NAME, text=NUMBERS, text_field="value")
+_PROPERTY = Element("rs:property", NamedValue, {**_NAME, "value": Attribute("value", required=True)})
 ENGINE = Element(
     "rs:engine",
     _engine,
@@ -241,7 +241,7 @@ _ENGINES = ItemQuantity(EngineState, "engine", kind=_D.ENGINE, lost="the engine 
 _COMMENT_TEXT = Element("rs:comment", text=TEXT, about="what a person wrote of it")
 _ROBOT_HINT = "the file is a URDF or SRDF: 'robot_semantics usdf new' makes a world state of a robot"
 
-USDF = Table(
+USDF = FormatTable(
     Element(
         "world_state",
         WorldState,
@@ -266,5 +266,5 @@ USDF = Table(
     prefix=PREFIX,
     reports_foreign=True,
     unknown=Severity.ERROR,
-    keeper=lambda _: ForeignTexts(NAMESPACE, PREFIX),
+    keeper=lambda _: ForeignTextKeeper(NAMESPACE, PREFIX),
 )

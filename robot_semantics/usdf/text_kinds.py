@@ -17,7 +17,7 @@ from typing import Any
 from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.usdf.world_state import WORLD
 from robot_semantics.xml.numbers import format_row, numbers
-from robot_semantics.xml.schema import TEXT, BadValueError, Kind
+from robot_semantics.xml.schema import TEXT, BadValueError, ValueKind
 
 XML_SPACE = " \t\r\n"
 _MAX_SECONDS = 10_000_000_000
@@ -42,14 +42,14 @@ def _write_time(time_ns: int, what: str) -> str:
     return seconds_text(time_ns)
 
 
-def _time_kind(name: str, grammar: str) -> Kind:
+def _time_kind(name: str, grammar: str) -> ValueKind:
     def from_json(value: Any) -> int:
         try:
             return _parse_seconds(TEXT.from_json(value))
         except BadValueError as error:
             raise BadValueError(error.code, f"it {error}") from None
 
-    return Kind(name, _pattern(grammar), _parse_seconds, _write_time, to_json=seconds_text, from_json=from_json)
+    return ValueKind(name, _pattern(grammar), _parse_seconds, _write_time, to_json=seconds_text, from_json=from_json)
 
 
 def _pattern(pattern: str) -> str:
@@ -73,7 +73,7 @@ def _sha256_from_json(value: Any) -> str:
     return _write_sha256(TEXT.from_json(value), "it")
 
 
-def _numbers(name: str, count: int | None) -> Kind:
+def _numbers(name: str, count: int | None) -> ValueKind:
     """Return the kind of rows of `count` finite numbers; None: of any count."""
 
     def counted(row: tuple[float, ...], what: str) -> tuple[float, ...]:
@@ -100,7 +100,7 @@ def _numbers(name: str, count: int | None) -> Kind:
 
     double = '<data type="double"/>'
     grammar = f"<list>{double * count}</list>" if count else f"<list><zeroOrMore>{double}</zeroOrMore></list>"
-    return Kind(name, grammar, partial(numbers, count=count), write, list, from_json)
+    return ValueKind(name, grammar, partial(numbers, count=count), write, list, from_json)
 
 
 def _is_number(value: Any) -> bool:
@@ -119,6 +119,6 @@ def _parent(text: str) -> str:
 TIME = _time_kind("time", _WRITTEN_SECONDS)
 """Read with fewer digits, too, as an age: `robot_semantics.usdf.reader` warns of that."""
 AGE = _time_kind("age", _SECONDS.pattern.replace("(?:", "("))
-SHA256 = Kind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
-PARENT = Kind("parent-name", "<text/>", _parent, TEXT.write)
+SHA256 = ValueKind("sha256", _pattern(_SHA256.pattern), _sha256, _write_sha256, from_json=_sha256_from_json)
+PARENT = ValueKind("parent-name", "<text/>", _parent, TEXT.write)
 SIX, FOUR, NUMBERS = _numbers("six-numbers", 6), _numbers("four-numbers", 4), _numbers("numbers", None)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.transforms import quat_from_rpy
 from robot_semantics.usdf.fields import ROOT_PATH, lists_of
 from robot_semantics.usdf.table import MODEL, USDF
@@ -90,11 +90,11 @@ def problems(state: WorldState) -> list[Problem]:
 def report(state: WorldState, places: SourceMap | None, found: Diagnostics) -> None:
     """Add every error of `state` to `found`: at its place in the document, or by its path where it comes from none."""
     for problem in problems(state):
-        place = Place(SOURCE, path=problem.path) if places is None else _place(problem, places)
+        place = SourcePlace(SOURCE, path=problem.path) if places is None else _place(problem, places)
         found.error(problem.code, problem.message, place, name=problem.name, valid=problem.valid)
 
 
-def _place(problem: Problem, places: SourceMap) -> Place:
+def _place(problem: Problem, places: SourceMap) -> SourcePlace:
     if not problem.child:
         return places.place(problem.at, problem.attribute)
     # Where a child stands twice, the first is meant; where it does not stand at all, its parent is.

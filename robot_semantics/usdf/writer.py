@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import save_bytes
 from robot_semantics.usdf.reader import parse_document
@@ -66,7 +66,7 @@ def save_world(state: WorldState, path: str | Path, *, validate: bool = True) ->
     if validate and not schema.validate(parse_xml(text, SOURCE).root):
         found = Diagnostics()
         for entry in schema.error_log:
-            found.error("schema", entry.message, Place(SOURCE, entry.line))
+            found.error("schema", entry.message, SourcePlace(SOURCE, entry.line))
         raise DescriptionError(found)
     save_bytes(text, path)
 

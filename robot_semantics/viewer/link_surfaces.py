@@ -113,7 +113,7 @@ def link_surfaces(
 
 
 def _surface(
-    robot: urdf_tree.Robot,
+    robot: urdf_tree.UrdfRobot,
     geometry: urdf_tree.Geometry,
     resolver: PackageResolver,
     relative_to: Path | None,

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.model.loading import load_robot, robot_from_text
 from robot_semantics.model.resources import PackageResolver
@@ -37,7 +37,7 @@ from robot_semantics.viewer.link_surfaces import Kind, LinkSurface, link_surface
 from robot_semantics.viewer.scene import Actor, Moment, Scene, Stance, alone
 from robot_semantics.xml import document_kind
 from robot_semantics.xml.reader import read_xml
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 BAG_ENDINGS = (".bag", ".bag.active", ".mcap", ".mcap.zstd", ".db3", ".db3.zstd")
 """How the files of recordings end; what reads them is an extra, and is not asked here."""
@@ -74,7 +74,7 @@ class Opening:
     kinds: tuple[Kind, ...] = ("visual",)
     strict: bool = False
     implicit_links: bool = False
-    xacro: Xacro = field(default_factory=Xacro)
+    xacro: XacroOptions = field(default_factory=XacroOptions)
 
 
 def kind_of(path: Path) -> FileKind:
@@ -91,7 +91,7 @@ def kind_of(path: Path) -> FileKind:
         root = read_xml(path, forgiving=True).root
     except DescriptionError as error:
         raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF: {error}") from None
-    kind = document_kind.kind_of(root, str(path))
+    kind = document_kind.document_kind(root, str(path))
     if kind is None:
         raise RobotSemanticsError(f"{path}: neither URDF, SRDF nor USDF")
     return FileKind[kind.name]
@@ -247,7 +247,7 @@ class _Actors:
                 # Where a description is stated and cannot be used, that has been said.
                 self.said.add(model.name)
                 message = f"model '{model.name}' is only a frame here: its description is not known"
-                self._diagnostics.warning("not-shown", message, Place(str(path), path=path_of(model)))
+                self._diagnostics.warning("not-shown", message, SourcePlace(str(path), path=path_of(model)))
 
     def of(self, robot: RobotModel, model: ModelState | None, path: Path) -> Actor:
         """Return a robot as the model of a state in the file `path`, or alone."""
@@ -293,7 +293,7 @@ def moment_of(
         if actor is None:
             continue
         stances[model.name], applied = _stance(actor, model, world)
-        place = Place(str(path), path=path_of(model))
+        place = SourcePlace(str(path), path=path_of(model))
         for item in applied.items:
             if item.subject not in said and (item.derived or not item.done):
                 said.add(item.subject)

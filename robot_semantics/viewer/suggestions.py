@@ -19,7 +19,7 @@ from robot_semantics.kinematics.forward import ForwardKinematics
 from robot_semantics.model.robot_model import JointModel, RobotModel
 from robot_semantics.srdf import new
 from robot_semantics.srdf.edit import SrdfText
-from robot_semantics.srdf.tree import Semantic
+from robot_semantics.srdf.tree import SrdfDocument
 from robot_semantics.xml.edit import NewElement
 
 ARM_JOINTS, LEG_JOINTS, FINGER_JOINTS = 4, 3, 4
@@ -58,7 +58,7 @@ class Chain:
     hand: tuple[str, ...] = ()
 
 
-def suggestions(robot: RobotModel, semantic: Semantic) -> list[Suggestion]:
+def suggestions(robot: RobotModel, semantic: SrdfDocument) -> list[Suggestion]:
     """Return what could be added to the semantics of a robot, in the order of work; what is stated is left out.
 
     Args:

@@ -13,7 +13,7 @@ import codecs
 import re
 from pathlib import Path
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.base.files import read_bounded
 
@@ -42,7 +42,7 @@ def read_text(path: str | Path, *, foreign: bool = False) -> bytes:
             return file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise refusal("unreadable", f"cannot be read: {reason}", Place(str(path))) from None
+        raise refusal("unreadable", f"cannot be read: {reason}", SourcePlace(str(path))) from None
 
 
 def utf8_of(text: str | bytes, source: str) -> bytes:
@@ -56,7 +56,7 @@ def utf8_of(text: str | bytes, source: str) -> bytes:
         raise too_large(source)
     utf8 = _as_utf8(text, source)
     if not utf8 or utf8.isspace():
-        raise refusal("empty-document", "the text is empty", Place(source, 1, 1))
+        raise refusal("empty-document", "the text is empty", SourcePlace(source, 1, 1))
     return utf8
 
 
@@ -80,7 +80,7 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
         if name.startswith(("utf_16", "utf_32")):
             # Its declaration could be read byte by byte.
             message = f"the text is declared to be {encoding}, but is not"
-            raise refusal("not-decodable", message, Place(source, 1, 1))
+            raise refusal("not-decodable", message, SourcePlace(source, 1, 1))
         return text.decode(encoding).removeprefix("\ufeff").encode()
     except UnicodeDecodeError as error:
         line = column = 1
@@ -88,20 +88,22 @@ def _as_utf8(text: str | bytes, source: str) -> bytes:
             before = text[: error.start].decode(error.encoding, "replace").removeprefix("\ufeff")
             line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         message = f"the text is no {error.encoding}: {error.reason}"
-        raise refusal("not-decodable", message, Place(source, line, column)) from None
+        raise refusal("not-decodable", message, SourcePlace(source, line, column)) from None
     except LookupError:
         message = f"the text is declared to be {encoding}, which is no known character set"
-        raise refusal("not-decodable", message, Place(source, 1, 1)) from None
+        raise refusal("not-decodable", message, SourcePlace(source, 1, 1)) from None
     except UnicodeError as error:
-        raise refusal("not-decodable", f"the text cannot be decoded: {error}", Place(source, 1, 1)) from None
+        raise refusal("not-decodable", f"the text cannot be decoded: {error}", SourcePlace(source, 1, 1)) from None
 
 
 def too_large(source: str) -> DescriptionError:
     """Return the error of a text that is longer than `MAX_BYTES`."""
-    return refusal("too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", Place(source))
+    return refusal(
+        "too-large", f"the text is longer than {MAX_BYTES:,} bytes, the most that is read", SourcePlace(source)
+    )
 
 
-def refusal(code: str, message: str, place: Place) -> DescriptionError:
+def refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:
     """Return the error of a text that cannot be read at all."""
     diagnostics = Diagnostics()
     diagnostics.error(code, message, place)

@@ -29,7 +29,7 @@ SRDF_TAGS = {
 }
 
 
-class Kind(enum.Enum):
+class DocumentKind(enum.Enum):
     """The kinds of document this package reads."""
 
     URDF = "URDF"
@@ -37,7 +37,7 @@ class Kind(enum.Enum):
     USDF = "USDF"
 
 
-def kind_of(root: etree._Element, file: str) -> Kind | None:
+def document_kind(root: etree._Element, file: str) -> DocumentKind | None:
     """Return the kind of a parsed file, None where the root element is of none of them.
 
     URDF and SRDF have the same root; the children that only one of them has decide. Where there are both, or none, the
@@ -45,21 +45,21 @@ def kind_of(root: etree._Element, file: str) -> Kind | None:
     """
     tag = etree.QName(root).localname
     if tag in ("world_state", "world"):
-        return Kind.USDF
+        return DocumentKind.USDF
     if tag != "robot":
         return None
     own = etree.QName(root).namespace
-    found: list[Kind] = []
+    found: list[DocumentKind] = []
     for child in root.iterchildren("*"):
         # A default namespace on the root says nothing: the readers pass over it too.
         name = etree.QName(child)
         word = name.localname if name.namespace == own else str(child.tag)
         if word in URDF_TAGS:
-            found.append(Kind.URDF)
+            found.append(DocumentKind.URDF)
         elif word in SRDF_TAGS:
-            found.append(Kind.SRDF)
+            found.append(DocumentKind.SRDF)
     if len(set(found)) == 1:
         return found[0]
-    by_ending = {".srdf": Kind.SRDF, ".urdf": Kind.URDF}
+    by_ending = {".srdf": DocumentKind.SRDF, ".urdf": DocumentKind.URDF}
     endings = [by_ending[suffix] for suffix in Path(file).suffixes if suffix in by_ending]
-    return next(iter((*endings, *found)), Kind.URDF)
+    return next(iter((*endings, *found)), DocumentKind.URDF)

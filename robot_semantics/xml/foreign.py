@@ -26,7 +26,7 @@ _MANY = 50
 _PREFIX = re.compile(r"([^\W\d][\w.-]*):")
 
 
-class Keeper(Protocol):
+class ForeignKeeper(Protocol):
     """Keeps what a format's table does not have, with the values of the elements that it stands in.
 
     `within` are the tags from the element whose value keeps it to the one that it stands in; empty: that element.
@@ -51,7 +51,7 @@ class Keeper(Protocol):
         """Put what was kept, and the tags of the known children in their order, into a value's fields."""
 
 
-class NoKeeper:
+class NoForeignKeeper:
     """Keeps nothing: the text itself is what is edited."""
 
     ordered = False
@@ -68,7 +68,7 @@ class NoKeeper:
         """Put nothing."""
 
 
-class ForeignTexts:
+class ForeignTextKeeper:
     """Keeps texts that stand on their own, in the field ``foreign``; the order of the known children is the table's."""
 
     ordered = False

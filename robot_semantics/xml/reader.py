@@ -24,12 +24,12 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Place
+from robot_semantics.base.diagnostics import SourcePlace
 from robot_semantics.xml.decoding import MAX_BYTES, read_text, refusal, utf8_of
 from robot_semantics.xml.source_map import SKIPPED, Lines, SourceMap
 from robot_semantics.xml.well_formed import (
     UNDECLARED_NAMESPACE,
-    Forgiven,
+    ForgivingParse,
     parse_forgiving,
     parse_strictly,
     starts_with_doctype,
@@ -74,8 +74,8 @@ class XmlDocument:
         root: etree._Element,
         places: SourceMap,
         undeclared_prefixes: Mapping[str, int] | None = None,
-        odd_declaration: Place | None = None,
-        odd_comments: tuple[Place, ...] = (),
+        odd_declaration: SourcePlace | None = None,
+        odd_comments: tuple[SourcePlace, ...] = (),
         unused_arguments: Mapping[str, str | None] | None = None,
     ) -> None:
         self.root = root
@@ -134,7 +134,7 @@ class XmlDocument:
         """Return the number of `element` in document order, as `SourceMap.place` takes it."""
         return self.ordinals[element]
 
-    def place(self, element: etree._Element, attribute: str | None = None) -> Place:
+    def place(self, element: etree._Element, attribute: str | None = None) -> SourcePlace:
         """Return the place of `element`, or of its `attribute`."""
         return self.places.place(self.at(element), attribute)
 
@@ -163,7 +163,7 @@ def parse_xml(text: str | bytes, source: str, *, forgiving: bool = False) -> Xml
     has_doctype = starts_with_doctype(utf8)
     if has_doctype and b"<!ENTITY" in utf8:
         _refuse_entities(utf8, source)
-    found = parse_forgiving(utf8, source) if forgiving else Forgiven(parse_strictly(utf8, source), utf8)
+    found = parse_forgiving(utf8, source) if forgiving else ForgivingParse(parse_strictly(utf8, source), utf8)
     if has_doctype:
         _refuse_references(found.utf8, source)
     odd = found.odd_declaration, found.odd_comments
@@ -191,7 +191,7 @@ def _refuse_entities(utf8: bytes, source: str) -> None:
     def entity(*_: object) -> None:
         # expat stands somewhere in the declaration by now.
         start = max(utf8.rfind(b"<!ENTITY", 0, parser.CurrentByteIndex + 1), 0)
-        place = Place(source, *Lines(utf8).line_column(start))
+        place = SourcePlace(source, *Lines(utf8).line_column(start))
         raise refusal("entity-declared", "entity declarations are not read", place)
 
     parser.EntityDeclHandler = entity
@@ -204,7 +204,7 @@ def _refuse_references(utf8: bytes, source: str) -> None:
     # What stands in comments and the like keeps its length: places stay as they are.
     found = _REFERENCE.search(SKIPPED.sub(lambda skipped: b" " * len(skipped.group()), utf8))
     if found:
-        place = Place(source, *Lines(utf8).line_column(found.start()))
+        place = SourcePlace(source, *Lines(utf8).line_column(found.start()))
         raise refusal("entity-reference", f"the entity {found.group().decode()} is not declared here", place)
 
 

@@ -17,12 +17,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lxml import etree
 
-from robot_semantics.xml.schema import TEXT, Element, Kind, Table
+from robot_semantics.xml.schema import TEXT, Element, FormatTable, ValueKind
 
 _RELAX_NG = "http://relaxng.org/ns/structure/1.0"
 
 
-def relax_ng(table: Table, about: str) -> str:
+def relax_ng(table: FormatTable, about: str) -> str:
     """Return the text of the grammar of a table; `about` is its first comment."""
     names = definitions(table)
     prefix = f' xmlns:{table.prefix}="{table.namespace}"' if table.prefix else ""
@@ -54,7 +54,7 @@ def schema_of(grammar: str) -> etree.RelaxNG:
     return etree.RelaxNG(etree.fromstring(grammar.encode()))
 
 
-def definitions(table: Table) -> dict[Element, str]:
+def definitions(table: FormatTable) -> dict[Element, str]:
     """Return a name for each element's inside: its tag, where several have one with that of what it stands in."""
     names = {table.root: table.root.tag}
     for holder in table.root.all():
@@ -65,7 +65,7 @@ def definitions(table: Table) -> dict[Element, str]:
     return names
 
 
-def _element(table: Table, element: Element, names: Mapping[Element, str]) -> list[str]:
+def _element(table: FormatTable, element: Element, names: Mapping[Element, str]) -> list[str]:
     """Return the definition of an element's inside."""
     lines = [f"  <!-- {element.about} -->"] if element.about else []
     lines.append(f'  <define name="{names[element]}">')
@@ -90,9 +90,9 @@ def _element(table: Table, element: Element, names: Mapping[Element, str]) -> li
     return [*lines, "  </define>"]
 
 
-def kinds(table: Table) -> list[Kind]:
+def kinds(table: FormatTable) -> list[ValueKind]:
     """Return the kinds of texts that a table has, each once."""
-    found: dict[str, Kind] = {}
+    found: dict[str, ValueKind] = {}
     for element in table.root.all():
         for kind in (element.text, *(attribute.kind for attribute in element.attributes.values())):
             if kind is not None:
@@ -100,7 +100,7 @@ def kinds(table: Table) -> list[Kind]:
     return list(found.values())
 
 
-def _foreign(table: Table, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
+def _foreign(table: FormatTable, what: str, names: Iterable[str], silent: Sequence[str] = ()) -> str:
     """Return what may stand besides `names`: all but what has no namespace, and `silent`, which other programs have."""
     known = "".join(f"<name>{name}</name>" for name in sorted(names) if table.key(name) != name)
     which = f'<anyName><except><nsName ns=""/>{known}</except></anyName>'

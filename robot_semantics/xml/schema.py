@@ -7,9 +7,9 @@
 
 """What a format's elements hold, as ONE table: reading, pruning, writing, JSON and the grammar all follow from it.
 
-A format's table is a tree of `Element`s. Each says which value it makes, which of its attributes and children become
-which field of that value, and how a text becomes a field's value and back (`Kind`). Tags and attributes of the format's
-extension namespace are written with its prefix, as in ``rs:time``.
+A format's table is a tree of `Element`s. Each element says which value it makes, which of its attributes and children
+become which field of that value, and how a text becomes a field's value and back (`ValueKind`). Tags and attributes of
+the format's extension namespace are written with its prefix, as in ``rs:time``.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _text_from_json(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kind:
+class ValueKind:
     """How texts become values and back.
 
     Attributes:
@@ -78,7 +78,7 @@ class Kind:
     from_json: Callable[[Any], Any] = _text_from_json
 
 
-TEXT = Kind("text", "<text/>", _same, lambda text, _: text)
+TEXT = ValueKind("text", "<text/>", _same, lambda text, _: text)
 """Any text as it stands."""
 
 
@@ -98,7 +98,7 @@ class Attribute:
     """
 
     field: str
-    kind: Kind = TEXT
+    kind: ValueKind = TEXT
     required: bool = False
     default: Any = None
     since: str = ""
@@ -162,7 +162,7 @@ class Element:
     make: Callable[..., Any] | None = None
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     children: Mapping[str, Child] = field(default_factory=dict)
-    text: Kind | None = None
+    text: ValueKind | None = None
     text_field: str = ""
     choice: str = ""
     keeps: bool = False
@@ -190,7 +190,7 @@ class Element:
         return tuple(name for name, attribute in self.attributes.items() if attribute.required)
 
 
-class Pair(NamedTuple):
+class NamedValue(NamedTuple):
     """What becomes one entry of a mapping."""
 
     name: str
@@ -198,7 +198,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class FormatTable:
     """A format.
 
     Attributes:

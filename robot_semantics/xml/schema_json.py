@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.xml.schema import BadValueError, Child, Element
 
 
@@ -120,7 +120,7 @@ class JsonReader:
             return {}
         for key in plain:
             if keys is not None and key not in keys:
-                place = Place(self._source, path=f"{path}/{key}")
+                place = SourcePlace(self._source, path=f"{path}/{key}")
                 self._found.error("unknown-key", f"the key '{key}' is not known", place, name=key, valid=keys)
         return plain
 
@@ -131,4 +131,4 @@ class JsonReader:
         return tuple(plain)
 
     def _error(self, path: str, message: str) -> None:
-        self._found.error("bad-json", message, Place(self._source, path=path or "/"))
+        self._found.error("bad-json", message, SourcePlace(self._source, path=path or "/"))

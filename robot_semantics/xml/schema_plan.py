@@ -14,7 +14,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from robot_semantics.xml.schema import TEXT, Child, Element, Table
+from robot_semantics.xml.schema import TEXT, Child, Element, FormatTable
 
 
 class ChildPlan(NamedTuple):
@@ -38,7 +38,7 @@ class ElementPlan:
         within: the tags from the element that keeps what is not known in this one, as in ``geometry/box``.
     """
 
-    def __init__(self, element: Element, table: Table, version: str) -> None:
+    def __init__(self, element: Element, table: FormatTable, version: str) -> None:
         self.element = element
         self.tag, self.text = element.tag, element.text
         self.make = None if element.make is None else _maker(element.make)
@@ -94,7 +94,7 @@ def _maker(make: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
 
 
 @cache
-def root_plan(table: Table, version: str) -> ElementPlan:
+def root_plan(table: FormatTable, version: str) -> ElementPlan:
     """Return the plan of a table's root, all others below it."""
     plans = {id(element): ElementPlan(element, table, version) for element in table.root.all()}
     for plan in plans.values():
@@ -107,6 +107,6 @@ def root_plan(table: Table, version: str) -> ElementPlan:
 
 
 @cache
-def child_keys(table: Table) -> frozenset[str]:
+def child_keys(table: FormatTable) -> frozenset[str]:
     """Return the keys of all elements that stand in others."""
     return frozenset(table.key(tag) for element in table.root.all() for tag in element.children)

@@ -20,16 +20,16 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.foreign import attribute_items
 from robot_semantics.xml.reader import XmlDocument
-from robot_semantics.xml.schema import LEFT_OUT, BadValueError, Pair, Table
+from robot_semantics.xml.schema import LEFT_OUT, BadValueError, FormatTable, NamedValue
 from robot_semantics.xml.schema_plan import ElementPlan, root_plan
-from robot_semantics.xml.schema_unknown import Reporter, is_element
+from robot_semantics.xml.schema_unknown import ProblemReporter, is_element
 
 _SPACE = " \t\r\n"
 _MANY_ATTRIBUTES = 5_000
 _MAY_BE_STRAY = re.compile(rb">\s*[^<\s]")
 
 
-def read_table(document: XmlDocument, table: Table, found: Diagnostics) -> Any:
+def read_table(document: XmlDocument, table: FormatTable, found: Diagnostics) -> Any:
     """Return the value of a document's root; problems are added to `found`.
 
     Raises:
@@ -38,7 +38,7 @@ def read_table(document: XmlDocument, table: Table, found: Diagnostics) -> Any:
     return TableReader(document, table, found).read_root()
 
 
-class TableReader(Reporter):
+class TableReader(ProblemReporter):
     """One walk over a tree, in document order.
 
     Attributes:
@@ -46,7 +46,7 @@ class TableReader(Reporter):
         faulty: tags of the elements that could not be read whole.
     """
 
-    def __init__(self, document: XmlDocument, table: Table, found: Diagnostics, version: str = "") -> None:
+    def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics, version: str = "") -> None:
         super().__init__(document, table, found)
         self.version = version
         self.faulty: set[str] = set()
@@ -246,7 +246,7 @@ class TableReader(Reporter):
                 self.stray(plan, tail, at)
         return (not plan.incomplete or self._complete(plan, at, values)) and good
 
-    def _entry(self, pair: Pair, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
+    def _entry(self, pair: NamedValue, at: int, plan: ElementPlan, entries: dict[str, Any]) -> None:
         """Add an entry to a mapping, which has one of each name."""
         if pair.name in entries:
             self.error("duplicate-name", f"a second <{plan.tag}> is called '{pair.name}'", at, "name")

@@ -15,10 +15,10 @@ from typing import Any
 from lxml import etree
 
 from robot_semantics.base.diagnostics import Diagnostics, Severity
-from robot_semantics.xml.foreign import Keeper, NoKeeper
+from robot_semantics.xml.foreign import ForeignKeeper, NoForeignKeeper
 from robot_semantics.xml.numbers import shown
 from robot_semantics.xml.reader import XmlDocument, is_macro
-from robot_semantics.xml.schema import Table
+from robot_semantics.xml.schema import FormatTable
 from robot_semantics.xml.schema_plan import ElementPlan, child_keys
 
 _KEPT = "; it is kept but not used"
@@ -30,7 +30,7 @@ def is_element(node: etree._Element) -> bool:
     return isinstance(tag, str)
 
 
-class Reporter:
+class ProblemReporter:
     """Reports the problems of one document in a format.
 
     Attributes:
@@ -38,11 +38,11 @@ class Reporter:
         silenced: elements that are not known, and have been reported already.
     """
 
-    def __init__(self, document: XmlDocument, table: Table, found: Diagnostics) -> None:
+    def __init__(self, document: XmlDocument, table: FormatTable, found: Diagnostics) -> None:
         self.document = document
         self.table = table
         self.found = found
-        self.keeper: Keeper = NoKeeper() if table.keeper is None else table.keeper(document)
+        self.keeper: ForeignKeeper = NoForeignKeeper() if table.keeper is None else table.keeper(document)
         self.silenced: set[etree._Element] = set()
 
     def unknown_attributes(
@@ -79,12 +79,12 @@ class Reporter:
             message = "this cannot be kept: it has a namespace that is a relative URI"
             self.error("relative-namespace", message, at)
             return False
-        if child not in self.silenced and not self._may_stand(child, child.tag, at, plan):
+        if child not in self.silenced and not self._is_allowed_here(child, child.tag, at, plan):
             return False
         kept += entries
         return True
 
-    def _may_stand(self, child: etree._Element, tag: str, at: int, plan: ElementPlan) -> bool:
+    def _is_allowed_here(self, child: etree._Element, tag: str, at: int, plan: ElementPlan) -> bool:
         """Report an element that is not known where it stands; tell whether that is no error."""
         table, inside = self.table, plan.tag
         name = self.name_of(child)
@@ -147,11 +147,11 @@ class Reporter:
 
     def error(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
         """Report an error at an element or its attribute; `names` as of `Diagnostics.error`."""
-        self.found.error(code, message, self.document.places.later(at, attribute), **names)
+        self.found.error(code, message, self.document.places.place_finder(at, attribute), **names)
 
     def warning(self, code: str, message: str, at: int, attribute: str | None = None, **names: Any) -> None:
         """Report a warning at an element or its attribute; `names` as of `Diagnostics.warning`."""
-        self.found.warning(code, message, self.document.places.later(at, attribute), **names)
+        self.found.warning(code, message, self.document.places.place_finder(at, attribute), **names)
 
     def _as_unknown(self, code: str, message: str, at: int, **names: Any) -> None:
         """Report what the format's table makes of things that it does not know: an error or a warning."""

@@ -13,15 +13,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.xml.foreign import attributes_of, quoted
-from robot_semantics.xml.schema import TEXT, BadValueError, Child, Element, Kind, Pair, Table
+from robot_semantics.xml.schema import TEXT, BadValueError, Child, Element, FormatTable, NamedValue, ValueKind
 
 _SPECIAL = re.compile('[&<>"\t\r\n]|[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]')
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_table(value: Any, table: Table, source: str, found: Diagnostics) -> str:
+def write_table(value: Any, table: FormatTable, source: str, found: Diagnostics) -> str:
     """Return the text of a value; what cannot be written goes to `found`, with its path."""
     return _Writer(table, source, found).document(value)
 
@@ -29,7 +29,7 @@ def write_table(value: Any, table: Table, source: str, found: Diagnostics) -> st
 class _Writer:
     """Writes one document."""
 
-    def __init__(self, table: Table, source: str, found: Diagnostics) -> None:
+    def __init__(self, table: FormatTable, source: str, found: Diagnostics) -> None:
         self._table = table
         self._source = source
         self._found = found
@@ -82,17 +82,17 @@ class _Writer:
                 self._element(child_tag, child.element, item, inner, foreign)
         lines.append(f"{indent}</{tag}>\n")
 
-    def _quoted(self, kind: Kind, content: Any, where: str) -> str:
+    def _quoted(self, kind: ValueKind, content: Any, where: str) -> str:
         text = self._written(kind, content, where, where[2:])
         return quoted(text) if _SPECIAL.search(text) else f'"{text}"'
 
-    def _text(self, kind: Kind, content: Any) -> str:
+    def _text(self, kind: ValueKind, content: Any) -> str:
         text = self._written(kind, content, "", "it")
         if _SPECIAL.search(text):
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\r", "&#13;")
         return text
 
-    def _written(self, kind: Kind, content: Any, where: str, what: str) -> str:
+    def _written(self, kind: ValueKind, content: Any, where: str, what: str) -> str:
         try:
             text: str = kind.write(content, what)
         except BadValueError as error:
@@ -105,7 +105,7 @@ class _Writer:
 
     def _error(self, code: str, message: str, where: str) -> None:
         path = "".join(f"/{tag}{_name(value)}" for tag, value in self._path)
-        self._found.error(code, message, Place(self._source, path=path + where))
+        self._found.error(code, message, SourcePlace(self._source, path=path + where))
 
 
 def _name(value: Any) -> str:
@@ -119,5 +119,5 @@ def _items(child: Child, value: Any) -> Iterable[Any]:
         return ()
     if child.keyed:
         mapping: Mapping[str, Any] = value
-        return [Pair(*item) for item in mapping.items()]
+        return [NamedValue(*item) for item in mapping.items()]
     return value if child.many else (value,)

@@ -21,7 +21,7 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from robot_semantics.base.diagnostics import Place
+from robot_semantics.base.diagnostics import SourcePlace
 
 _TAG_MARK = re.compile(rb"""[>"']""")
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
@@ -51,26 +51,26 @@ class SourceMap:
     def _index(self) -> ElementIndex:
         return ElementIndex(self.text)
 
-    def place(self, at: int, attribute: str | None = None) -> Place:
+    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
         """Return the place of element number `at`, or of its `attribute` where the tag has it.
 
         A negative `at` is an element that no text has; its place is the source as a whole.
         """
         index = self._index
         if at < 0 or at >= len(index.offset):
-            return Place(self.source)
+            return SourcePlace(self.source)
         path = index.path(at)
         offset = index.offset[at]
         if attribute is not None:
             path = f"{path}/@{attribute}"
             offset = index.attribute(at, attribute.encode())
-        return Place(self.source, *index.line_column(offset), path)
+        return SourcePlace(self.source, *index.line_column(offset), path)
 
-    def later(self, at: int, attribute: str | None = None) -> Callable[[], Place]:
+    def place_finder(self, at: int, attribute: str | None = None) -> Callable[[], SourcePlace]:
         """Return what finds `place` when it is called: a problem that nobody reads need not know where it stands."""
         return partial(self.place, at, attribute)
 
-    def place_of_first(self, at: int, attributes: Iterable[str]) -> Place:
+    def place_of_first(self, at: int, attributes: Iterable[str]) -> SourcePlace:
         """Return the place of the first of `attributes` that the tag of element `at` has; of the tag, if none."""
         has = self._index.has if 0 <= at < len(self._index.offset) else lambda *_: False
         return self.place(at, next((attribute for attribute in attributes if has(at, attribute)), None))

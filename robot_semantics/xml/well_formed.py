@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Place
+from robot_semantics.base.diagnostics import SourcePlace
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.xml.decoding import refusal
 from robot_semantics.xml.source_map import SKIPPED, Lines
@@ -55,7 +55,7 @@ _OPTIONS: dict[str, Any] = {
 """How lxml parses."""
 
 
-class Forgiven(NamedTuple):
+class ForgivingParse(NamedTuple):
     """A tree, the text that it is of, and what passed that XML forbids.
 
     Attributes:
@@ -68,8 +68,8 @@ class Forgiven(NamedTuple):
     root: etree._Element
     utf8: bytes
     prefixes: Collection[str] = ()
-    odd_declaration: Place | None = None
-    odd_comments: tuple[Place, ...] = ()
+    odd_declaration: SourcePlace | None = None
+    odd_comments: tuple[SourcePlace, ...] = ()
 
 
 def parse_strictly(utf8: bytes, source: str) -> etree._Element:
@@ -84,7 +84,7 @@ def parse_strictly(utf8: bytes, source: str) -> etree._Element:
         raise _not_well_formed(str(error.msg), utf8, source, *error.position) from None
 
 
-def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
+def parse_forgiving(utf8: bytes, source: str) -> ForgivingParse:
     """Return the tree of a text in which prefixes, the XML declaration and comments may be as XML forbids.
 
     Raises:
@@ -93,13 +93,13 @@ def parse_forgiving(utf8: bytes, source: str) -> Forgiven:
     utf8, odd_declaration = _without_odd_declaration(utf8, source)
     try:
         root, prefixes = _parse_with_prefixes(utf8, source)
-        return Forgiven(root, utf8, prefixes, odd_declaration)
+        return ForgivingParse(root, utf8, prefixes, odd_declaration)
     except DescriptionError:
         utf8, odd_comments = _without_odd_comments(utf8, source)
         if not odd_comments:
             raise
     root, prefixes = _parse_with_prefixes(utf8, source)
-    return Forgiven(root, utf8, prefixes, odd_declaration, tuple(odd_comments))
+    return ForgivingParse(root, utf8, prefixes, odd_declaration, tuple(odd_comments))
 
 
 def _parse_with_prefixes(utf8: bytes, source: str) -> tuple[etree._Element, Collection[str]]:
@@ -141,7 +141,7 @@ def _parse_declaring(prefixes: Collection[str], utf8: bytes, source: str) -> etr
         line, column = Lines(utf8).line_column(cut)
         if problem.place.line != line or problem.place.column <= column:
             raise
-        place = Place(source, line, problem.place.column - len(added))
+        place = SourcePlace(source, line, problem.place.column - len(added))
         raise refusal(problem.code, problem.message, place) from None
 
 
@@ -161,7 +161,7 @@ def _skip(utf8: bytes, marks: Iterable[tuple[bytes, bytes]], at: int = 0) -> int
     return at
 
 
-def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, Place | None]:
+def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, SourcePlace | None]:
     """Return the text with spaces for an XML declaration that is not as XML has it, and where that stands."""
     if _PROPER_DECLARATION.match(utf8):
         return utf8, None
@@ -170,20 +170,20 @@ def _without_odd_declaration(utf8: bytes, source: str) -> tuple[bytes, Place | N
         return utf8, None
     at, end = found.span()
     spaces = re.sub(rb"[^\r\n]", b" ", found.group())
-    return utf8[:at] + spaces + utf8[end:], Place(source, *Lines(utf8).line_column(at))
+    return utf8[:at] + spaces + utf8[end:], SourcePlace(source, *Lines(utf8).line_column(at))
 
 
-def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[Place]]:
+def _without_odd_comments(utf8: bytes, source: str) -> tuple[bytes, list[SourcePlace]]:
     """Return the text with other characters for hyphens where XML forbids them in comments, and those comments."""
     # By steps from mark to mark: a pattern would look for the end of each comment that has none.
-    places: list[Place] = []
+    places: list[SourcePlace] = []
     pieces: list[bytes] = []
     last = at = 0
     lines = Lines(utf8)
     while (start := utf8.find(b"<!--", at)) >= 0 and (end := utf8.find(b"-->", start + 4)) >= 0:
         comment = utf8[start + 4 : end]
         if b"--" in comment or comment.endswith(b"-"):
-            places.append(Place(source, *lines.line_column(start)))
+            places.append(SourcePlace(source, *lines.line_column(start)))
             pieces += [utf8[last : start + 4], _ODD_HYPHEN.sub(b"~", comment)]
             last = end
         at = end + 3
@@ -211,11 +211,11 @@ def _open_quote(utf8: bytes, line: int, column: int) -> tuple[int, str] | None:
 
 
 def _not_well_formed(reason: str, utf8: bytes, source: str, line: int, column: int) -> DescriptionError:
-    place = Place(source, max(line, 1), max(column, 1))
+    place = SourcePlace(source, max(line, 1), max(column, 1))
     message = " ".join(re.sub(r", line \d+, column \d+.*$", "", reason).split())
     if message.startswith("Unescaped '<'") and (quote := _open_quote(utf8, line, column)) is not None:
         at, name = quote
-        place = Place(source, *Lines(utf8).line_column(at))
+        place = SourcePlace(source, *Lines(utf8).line_column(at))
         return refusal("not-well-formed", f"not well-formed XML: the quote of attribute '{name}' is not closed", place)
     if "xcessive depth" in message:
         return refusal("nested-too-deep", "elements are nested too deep", place)

@@ -30,12 +30,12 @@ from typing import Any, cast
 
 from lxml import etree
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.base.names import did_you_mean
 from robot_semantics.xml.reader import SourceMap, XmlDocument, is_macro, parse_xml, read_xml
 from robot_semantics.xml.xacro_child import MARK
-from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, Xacro
+from robot_semantics.xml.xacro_options import MEMORY_VARIABLE, SECONDS_VARIABLE, XacroOptions
 
 FindPackage = Callable[[str], str]
 
@@ -53,15 +53,15 @@ class ExpandedPlaces(SourceMap):
         self._origins = origins
         self._files = files
 
-    def place(self, at: int, attribute: str | None = None) -> Place:
+    def place(self, at: int, attribute: str | None = None) -> SourcePlace:
         """Return the place of element number `at` in the file it was written in, its path in the expanded text."""
         expanded = super().place(at, attribute)
         origin = self._origins[at] if 0 <= at < len(self._origins) else None
         if origin is None:
-            return Place(self.source, path=expanded.path)
+            return SourcePlace(self.source, path=expanded.path)
         file, number = origin
         written = self._files[file].place(number, attribute)
-        return Place(written.source, written.line, written.column, expanded.path)
+        return SourcePlace(written.source, written.line, written.column, expanded.path)
 
 
 def has_macros(document: XmlDocument) -> bool:
@@ -79,7 +79,7 @@ def report_oddities(document: XmlDocument, diagnostics: Diagnostics) -> None:
         diagnostics.warning("odd-comment", message, place)
     for prefix, at in document.undeclared_prefixes.items():
         message = f"the namespace prefix '{prefix}' is not declared"
-        diagnostics.warning("undeclared-prefix", message, document.places.later(at))
+        diagnostics.warning("undeclared-prefix", message, document.places.place_finder(at))
     report_unused_arguments(document, diagnostics)
     _report_expressions(document, diagnostics)
 
@@ -89,7 +89,7 @@ def report_unused_arguments(document: XmlDocument, diagnostics: Diagnostics) -> 
     for name, near in document.unused_arguments.items():
         advice = f"; did you mean '{near}'?" if near else ""
         message = f"argument '{name}' is given, which the xacro neither declares nor uses{advice}"
-        diagnostics.warning("unused-argument", message, document.places.later(0))
+        diagnostics.warning("unused-argument", message, document.places.place_finder(0))
 
 
 def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None:
@@ -100,27 +100,31 @@ def _report_expressions(document: XmlDocument, diagnostics: Diagnostics) -> None
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         message = f"'{found[0]}'{more} looks like xacro, which was not carried out; it is taken as it stands"
-        place = document.places.later(document.at(found[0].getparent()), found[0].attrname)
+        place = document.places.place_finder(document.at(found[0].getparent()), found[0].attrname)
         diagnostics.warning("xacro-not-expanded", message, place)
 
 
-def read_document(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
+def read_document(
+    path: str | Path, xacro: XacroOptions | None = None, find_package: FindPackage | None = None
+) -> XmlDocument:
     """Read an XML file; when it is to be expanded, what it stands for.
 
     Raises:
         DescriptionError: as `expand_xacro`; the file is called ``.xacro`` and must not be expanded.
     """
-    how = xacro or Xacro()
+    how = xacro or XacroOptions()
     by_name = Path(path).suffix == ".xacro"
     if by_name if how.expand is None else how.expand:
         return expand_xacro(path, how, find_package)
     if by_name:
         reason = "a xacro is expanded only where a user names it, as it can run anything: name what it expands to"
-        raise _refusal("xacro-not-expanded", reason, Place(str(path)))
+        raise _refusal("xacro-not-expanded", reason, SourcePlace(str(path)))
     return read_xml(path, forgiving=True, foreign=how.foreign)
 
 
-def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: FindPackage | None = None) -> XmlDocument:
+def expand_xacro(
+    path: str | Path, xacro: XacroOptions | None = None, find_package: FindPackage | None = None
+) -> XmlDocument:
     """Return the document that the xacro file at `path` stands for.
 
     `find_package` answers ``$(find name)``, by default from the ament index.
@@ -129,7 +133,7 @@ def expand_xacro(path: str | Path, xacro: Xacro | None = None, find_package: Fin
         DescriptionError: a file cannot be read or is not well-formed, a macro fails, or a limit is reached; the one
             diagnostic names the file in question.
     """
-    how = xacro or Xacro()
+    how = xacro or XacroOptions()
     expansion = _Expansion(str(path), find_package)
     text = expansion.run(how)
     how.asked.update(expansion.asked)
@@ -152,7 +156,7 @@ class _Expansion:
         self._find_package = find_package
         self._refused: DescriptionError | None = None
 
-    def run(self, how: Xacro) -> str:
+    def run(self, how: XacroOptions) -> str:
         """Return the expanded text."""
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, *sys.path],
@@ -185,15 +189,15 @@ class _Expansion:
             return str(result["done"])
         if late.is_set() or process.returncode == -signal.SIGXCPU:
             reason = f"not expanded after {how.seconds:g} s; {SECONDS_VARIABLE}=SECONDS raises this limit"
-            raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
+            raise _refusal("xacro-limit", f"xacro: {reason}", SourcePlace(self._path))
         if result.get("memory"):
             reason = f"it takes more than {how.megabytes} MB; {MEMORY_VARIABLE}=MB raises this limit"
-            raise _refusal("xacro-limit", f"xacro: {reason}", Place(self._path))
+            raise _refusal("xacro-limit", f"xacro: {reason}", SourcePlace(self._path))
         if "failed" not in result:
-            raise _refusal("xacro", f"xacro: it ended with code {process.returncode}", Place(self._path))
+            raise _refusal("xacro", f"xacro: it ended with code {process.returncode}", SourcePlace(self._path))
         raise self._failure(result["failed"])
 
-    def _talk(self, process: subprocess.Popen[bytes], how: Xacro) -> dict[str, Any]:
+    def _talk(self, process: subprocess.Popen[bytes], how: XacroOptions) -> dict[str, Any]:
         """Answer what the process asks until it has a result; return that, empty if it ends without."""
         assert process.stdin is not None
         assert process.stdout is not None
@@ -252,7 +256,7 @@ class _Expansion:
             files = [name for name in reversed(stack) if name != problem.place.source]
             return DescriptionError([replace(problem, message=problem.message + _included(files))])
         # The innermost macro stands in the file that defines it, whatever file is being read.
-        place = Place(failed["macro_file"] or (stack[-1] if stack else self._path), *failed["line_column"])
+        place = SourcePlace(failed["macro_file"] or (stack[-1] if stack else self._path), *failed["line_column"])
         if failed["mark"]:
             file, number = map(int, failed["mark"].split(":"))
             place = self.files[file].place(number, failed["attribute"])
@@ -271,7 +275,7 @@ def _included(files: list[str]) -> str:
     return "".join(f", included from {name}" for name in files)
 
 
-def _refusal(code: str, message: str, place: Place) -> DescriptionError:
+def _refusal(code: str, message: str, place: SourcePlace) -> DescriptionError:
     diagnostics = Diagnostics()
     diagnostics.error(code, message, place)
     return DescriptionError(diagnostics)

@@ -34,7 +34,7 @@ class RefusedError(Exception):
     """A file that could not be read by the other process, which knows why."""
 
 
-class Talk:
+class Channel:
     """The line to the other process."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Talk:
         os.dup2(nothing, 0)
         os.dup2(2, 1)
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Return the next message."""
         line = self._in.readline()
         if not line:
@@ -54,18 +54,18 @@ class Talk:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    def say(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
         """Send a message."""
         self._out.write(json.dumps(message) + "\n")
         self._out.flush()
 
-    def ask(self, what: str, name: str) -> dict[str, Any]:
+    def request(self, what: str, name: str) -> dict[str, Any]:
         """Send a question; return the answer."""
-        self.say({what: name})
-        return self.hear()
+        self.send({what: name})
+        return self.receive()
 
 
-class Position:
+class XacroPosition:
     """Which element xacro is at; where something fails, it stays there."""
 
     def __init__(self, xacro: Any) -> None:
@@ -142,15 +142,15 @@ class _Inherited:
 
 def main() -> None:
     """Carry out the macros of the file that the first message names."""
-    talk = Talk()
-    request = talk.hear()
+    channel = Channel()
+    request = channel.receive()
     import xacro
     import xacro.substitution_args
 
-    position = Position(xacro)
-    _read_through(talk, xacro)
+    position = XacroPosition(xacro)
+    _read_through(channel, xacro)
     if request["find"]:
-        _find_through(talk, xacro.substitution_args)
+        _find_through(channel, xacro.substitution_args)
     _limit(request["seconds"], request["bytes"])
     try:
         arguments = _Arguments(request["arguments"])
@@ -159,7 +159,7 @@ def main() -> None:
     except BaseException as error:  # noqa: BLE001  # Expressions are Python: whatever they raise is a problem of the document.
         _unlimit()
         result = {"memory": True} if _is_of(error, MemoryError) else {"failed": _failure(error, xacro, position)}
-    talk.say(result)
+    channel.send(result)
 
 
 class _Arguments(dict[str, str]):
@@ -182,14 +182,14 @@ class _Arguments(dict[str, str]):
         return super().__getitem__(name)
 
 
-def _read_through(talk: Talk, xacro: Any) -> None:
+def _read_through(channel: Channel, xacro: Any) -> None:
     """Have files read and their elements marked by the other process."""
     own = xacro.parse
 
     def parse(given: Any, filename: str | None = None) -> Any:
         if given is not None or filename is None:
             return own(given, filename)
-        answer = talk.ask("read", filename)
+        answer = channel.request("read", filename)
         if "refused" in answer:
             if not answer["unreadable"]:
                 raise RefusedError(answer["refused"])
@@ -209,11 +209,11 @@ class _MissingError(OSError, RefusedError):
     """A file that cannot be read at all."""
 
 
-def _find_through(talk: Talk, substitution: Any) -> None:
+def _find_through(channel: Channel, substitution: Any) -> None:
     """Have packages found by the other process."""
 
     def find(package: str) -> str:
-        answer = talk.ask("find", package)
+        answer = channel.request("find", package)
         if "refused" in answer:
             raise LookupError(answer["refused"])
         return str(answer["folder"])
@@ -237,7 +237,7 @@ def _unlimit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
-def _failure(error: BaseException, xacro: Any, position: Position) -> dict[str, Any]:
+def _failure(error: BaseException, xacro: Any, position: XacroPosition) -> dict[str, Any]:
     macros = list(reversed(xacro.macrostack or []))
     mark, attribute = position.found()
     is_syntax = isinstance(error, expat.ExpatError)

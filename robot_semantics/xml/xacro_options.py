@@ -42,7 +42,7 @@ def _positive(variable: str, default: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Xacro:
+class XacroOptions:
     """Whether and how a file's macros are carried out.
 
     Attributes:
@@ -63,10 +63,10 @@ class Xacro:
     asked: set[str] = field(default_factory=set, compare=False)
 
     @classmethod
-    def of(cls, xacro: Xacro | bool | None, arguments: Mapping[str, str] | None = None) -> Xacro:
+    def of(cls, xacro: XacroOptions | bool | None, arguments: Mapping[str, str] | None = None) -> XacroOptions:
         """Return the value for what a caller may give: a value, or only whether to expand, and the arguments."""
-        return xacro if isinstance(xacro, Xacro) else cls(xacro, arguments or {})
+        return xacro if isinstance(xacro, XacroOptions) else cls(xacro, arguments or {})
 
 
-NO_XACRO = Xacro(expand=False, seconds=60.0, megabytes=1024, foreign=True)
+NO_XACRO = XacroOptions(expand=False, seconds=60.0, megabytes=1024, foreign=True)
 """For files that another document names: what is in them must not run."""

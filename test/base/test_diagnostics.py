@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import pytest
 
-from robot_semantics.base.diagnostics import MAX_KEPT, Diagnostics, Place, Severity
+from robot_semantics.base.diagnostics import MAX_KEPT, Diagnostics, Severity, SourcePlace
 from robot_semantics.base.errors import DescriptionError
 
 
 def many(errors: int, warnings: int) -> Diagnostics:
     found = Diagnostics()
     for line in range(1, warnings + 1):
-        found.warning("w", f"warning {line}", Place("f", line, 1))
+        found.warning("w", f"warning {line}", SourcePlace("f", line, 1))
     for line in range(1, errors + 1):
-        found.error("e", f"error {line}", Place("f", line, 1))
+        found.error("e", f"error {line}", SourcePlace("f", line, 1))
     return found
 
 

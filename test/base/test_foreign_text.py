@@ -15,11 +15,11 @@ import weakref
 
 import pytest
 
-from robot_semantics.base.diagnostics import Diagnostics, Place
+from robot_semantics.base.diagnostics import Diagnostics, SourcePlace
 from robot_semantics.base.errors import UnknownNameError
 from robot_semantics.base.foreign_text import shown
-from robot_semantics.base.recent import Recent
-from robot_semantics.base.remembered import remembered
+from robot_semantics.base.lru_cache import LruCache
+from robot_semantics.base.object_cache import cached_per_object
 from robot_semantics.base.throttle import Throttle
 
 HARMFUL = "\x1b[2J", "\x9b31m", "\u202eevil", "a\nb", "a\r", "\u2028", "\x00", "\x7f", "\u200b", "\ud800"
@@ -30,7 +30,7 @@ def test_nothing_that_moves_a_cursor_or_turns_a_line_is_left(text: str) -> None:
     printed = [shown(text), str(UnknownNameError(text, text, [f"{text}x"], text)).replace(f"unknown {text}", "")]
     found = Diagnostics()
     found.error(
-        "code", f"the name '{text}'", Place(f"file{text}", 1, 1, f"/robot[{text}]"), name=text, valid=[f"{text}x"]
+        "code", f"the name '{text}'", SourcePlace(f"file{text}", 1, 1, f"/robot[{text}]"), name=text, valid=[f"{text}x"]
     )
     printed += map(str, found)
     for line in printed:
@@ -52,7 +52,7 @@ def test_what_is_long_is_cut(text: str) -> None:
 
 def test_the_oldest_and_the_heaviest_are_forgotten_first() -> None:
     gone: list[str] = []
-    memory: Recent[str, str] = Recent(3, 10, gone.append)
+    memory: LruCache[str, str] = LruCache(3, 10, gone.append)
     for name in ("a", "b", "c"):
         memory.put(name, name, 1)
     assert memory.get("a") == "a"
@@ -63,8 +63,8 @@ def test_the_oldest_and_the_heaviest_are_forgotten_first() -> None:
     assert list(memory) == ["e", "d"]
     memory.put("f", "f", 1_000)
     assert list(memory) == ["f"]
-    assert not memory.is_new("f", "again")
-    assert memory.is_new("g", "g")
+    assert not memory.add("f", "again")
+    assert memory.add("g", "g")
 
 
 def test_each_kind_passes_a_few_times_in_a_while_and_the_rest_is_counted() -> None:
@@ -73,9 +73,9 @@ def test_each_kind_passes_a_few_times_in_a_while_and_the_rest_is_counted() -> No
     assert [throttle.admit("a") for _ in range(4)] == [0, 0, None, None]
     assert throttle.admit("b") == 0
     now[0] = 5.0
-    assert throttle.admitted("a", "it fails") == "it fails (2 more of this kind since the last such report)"
-    assert throttle.admitted("a", "it fails") == "it fails"
-    assert throttle.admitted("a", "it fails") is None
+    assert throttle.admit_sentence("a", "it fails") == "it fails (2 more of this kind since the last such report)"
+    assert throttle.admit_sentence("a", "it fails") == "it fails"
+    assert throttle.admit_sentence("a", "it fails") is None
     for number in range(10_000):
         throttle.admit(number)
     assert throttle.admit("a") == 0
@@ -88,7 +88,7 @@ def test_what_is_remembered_of_an_object_goes_with_it() -> None:
     computed: list[int] = []
     lives: weakref.WeakSet[Thing] = weakref.WeakSet()
 
-    @remembered
+    @cached_per_object
     def size(thing: Thing) -> int:
         computed.append(1)
         lives.add(thing)

@@ -19,7 +19,7 @@ import pytest
 from lxml import etree
 from support.commands import RunCommand
 
-from robot_semantics.xml.document_kind import Kind, kind_of
+from robot_semantics.xml.document_kind import DocumentKind, document_kind
 
 BROKEN_URDF = """<robot name="r">
   <link name="base"/>
@@ -240,7 +240,7 @@ def test_a_pipe_is_checked_under_its_own_name(tmp_path: Path) -> None:
 )
 def test_where_the_elements_do_not_tell_the_kind_the_ending_does(name: str, body: str, kind: str) -> None:
     root = etree.fromstring(f'<robot name="r">{body}</robot>')
-    assert kind_of(root, name) is Kind[kind.upper()]
+    assert document_kind(root, name) is DocumentKind[kind.upper()]
 
 
 def test_json_is_json_whatever_characters_standard_output_takes(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 import yaml
 from support.commands import RunCommand
 
-from robot_semantics.base.names import is_meant
+from robot_semantics.base.names import is_certain
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAM = Path(sys.executable).parent / "robot_semantics"
@@ -137,7 +137,7 @@ def test_an_older_form_is_upgraded_in_one_go_with_what_is_misspelt(run: RunComma
 def test_a_name_is_meant_where_no_other_is_as_near_and_no_number_or_side_differs(
     name: str, near: list[str], meant: bool
 ) -> None:
-    assert is_meant(name, near) is meant
+    assert is_certain(name, near) is meant
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="in a workspace the program is not beside its Python")

@@ -19,7 +19,7 @@ import pytest
 from support.commands import RunCommand
 
 import robot_semantics
-from robot_semantics.base.diagnostics import Diagnostic, Place, Severity
+from robot_semantics.base.diagnostics import Diagnostic, Severity, SourcePlace
 from robot_semantics.cli.explain import Explanation, explanations
 from robot_semantics.cli.problem_report import as_github, line_of_each_kind
 
@@ -183,8 +183,8 @@ def test_sarif_names_each_rule_once_and_every_place(run: RunCommand, odd: Path) 
 
 def test_github_gets_a_command_for_each_problem() -> None:
     found = [
-        Diagnostic(Severity.ERROR, "unknown-link", "100 % wrong: 'a'", Place("dir,a:b.urdf", 3, 7), "b"),
-        Diagnostic(Severity.NOTE, "other-root", "x", Place("w.usdf")),
+        Diagnostic(Severity.ERROR, "unknown-link", "100 % wrong: 'a'", SourcePlace("dir,a:b.urdf", 3, 7), "b"),
+        Diagnostic(Severity.NOTE, "other-root", "x", SourcePlace("w.usdf")),
     ]
     assert as_github(found) == [
         "::error file=dir%2Ca%3Ab.urdf,title=unknown-link,line=3,col=7::100 %25 wrong: 'a'; did you mean 'b'?",
@@ -193,7 +193,7 @@ def test_github_gets_a_command_for_each_problem() -> None:
 
 
 def test_problems_that_a_collection_has_not_kept_are_counted() -> None:
-    many = Diagnostic(Severity.WARNING, "more-problems", "and 500 more", Place("a"), None, 500)
+    many = Diagnostic(Severity.WARNING, "more-problems", "and 500 more", SourcePlace("a"), None, 500)
     assert line_of_each_kind([many]) == [f"{many} (more-problems, 500 times)"]
 
 

@@ -30,7 +30,7 @@ from robot_semantics.model.mimics import resolve_mimics
 from robot_semantics.model.resolve import resolve_urdf
 from robot_semantics.model.robot_model import ASSUMED_ROOT_JOINT, JointLimits, MimicSource, RobotModel
 from robot_semantics.urdf.reader import parse_urdf
-from robot_semantics.urdf.tree import Joint, Link, Mimic, Robot
+from robot_semantics.urdf.tree import Joint, Link, Mimic, UrdfRobot
 
 LIMIT = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
 
@@ -204,7 +204,7 @@ def test_a_chain_of_mimics_is_each_one_s_formula_after_the_other(
     ]
     rng.shuffle(joints)
     found = resolve_mimics(
-        Robot("r"),
+        UrdfRobot("r"),
         {joint.name: joint for joint in joints},
         {j.name: JointType.CONTINUOUS for j in joints},
         Diagnostics(),
@@ -359,7 +359,7 @@ def test_a_file_and_its_text_give_the_same_robot(tmp_path: Path) -> None:
 
 
 def test_a_tree_built_by_hand_is_checked_without_places() -> None:
-    robot = Robot("r", content=(Link("a"), Joint("j", "fixed", "a", "naQQQme")))
+    robot = UrdfRobot("r", content=(Link("a"), Joint("j", "fixed", "a", "naQQQme")))
     diagnostics = Diagnostics()
     assert resolve_urdf(robot, diagnostics) is None
     assert [str(problem) for problem in diagnostics] == [

@@ -27,7 +27,7 @@ from robot_semantics.model.loading import load_robot
 from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.srdf.reader import srdf_from_file
 from robot_semantics.xml.xacro import read_document
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 pytestmark = pytest.mark.corpus
 
@@ -143,4 +143,4 @@ def test_the_table_in_the_documentation_is_up_to_date() -> None:
 
 
 def expanded(urdf: Path) -> str:
-    return etree.tostring(read_document(urdf, Xacro()).root).decode()
+    return etree.tostring(read_document(urdf, XacroOptions()).root).decode()

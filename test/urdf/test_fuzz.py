@@ -19,7 +19,7 @@ from robot_semantics.base.errors import DescriptionError
 from robot_semantics.model.loading import robot_from_text
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.urdf.reader import parse_urdf
-from robot_semantics.urdf.tree import Robot
+from robot_semantics.urdf.tree import UrdfRobot
 from robot_semantics.urdf.writer import write_urdf
 
 DOCUMENTS = 8_000
@@ -130,7 +130,7 @@ def read_outcome(model: RobotModel, diagnostics: Diagnostics, *, again: bool) ->
     return "read with errors" if diagnostics.errors else "read"
 
 
-def check_written(robot: Robot) -> None:
+def check_written(robot: UrdfRobot) -> None:
     written = write_urdf(robot)
     read = parse_urdf(written, diagnostics=Diagnostics())
     # Stray attributes of parts that were left out for an error have nowhere to stand; all else comes back.

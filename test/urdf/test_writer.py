@@ -39,9 +39,9 @@ from robot_semantics.urdf.tree import (
     Mesh,
     Mimic,
     Origin,
-    Robot,
     SafetyController,
     Sphere,
+    UrdfRobot,
     Visual,
 )
 from robot_semantics.urdf.writer import number_text, save_urdf, write_urdf
@@ -96,7 +96,7 @@ EVERYTHING = """<?xml version="1.0"?>
 """
 
 
-def read(text: str) -> Robot:
+def read(text: str) -> UrdfRobot:
     return parse_urdf(text, diagnostics=Diagnostics())
 
 
@@ -206,7 +206,7 @@ joints = st.builds(
     st.none() | st.builds(Calibration, numbers, optional_number, optional_number),
     st.none() | st.builds(Mimic, names, optional_number, optional_number),
 )
-robots = st.builds(Robot, names, st.just("1.2"), st.lists(links | joints | materials, max_size=4).map(tuple))
+robots = st.builds(UrdfRobot, names, st.just("1.2"), st.lists(links | joints | materials, max_size=4).map(tuple))
 
 
 def bits(value: object) -> object:
@@ -223,7 +223,7 @@ def bits(value: object) -> object:
 
 @settings(deadline=None, max_examples=150)
 @given(robots)
-def test_any_tree_is_read_back_bit_for_bit(robot: Robot) -> None:
+def test_any_tree_is_read_back_bit_for_bit(robot: UrdfRobot) -> None:
     again = parse_urdf(write_urdf(robot), diagnostics=Diagnostics())
     assert bits(again) == bits(robot)
 
@@ -239,23 +239,23 @@ def test_numbers_are_the_shortest_texts_of_their_64_bits(value: float) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_not_written(value: float) -> None:
     with pytest.raises(RobotSemanticsError, match="cannot hold"):
-        write_urdf(Robot("r", content=(Link("a", collisions=(Collision(Sphere(value)),)),)))
+        write_urdf(UrdfRobot("r", content=(Link("a", collisions=(Collision(Sphere(value)),)),)))
 
 
 @pytest.mark.parametrize("name", ["\x00", "a\ud800", "\x1f"])
 def test_a_name_that_xml_cannot_hold_is_not_written(name: str) -> None:
     with pytest.raises(RobotSemanticsError, match="XML cannot hold"):
-        write_urdf(Robot(name))
+        write_urdf(UrdfRobot(name))
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\tb", "a\rb", "<&>\"'", " padded "])
 def test_names_survive_the_white_space_rules_of_xml(name: str) -> None:
-    assert read(write_urdf(Robot(name, content=(Link(name),)))).links[0].name == name
+    assert read(write_urdf(UrdfRobot(name, content=(Link(name),)))).links[0].name == name
 
 
 def test_a_changed_tree_is_written_with_its_new_parts() -> None:
     link = Link("a", visuals=(Visual(Sphere(1.0)),), extras=(Extra(5, "<!-- far -->"),), order=("collision",))
-    text = write_urdf(Robot("r", content=(link,)))
+    text = write_urdf(UrdfRobot("r", content=(link,)))
     assert read(text).links[0].visuals == link.visuals
     assert text.index("<visual>") < text.index("<!-- far -->")
 
@@ -263,20 +263,20 @@ def test_a_changed_tree_is_written_with_its_new_parts() -> None:
 def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     path, link = tmp_path / "r.urdf", tmp_path / "link.urdf"
     link.symlink_to(path)
-    save_urdf(Robot("one", content=(Link("a"),)), link)
+    save_urdf(UrdfRobot("one", content=(Link("a"),)), link)
     assert link.is_symlink()
     assert urdf_from_file(path).name == "one"
     device = tmp_path / "null"
     device.symlink_to(os.devnull)
-    save_urdf(Robot("one"), device)
+    save_urdf(UrdfRobot("one"), device)
     assert Path(os.devnull).is_char_device()
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "r.urdf"
-    save_urdf(Robot("one", content=(Link("a"),)), path)
+    save_urdf(UrdfRobot("one", content=(Link("a"),)), path)
     assert urdf_from_file(path).name == "one"
     with pytest.raises(RobotSemanticsError):
-        save_urdf(Robot("\x00"), path)
+        save_urdf(UrdfRobot("\x00"), path)
     assert urdf_from_file(path).name == "one"
     assert [entry.name for entry in tmp_path.iterdir()] == ["r.urdf"]

@@ -17,7 +17,7 @@ import pytest
 from robot_semantics.srdf.table import SRDF
 from robot_semantics.urdf.table import URDF
 from robot_semantics.usdf.table import USDF
-from robot_semantics.xml.schema import Element, Table
+from robot_semantics.xml.schema import Element, FormatTable
 
 MADE = [
     pytest.param(table, element, id=f"{table.root.tag}-{element.tag}")
@@ -28,7 +28,7 @@ MADE = [
 
 
 @pytest.mark.parametrize(("table", "element"), MADE)
-def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(table: Table, element: Element) -> None:
+def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(table: FormatTable, element: Element) -> None:
     made = element.make
     assert dataclasses.is_dataclass(made)
     fields = {field.name: field for field in dataclasses.fields(made)}
@@ -43,7 +43,7 @@ def test_a_value_has_every_field_of_its_table_and_no_other_is_missing(table: Tab
 
 
 @pytest.mark.parametrize(("table", "element"), MADE)
-def test_a_value_cannot_be_changed(table: Table, element: Element) -> None:
+def test_a_value_cannot_be_changed(table: FormatTable, element: Element) -> None:
     made = element.make
     assert isinstance(made, type)
     value: Any = object.__new__(made)

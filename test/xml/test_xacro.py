@@ -22,7 +22,7 @@ from robot_semantics.model.resources import PackageResolver, ResourceNotFoundErr
 from robot_semantics.urdf.reader import read_robot
 from robot_semantics.xml.reader import parse_xml
 from robot_semantics.xml.xacro import expand_xacro, has_macros, read_document
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 LEG = f"""<robot {NAMESPACE}>
@@ -76,7 +76,7 @@ def test_macros_includes_and_arguments_are_carried_out(walker: Path) -> None:
 def test_a_problem_names_the_file_that_it_was_written_in(walker: Path) -> None:
     walker.write_text(ROBOT)
     diagnostics = Diagnostics()
-    read_robot(expand_xacro(walker, Xacro(arguments={"mass": "heavy"})), diagnostics)
+    read_robot(expand_xacro(walker, XacroOptions(arguments={"mass": "heavy"})), diagnostics)
     leg = walker.parent / "parts" / "leg.xacro"
     assert [(p.place.source, (p.place.line, p.place.column), p.code, p.place.path) for p in diagnostics] == [
         (
@@ -107,7 +107,7 @@ def test_an_argument_that_no_xacro_of_the_robot_asks_for_is_warned_about_with_th
         ("unused-argument", "argument 'colour' is given, which the xacro neither declares nor uses"),
         ("unused-argument", "argument 'mas' is given, which the xacro neither declares nor uses; did you mean 'mass'?"),
     ]
-    how = Xacro(arguments={"mass": "2", "hand": "left", "han": "right"})
+    how = XacroOptions(arguments={"mass": "2", "hand": "left", "han": "right"})
     read_document(walker, how)
     assert dict(read_document(semantics, how).unused_arguments) == {"han": "hand"}
 

@@ -22,7 +22,7 @@ from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.errors import DescriptionError
 from robot_semantics.cli.main import main
 from robot_semantics.model.loading import load_robot, robot_from_text
-from robot_semantics.xml.xacro_options import Xacro
+from robot_semantics.xml.xacro_options import XacroOptions
 
 NAMESPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 # A generator's frame leads out of what xacro lets an expression see, to all of Python.
@@ -173,14 +173,18 @@ def test_nor_is_it_in_a_simulation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inside", "limits", "limit"),
     [
-        ('<link name="${9**9**9}"/>', Xacro(seconds=1.0), "1 s"),
-        (DOUBLING + '<xacro:macro name="m0"><link name="l"/></xacro:macro><xacro:m59/>', Xacro(seconds=1.0), "1 s"),
-        ("<link name=\"${len('x' * 10**9)}\"/>", Xacro(megabytes=100), "100 MB"),
-        ('<link name="${[0] * 10**9}"/>', Xacro(megabytes=100), "100 MB"),
+        ('<link name="${9**9**9}"/>', XacroOptions(seconds=1.0), "1 s"),
+        (
+            DOUBLING + '<xacro:macro name="m0"><link name="l"/></xacro:macro><xacro:m59/>',
+            XacroOptions(seconds=1.0),
+            "1 s",
+        ),
+        ("<link name=\"${len('x' * 10**9)}\"/>", XacroOptions(megabytes=100), "100 MB"),
+        ('<link name="${[0] * 10**9}"/>', XacroOptions(megabytes=100), "100 MB"),
     ],
 )
 def test_an_expansion_that_goes_on_and_on_is_ended_at_its_limit(
-    tmp_path: Path, inside: str, limits: Xacro, limit: str
+    tmp_path: Path, inside: str, limits: XacroOptions, limit: str
 ) -> None:
     path = tmp_path / "r.xacro"
     path.write_text(robot(inside))

@@ -20,7 +20,7 @@ from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
 from robot_semantics.base.errors import ArrayError
-from robot_semantics.base.names import repeated
+from robot_semantics.base.names import duplicates
 from robot_semantics.convert.conversion import Converted
 from robot_semantics.convert.messages import Transform
 from robot_semantics.model.robot_model import RobotModel
@@ -96,7 +96,7 @@ def to_transforms(
                     add(root, prefix + name, T)
         if any(link.twist is not None or link.wrench is not None for link in model.links):
             lost.append(f"the twists and wrenches of the links of '{model.name}'")
-    if twice := repeated(row.child for row in found):
+    if twice := duplicates(row.child for row in found):
         raise ArrayError("prefixes", f"more than one transform has the child frame {', '.join(twice)}")
     return Converted(MAKER.transforms(state.time_ns or 0, found), tuple(lost))
 

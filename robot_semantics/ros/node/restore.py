@@ -28,7 +28,7 @@ from robot_semantics.state.matching import match_models
 from robot_semantics.state.report import TOLERANCE, RestoreItem, RestoreLog, RestoreReport
 from robot_semantics.state.root_placement import Base
 from robot_semantics.state.samples import RobotSample, RootSource
-from robot_semantics.transforms import apart
+from robot_semantics.transforms import transform_distance
 from robot_semantics.usdf.descriptions import FileFinder, robots_of
 from robot_semantics.usdf.frames import resolve, root_frame, without_unplaced
 from robot_semantics.usdf.identity import appearance_digest, is_of
@@ -215,7 +215,9 @@ class Restore:
                 log.note(f"frame '{frame.name}': nobody publishes it, and this node does not either")
                 continue
             before = before or resolve(self.placed)
-            off_m, off_rad = map(float, apart(*(world.pose(frame.name, parent) for world in (before, present))))
+            off_m, off_rad = map(
+                float, transform_distance(*(world.pose(frame.name, parent) for world in (before, present)))
+            )
             if max(off_m, off_rad) <= TOLERANCE:
                 log.items.append(RestoreItem("frame", "", frame.name, True, "it is there"))
                 continue

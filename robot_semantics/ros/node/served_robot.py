@@ -131,7 +131,7 @@ class ServedRobot:
     def report_notices(self, notices: Iterable[str]) -> None:
         """Log a robot's notices, at a limited rate."""
         for notice in notices:
-            admitted = self._notices.admitted("notice", notice)
+            admitted = self._notices.admit_sentence("notice", notice)
             if admitted is not None:
                 self.report(admitted)
 

@@ -111,7 +111,7 @@ class GuardedNode(Node):  # type: ignore[misc]  # rclpy is typed in part
         """Log an error at a limited rate, that of another package with its traceback; return the reason."""
         text = _reason(error)
         # After a shutdown nothing can be published any more, and that is no fault.
-        line = self._reports.admitted((what, type(error)), shown(text, 1000)) if self.context.ok() else None
+        line = self._reports.admit_sentence((what, type(error)), shown(text, 1000)) if self.context.ok() else None
         if line is not None and isinstance(error, _EXPECTED):
             self.get_logger().warning(f"{what}: {line}")
         elif line is not None:

@@ -23,7 +23,7 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.validate_full_topic_name import validate_full_topic_name
 
 from robot_semantics.base.errors import RobotSemanticsError
-from robot_semantics.base.names import repeated, suggestion
+from robot_semantics.base.names import duplicates, suggestion
 
 Values = Mapping[str, Any]
 Check = Callable[[str, object], object]
@@ -172,7 +172,7 @@ def entities(name: str, value: object) -> None:
         if len(pair) != 2 or not all(pair):
             raise ParameterError(f"parameter '{name}' must be a list of ENTITY:=ROBOT, not '{':='.join(pair)}'")
     for side, what in enumerate(("entity", "robot")):
-        for twice in repeated(pair[side] for pair in pairs):
+        for twice in duplicates(pair[side] for pair in pairs):
             raise ParameterError(f"parameter '{name}' names the {what} '{twice}' twice")
 
 

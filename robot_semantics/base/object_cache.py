@@ -18,7 +18,7 @@ Object = TypeVar("Object")
 Value = TypeVar("Value")
 
 
-def remembered(function: Callable[[Object], Value]) -> Callable[[Object], Value]:
+def cached_per_object(function: Callable[[Object], Value]) -> Callable[[Object], Value]:
     """Return `function`, which computes its result once for each object; the result must not refer to the object."""
     known: WeakKeyDictionary[Object, Value] = WeakKeyDictionary()
 

@@ -17,7 +17,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Recent(Generic[Key, Value]):
+class LruCache(Generic[Key, Value]):
     """Values by key, at most so many and, with `most_weight`, so heavy; the newest stays however heavy it is."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Recent(Generic[Key, Value]):
             if self._forgotten is not None:
                 self._forgotten(old)
 
-    def is_new(self, key: Key, value: Value) -> bool:
+    def add(self, key: Key, value: Value) -> bool:
         """Tell whether a key is met for the first time, as far as is remembered, and remember it."""
         if self.get(key) is not None:
             return False
