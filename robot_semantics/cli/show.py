@@ -24,8 +24,10 @@ from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import output_file
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.joint_orders import show_map, show_order
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import add_json_argument, print_document, print_result
+from robot_semantics.kinematics.joint_orders import ORDERS
 from robot_semantics.model.joint_types import JointType
 from robot_semantics.model.robot_model import JointModel, RobotModel
 
@@ -46,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     inputs.add_robot_arguments(parser)
     add_json_argument(parser)
+    parser.add_argument("--order", choices=ORDERS, metavar="ORDER", help="joint numbers of another program")
+    parser.add_argument(
+        "--map", nargs=2, choices=ORDERS, metavar=("FROM", "TO"), help="permutation between two joint orders"
+    )
     add_output(
         parser, "--svg", metavar="OUT.svg", type=output_file(".svg"), help="draw links, joints and groups as SVG"
     )
@@ -62,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the robot."""
     model = inputs.load(arguments)
+    if arguments.order or arguments.map:
+        if arguments.order:
+            show_order(model, arguments.order, as_json=arguments.json)
+        else:
+            show_map(model, *arguments.map, as_json=arguments.json)
+        return
     if arguments.json:
         print_result(as_json(model))
         return
@@ -199,5 +211,6 @@ COMMAND = Command(
     examples=(
         "robot_semantics show robot.urdf robot.srdf",
         "robot_semantics show robot.urdf robot.srdf --svg robot.svg",
+        "robot_semantics show robot.urdf robot.srdf --order mujoco",
     ),
 )

@@ -22,7 +22,9 @@ from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import print_document, say
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.convert.sdformat_input import POSES_IN
+from robot_semantics.convert.state_vectors import npz_bytes, state_vectors
 from robot_semantics.convert.world_formats import ENDINGS, READERS, WRITERS, FormatOptions, read_as, write_as
+from robot_semantics.kinematics.joint_orders import ORDERS
 from robot_semantics.usdf.descriptions import rebased
 
 
@@ -46,12 +48,18 @@ def _convert_arguments(parser: argparse.ArgumentParser) -> None:
         choices=POSES_IN,
         help="frame of link poses in an SDFormat state",
     )
+    parser.add_argument(
+        "--order", choices=ORDERS, metavar="ORDER", help="write state vectors (.npz) of another program"
+    )
     usdf_files.add_robot_options(parser)
 
 
 def _convert(arguments: argparse.Namespace) -> None:
     """Write the converted state; what the conversion could not carry goes to stderr."""
     source = arguments.source or _format_of(arguments.file, "--from")
+    if arguments.order is not None:
+        _write_vectors(arguments, source)
+        return
     if arguments.target is None and arguments.output is None:
         raise UsageError("--to: say which format the result has, or give an --output")
     target = arguments.target or _format_of(arguments.output, "--to")
@@ -75,6 +83,20 @@ def _convert(arguments: argparse.Namespace) -> None:
         print_document(written.value)
     else:
         save_bytes(written.value.encode(), arguments.output)
+
+
+def _write_vectors(arguments: argparse.Namespace, source: str) -> None:
+    """Write the state vector of each model; the values that the state does not have go to stderr."""
+    if arguments.output is None or not arguments.output.endswith(".npz"):
+        raise UsageError("--order: state vectors go into an .npz file: name it with --output")
+    diagnostics = Diagnostics()
+    options = FormatOptions(arguments.mujoco_model, arguments.key or "", state_poses=arguments.state_poses)
+    read = read_as(arguments.file, source, options, diagnostics)
+    inputs.print_diagnostics(diagnostics)
+    robots = usdf_files.robots(arguments, read.value, arguments.file)
+    vectors = state_vectors(read.value, robots, arguments.order)
+    usdf_files.print_lost((*read.lost, *vectors.lost))
+    save_bytes(npz_bytes(vectors.value, arguments.order, read.value.time_ns), arguments.output)
 
 
 def _format_of(path: str, option: str) -> str:

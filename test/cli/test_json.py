@@ -22,6 +22,7 @@ from robot_semantics.cli import main as command_line
 from robot_semantics.cli.running import all_commands
 from robot_semantics.cli.schema import command_schema, schema
 from robot_semantics.examples import example
+from robot_semantics.kinematics.joint_orders import ORDERS
 
 ROBOT = ("robot.urdf", "robot.srdf")
 FEW = ("--samples", "50")
@@ -30,7 +31,12 @@ FEW = ("--samples", "50")
 GIVEN: dict[str, list[tuple[str, ...]]] = {
     "check": [ROBOT, ("odd.urdf",)],
     "explain": [(), ("unknown-link",)],
-    "show": [ROBOT, ("robot.urdf",)],
+    "show": [
+        ROBOT,
+        ("robot.urdf",),
+        *((*ROBOT, "--order", order) for order in ORDERS),
+        (*ROBOT, "--map", "mujoco", "isaacsim"),
+    ],
     "fk": [("robot.urdf",), (*ROBOT, "--world", "world.usdf"), (*ROBOT, "--positions", "world_joint/x=1")],
     "group": [(*ROBOT, "arm"), (*ROBOT, "base")],
     "groups": [ROBOT],
