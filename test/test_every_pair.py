@@ -28,7 +28,7 @@ from support.worlds import model_from_text
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.audit import Finding, audit, pair_table
+from robot_semantics.collision.audit import AuditFinding, audit, pair_table
 from robot_semantics.collision.matrix import Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -50,7 +50,7 @@ class Lane(NamedTuple):
     cause: str
     studio: str
     length: float = SIZE / 0.7  # a share of 0.91
-    finding: Finding | None = None
+    finding: AuditFinding | None = None
     adjacent: bool = False
 
     @property
@@ -61,12 +61,12 @@ class Lane(NamedTuple):
 OFF = '<disable_collisions link1="{0}_p" link2="{0}_q" reason="Never"/>'
 DEFAULT = '<disable_default_collisions link="{0}_p"/>'
 LANES = {
-    "often": Lane(OFF, False, "disabled", "Never", finding=Finding.NEVER_BUT_COLLIDES),
-    "seldom": Lane(OFF, False, "disabled", "Never", 4.0, finding=Finding.NEVER_BUT_COLLIDES),
+    "often": Lane(OFF, False, "disabled", "Never", finding=AuditFinding.NEVER_BUT_COLLIDES),
+    "seldom": Lane(OFF, False, "disabled", "Never", 4.0, finding=AuditFinding.NEVER_BUT_COLLIDES),
     "default": Lane(DEFAULT, False, "default_disabled", "disabled by default"),
     "enabled": Lane(DEFAULT + '<enable_collisions link1="{0}_q" link2="{0}_p"/>', True, "checked", "enabled"),
     "silent": Lane("", True, "checked", "checked"),
-    "adjacent": Lane("", True, "checked", "checked", finding=Finding.ADJACENT_BUT_ENABLED, adjacent=True),
+    "adjacent": Lane("", True, "checked", "checked", finding=AuditFinding.ADJACENT_BUT_ENABLED, adjacent=True),
     "joined": Lane(OFF.replace("Never", "Adjacent"), False, "disabled", "Adjacent", adjacent=True),
 }
 MASS = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'

@@ -205,7 +205,7 @@ def measured(name: str, urdf: Path, srdf: Path | None) -> dict[str, Any]:
     seconds = time.process_time() - start
     other = generate_matrix(robot, pieces, Settings(samples=SAMPLES, seed=1, search=False))
     never = [pair for pair, evidence in matrix.pairs.items() if matrix.reason(pair) is Reason.NEVER]
-    found = [pair for pair, evidence in matrix.pairs.items() if evidence.found]
+    found = [pair for pair, evidence in matrix.pairs.items() if evidence.found_by_search]
     stated = {pair: reason for pair, reason in robot.semantics.disabled_collisions.items() if pair in matrix.pairs}
     collide = [pair for pair, reason in stated.items() if reason == "Never" and matrix.pairs[pair].first is not None]
     return {
@@ -218,7 +218,7 @@ def measured(name: str, urdf: Path, srdf: Path | None) -> dict[str, Any]:
         "srdf": dict(Counter(reason if reason in reason_counts(matrix) else "other" for reason in stated.values())),
         "srdf_collide": [
             len(collide),
-            sum(matrix.pairs[pair].found for pair in collide),
+            sum(matrix.pairs[pair].found_by_search for pair in collide),
         ],
         "seconds": seconds,
     }

@@ -16,7 +16,7 @@ from robot_semantics.cli.collisions_sampling import add_sampling_arguments, samp
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
 from robot_semantics.cli.printing import add_json_argument, counted, print_result, say
-from robot_semantics.collision.audit import AuditRow, Finding, audit, pair_table
+from robot_semantics.collision.audit import AuditFinding, AuditRow, audit, pair_table
 from robot_semantics.collision.report import evidence_words, pair_json, witness_json
 from robot_semantics.kinematics.joint_space import JointSpace
 
@@ -60,7 +60,7 @@ def check(arguments: argparse.Namespace) -> int:
     for row in reversed(rows):
         evidence = f" ({evidence_words(matrix, row.evidence)})" if row.evidence else ""
         severity = "error" if row.finding.is_dangerous else "warning"
-        stated = f" [{row.stated}]" if row.finding is Finding.REASON_DOES_NOT_HOLD else ""
+        stated = f" [{row.stated}]" if row.finding is AuditFinding.REASON_DOES_NOT_HOLD else ""
         say(f"{severity}: {' - '.join(row.pair)}: {row.finding.value}{stated}{evidence}")
         if row.finding.is_dangerous:
             say(f"  collides at {_configuration(row, space)}")

@@ -129,13 +129,14 @@ def _print(matrix: CollisionMatrix, merged: Merged, robot: RobotModel, output: P
         for pair, reason in matrix.disabled().items()
         if reason is Reason.DEFAULT and (evidence[pair].hits or 0) < CHANCE * evidence[pair].samples
     ]
+    searched = [pair for pair in evidence if evidence[pair].found_by_search]
     neighbours = [pair for pair in evidence if evidence[pair].adjacency and evidence[pair].hits]
     for title, pairs in (
         ("pairs about which the triangles say otherwise:", contradicted),
         ("disabled for the default pose, although free in most others:", by_chance),
         ("joined only by links without geometry, and they collide:", neighbours),
         ("rare pairs, about which another seed might decide otherwise:", matrix.rare()),
-        ("no sample collided, but a search found a collision:", [pair for pair in evidence if evidence[pair].found]),
+        ("no sample collided, but a search found a collision:", searched),
         ("left enabled, as the SRDF says:", merged.enabled),
         ("left enabled, as they were removed by hand:", merged.removed),
     ):

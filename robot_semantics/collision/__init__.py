@@ -16,5 +16,5 @@ try:
 except ImportError as error:
     raise MissingExtraError("mujoco", "collision", "collision checking") from error
 
-# MuJoCo's own way is a file MUJOCO_LOG.TXT in whatever folder the process stands in.
+# By default, MuJoCo writes warnings to MUJOCO_LOG.TXT in the current folder.
 mujoco.set_mju_user_warning(logging.getLogger("mujoco").warning)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Which links lie next to each other on the kinematic tree, links without geometry joined through (as MoveIt does)."""
+"""Adjacent links of the kinematic tree. Links without geometry are skipped, as in MoveIt."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from robot_semantics.model.robot_model import RobotModel
 def adjacent_pairs(robot: RobotModel, with_geometry: Collection[str]) -> dict[LinkPair, tuple[str, ...]]:
     """Return every adjacent pair among the links `with_geometry`, with the links of the path that joins it.
 
-    Two links are adjacent when a joint connects them, or when only links without geometry lie between them: those can
-    hit nothing, so what they carry is as good as mounted on one another.
+    Two links are adjacent if a joint connects them, or if only links without geometry are between them. A link without
+    geometry cannot collide, so its neighbours are treated as neighbours of each other.
     """
     found: dict[LinkPair, tuple[str, ...]] = {}
     solid = set(with_geometry)

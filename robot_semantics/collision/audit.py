@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""An SRDF's own collision pairs against the evidence: what is dangerous, wasteful, missing; and all pairs."""
+"""Audit of an SRDF's collision pairs against sampled evidence, and a table of all pairs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from robot_semantics.model.queries import PairCause, PairStatus, pair_status
 from robot_semantics.model.robot_model import RobotModel
 
 
-class Finding(enum.Enum):
-    """What is wrong with how an SRDF treats a pair."""
+class AuditFinding(enum.Enum):
+    """Mistake of an SRDF about a pair."""
 
     NEVER_BUT_COLLIDES = "disabled as Never, but collides"
     NEIGHBOURS_COLLIDE = "disabled as Adjacent, but only links without geometry join them, and they collide"
@@ -33,15 +33,15 @@ class Finding(enum.Enum):
 
     @property
     def is_dangerous(self) -> bool:
-        """Whether a robot planned with this matrix may hit itself unseen."""
-        return self is Finding.NEVER_BUT_COLLIDES
+        """Whether a planner with this SRDF overlooks a collision of the robot with itself."""
+        return self is AuditFinding.NEVER_BUT_COLLIDES
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One finding; `evidence` is None where the pair could not be sampled, `stated` the SRDF's own reason."""
+    """One finding. `stated` is the reason in the SRDF. `evidence` is None if the pair could not be sampled."""
 
-    finding: Finding
+    finding: AuditFinding
     pair: LinkPair
     stated: str | None
     evidence: PairEvidence | None
@@ -50,7 +50,7 @@ class AuditRow:
 def audit(robot: RobotModel, matrix: CollisionMatrix) -> tuple[AuditRow, ...]:
     """Return all findings, the dangerous ones first, then by risk (the highest first), then by pair."""
     rows = [*_of_disabled(robot, matrix), *_of_checked(robot, matrix)]
-    order = list(Finding)
+    order = list(AuditFinding)
 
     def rank(row: AuditRow) -> tuple[int, float, LinkPair]:
         risk = NO_RISK if row.evidence is None else risk_of(pair_status(robot, *row.pair), matrix)
@@ -68,17 +68,17 @@ def _of_disabled(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRo
         pair = item.pair
         evidence = matrix.pairs.get(pair)
         if any(link not in robot.link_index for link in pair):
-            yield AuditRow(Finding.UNKNOWN_LINK, pair, item.reason, None)
+            yield AuditRow(AuditFinding.UNKNOWN_LINK, pair, item.reason, None)
         elif evidence is None:
             if item.link1 != item.link2:
-                yield AuditRow(Finding.NO_GEOMETRY, pair, item.reason, None)
+                yield AuditRow(AuditFinding.NO_GEOMETRY, pair, item.reason, None)
         elif item.reason == Reason.NEVER.value and evidence.first is not None:
-            yield AuditRow(Finding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
+            yield AuditRow(AuditFinding.NEVER_BUT_COLLIDES, pair, item.reason, evidence)
         elif item.reason == Reason.ADJACENT.value and evidence.adjacency and evidence.hits:
             if matrix.reason(pair) is None:
-                yield AuditRow(Finding.NEIGHBOURS_COLLIDE, pair, item.reason, evidence)
+                yield AuditRow(AuditFinding.NEIGHBOURS_COLLIDE, pair, item.reason, evidence)
         elif item.reason in _CLAIMS and matrix.reason(pair) is None:
-            yield AuditRow(Finding.REASON_DOES_NOT_HOLD, pair, item.reason, evidence)
+            yield AuditRow(AuditFinding.REASON_DOES_NOT_HOLD, pair, item.reason, evidence)
 
 
 def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow]:
@@ -88,9 +88,9 @@ def _of_checked(robot: RobotModel, matrix: CollisionMatrix) -> Iterator[AuditRow
             continue
         reason = matrix.reason(pair)
         if reason is Reason.ALWAYS:
-            yield AuditRow(Finding.ENABLED_BUT_ALWAYS, pair, None, evidence)
+            yield AuditRow(AuditFinding.ENABLED_BUT_ALWAYS, pair, None, evidence)
         elif reason is Reason.ADJACENT:
-            yield AuditRow(Finding.ADJACENT_BUT_ENABLED, pair, None, evidence)
+            yield AuditRow(AuditFinding.ADJACENT_BUT_ENABLED, pair, None, evidence)
 
 
 STATES = {
@@ -132,6 +132,6 @@ def pair_table(robot: RobotModel, matrix: CollisionMatrix) -> tuple[PairRow, ...
 
     def rank(row: PairRow) -> tuple[bool, float, bool, int, LinkPair]:
         evidence = row.evidence
-        return not row.risk.seen, -row.risk.share, not evidence.found, -(evidence.hits or 0), evidence.pair
+        return not row.risk.seen, -row.risk.share, not evidence.found_by_search, -(evidence.hits or 0), evidence.pair
 
     return tuple(sorted(rows, key=rank))

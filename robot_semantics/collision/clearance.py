@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What is known to be free spares questions: a piece that is d away from another may move by less than d anywhere."""
+"""Cache of collision-free poses of two pieces: a piece at distance d stays free while each of its points moves less."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 
 from robot_semantics.transforms.arrays import BoolArray, FloatArray
 
-FREE = 100
-"""Two pieces found apart so often make distances worth while: working one out takes as long as several questions."""
+FREE_POSES = 100
+"""Number of free poses after which distances are computed for two pieces."""
 
-COST = 6
-"""So many."""
+DISTANCE_COST = 6
+"""Cost of one distance, in collision tests."""
 
-TRIALS = 16
-"""Distances that are worked out for two pieces before it is known whether they pay."""
+TRIAL_DISTANCES = 16
+"""Number of distances that are computed for two pieces before their benefit is measured."""
 
 ROUNDING = 1e-6
-"""Distances are believed but for this [m]."""
+"""Rounding error of a distance [m]."""
 
 
 def box_corners(points: FloatArray) -> FloatArray:
@@ -34,46 +34,46 @@ def box_corners(points: FloatArray) -> FloatArray:
 
 
 class Clearance:
-    """Poses ``T_a_b`` of a piece b in which it is free of another, each with how far any of its points may move.
+    """Cache of poses ``T_a_b`` in which piece b is free of piece a, each with the free travel of all points of b.
 
-    Between two poses no point of b moves farther than the corner of its box that moves farthest.
+    Between two poses, no point of b moves farther than the fastest corner of its box.
     """
 
     def __init__(self, corners: FloatArray) -> None:
-        """`corners` (8, 3) [m] are those of b's box, in its own frame."""
+        """Start empty. `corners` (8, 3) [m] are the corners of the box of b, in the frame of b."""
         self._corners = corners
-        self._at = np.empty((8, 0, 3))
-        self._reach = np.empty(0)
-        self._free = 0
-        self._spared = 0
+        self._known_corners = np.empty((8, 0, 3))
+        self._travel = np.empty(0)
+        self._free_count = 0
+        self._tests_saved = 0
 
-    def wants(self, T_a_b: FloatArray) -> bool:
-        """Tell whether the distance in a pose (3, 4) found to be free is worth its time, as far as is known by now."""
-        self._free += 1
-        pays = self._free > FREE and len(self._reach) < TRIALS + self._spared / COST
-        return pays and not self._near(T_a_b[None])[0]
+    def needs_distance(self, T_a_b: FloatArray) -> bool:
+        """Return whether to compute the distance in a free pose (3, 4). Count the pose."""
+        self._free_count += 1
+        pays = self._free_count > FREE_POSES and len(self._travel) < TRIAL_DISTANCES + self._tests_saved / DISTANCE_COST
+        return pays and not self._is_covered(T_a_b[None])[0]
 
     def add(self, T_a_b: FloatArray, distance: float) -> None:
-        """Take in a pose (3, 4) with its distance [m]."""
-        self._at = np.concatenate([self._at, self._places(T_a_b[None])], axis=1)
-        self._reach = np.append(self._reach, max(distance - ROUNDING, 0.0))
+        """Add a pose (3, 4) with its distance [m]."""
+        self._known_corners = np.concatenate([self._known_corners, self._corners_in_a(T_a_b[None])], axis=1)
+        self._travel = np.append(self._travel, max(distance - ROUNDING, 0.0))
 
     def covers(self, T_a_b: FloatArray) -> BoolArray:
-        """Tell which poses (n, 3, 4) are so near to a known one that they are free."""
-        covered = self._near(T_a_b)
-        self._spared += int(covered.sum())
+        """Return (n,) whether each pose (n, 3, 4) is near enough to a known pose to be free."""
+        covered = self._is_covered(T_a_b)
+        self._tests_saved += int(covered.sum())
         return covered
 
-    def _near(self, T_a_b: FloatArray) -> BoolArray:
-        if not len(self._reach):
+    def _is_covered(self, T_a_b: FloatArray) -> BoolArray:
+        if not len(self._travel):
             return np.zeros(len(T_a_b), dtype=np.bool_)
-        at, known = self._places(T_a_b), self._at
-        # |x - y|² = x² - 2 x y + y², for all corners, poses and known poses at once.
+        at, known = self._corners_in_a(T_a_b), self._known_corners
+        # |x - y|² = x² - 2 x y + y², for all corners, poses and known poses together.
         apart = (at**2).sum(axis=2)[:, :, None] - 2.0 * at @ known.transpose(0, 2, 1)
         apart += (known**2).sum(axis=2)[:, None, :]
-        near: BoolArray = (apart.max(axis=0) < self._reach**2).any(axis=1)
+        near: BoolArray = (apart.max(axis=0) < self._travel**2).any(axis=1)
         return near
 
-    def _places(self, T_a_b: FloatArray) -> FloatArray:
-        """Return where the corners are in the frame of a: (8, n, 3)."""
+    def _corners_in_a(self, T_a_b: FloatArray) -> FloatArray:
+        """Return the corners (8, n, 3) in the frame of a."""
         return np.asarray(np.einsum("nij,cj->cni", T_a_b[:, :, :3], self._corners) + T_a_b[:, :, 3])

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The self-collision matrix: which pairs of links need no checking, by four named rules, each pair with its evidence.
+"""The self-collision matrix: four rules for pairs that need no check, and the evidence on each pair.
 
 The founding document (SRDF, "Default Self-Collision Matrix Generator"): pairs are disabled when they are always in
 collision, never in collision, in collision in the default position, or adjacent on the kinematic chain.
@@ -23,30 +23,30 @@ import numpy as np
 
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import Counter, Counts, Progress, Tally, count_blocks
+from robot_semantics.collision.counting import CollisionCounter, Counts, Progress, Tally, count_blocks
 from robot_semantics.collision.rigid_pairs import RigidContact, rigid_contacts
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, block_sampler
 from robot_semantics.collision.scene import build_scene
-from robot_semantics.collision.search import Touch, find_touching
+from robot_semantics.collision.search import SearchedCollision, find_collisions
 from robot_semantics.collision.shapes import Piece
-from robot_semantics.collision.statistics import is_rare, is_settled, never_bound, samples_for
+from robot_semantics.collision.statistics import is_clear, is_rare, never_bound, samples_for
 from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.model.robot_model import RobotModel
 from robot_semantics.transforms.arrays import FloatArray
 
-FIRST = 2
-"""After so many blocks those pairs are looked at no more about which there is no doubt."""
+FIRST_BLOCKS = 2
+"""Number of blocks after which pairs with a clear result are sampled no further."""
 
-NO_PAIRS = "fewer than two links with collision geometry: there are no pairs that could collide"
-"""What a matrix without pairs means, in the words in which every front door says it."""
+NO_PAIRS = "fewer than two links with collision geometry, so it has no pairs that can collide"
+"""Message about a matrix without pairs; every command and action uses it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:
     """A configuration in which a pair collides: the sample's number, its positions q (size,), and the penetration [m].
 
-    The penetration is that of the convex hulls. What is no sample, the default pose or one that a search found, has the
-    number -1.
+    The penetration is measured between the convex hulls. The sample number is -1 for the default pose and for a
+    configuration from the search.
     """
 
     sample: int
@@ -55,7 +55,7 @@ class Witness:
 
 
 class Reason(enum.Enum):
-    """Why a pair is not checked; the values are the words the Setup Assistant writes."""
+    """Reason for not checking a pair. The values are the words of the MoveIt Setup Assistant."""
 
     ADJACENT = "Adjacent"
     ALWAYS = "Always"
@@ -66,18 +66,18 @@ class Reason(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PairEvidence:
-    """All that is known of one pair.
+    """Evidence on one pair.
 
     Attributes:
-        hits: samples in which it collided; None for adjacent pairs that are not sampled.
-        samples: samples looked at: all, or the first `FIRST` blocks where these leave no doubt about the pair.
-        default_hit: whether it collides in the default pose; None for adjacent pairs that are not sampled.
-        default_depth: by how much [m] the convex hulls overlap in the default pose, None where nothing touches there.
-        hull_hits: samples in which the convex hulls collided, whatever the surfaces in them do.
-        adjacency: links of the path that joins an adjacent pair, else empty; of more than two links, those between have
-            no geometry.
-        rigid: no joint moves one link against the other, so one look decides for all samples.
-        first: the first configuration that collided, in order of sample numbers.
+        hits: number of samples that collided; None if the pair is adjacent and was not sampled.
+        samples: number of samples: all, or `FIRST_BLOCKS` blocks if these decide about the pair.
+        default_hit: whether the pair collides in the default pose; None if it is adjacent and was not sampled.
+        default_depth: overlap [m] of the convex hulls in the default pose; None if nothing touches there.
+        hull_hits: number of samples in which the convex hulls collided, also if their surfaces did not.
+        adjacency: links of the path that joins an adjacent pair, else empty. If the path has more than two links, the
+            inner links have no geometry.
+        rigid: no joint moves one link against the other, so one test decides for all samples.
+        first: the first configuration that collided, by sample number.
         deepest: the configuration with the deepest penetration.
     """
 
@@ -93,26 +93,26 @@ class PairEvidence:
     deepest: Witness | None = None
 
     @property
-    def found(self) -> bool:
-        """Whether no sample collided, but a directed search found a configuration that does."""
+    def found_by_search(self) -> bool:
+        """Whether no sample collided, but the directed search found a collision."""
         return self.hits == 0 and self.first is not None
 
     @property
     def never_bound(self) -> float | None:
-        """Largest collision probability still possible at 95 % confidence; None for a pair that was seen to collide."""
-        if self.hits is None or self.hits > 0 or self.found:
+        """Largest possible collision probability at 95 % confidence; None if the pair was seen to collide."""
+        if self.hits is None or self.hits > 0 or self.found_by_search:
             return None
         return 0.0 if self.rigid else never_bound(self.samples)
 
 
 @dataclass(frozen=True, slots=True)
 class CollisionMatrix:
-    """The evidence on every pair of links with collision geometry, and what follows from it.
+    """The evidence on every pair of links with collision geometry, and the reasons derived from it.
 
     Attributes:
-        pairs: by pair, in byte order.
-        by_triangles: the same with all surfaces as they are, whatever `pairs` takes a mesh for.
-        always_fraction: share of samples from which on a pair collides "always".
+        pairs: evidence by pair, in byte order.
+        by_triangles: the same evidence with the triangles of each mesh, also if `pairs` uses convex hulls.
+        always_fraction: share of samples from which a pair collides "always".
     """
 
     pairs: MappingProxyType[LinkPair, PairEvidence]
@@ -123,47 +123,47 @@ class CollisionMatrix:
     always_fraction: float
 
     def reason(self, pair: LinkPair) -> Reason | None:
-        """Return why the pair needs no checking, None if it is to be checked."""
+        """Return the reason for not checking the pair, None if it must be checked."""
         return self._reason(self.pairs[pair])
 
     def _reason(self, evidence: PairEvidence) -> Reason | None:
-        """Return the reason of the first rule that holds; Always comes before Default, which would hide it."""
+        """Return the reason of the first rule that holds. Always comes before Default, which would hide it."""
         if evidence.hits is None:
             return Reason.ADJACENT
         if evidence.hits and evidence.hits >= self.always_fraction * evidence.samples:
             return Reason.ALWAYS
-        # Joined only through links without geometry, they are the neighbours that a person would have looked at first:
-        # one pose is not enough to leave them unchecked.
+        # Links that are joined only through links without geometry are neighbours and likely to collide. One colliding
+        # pose is not enough to leave them unchecked.
         if evidence.default_hit and not evidence.adjacency:
             return Reason.DEFAULT
-        never = not evidence.hits and evidence.samples and not evidence.default_hit and not evidence.found
+        never = not evidence.hits and evidence.samples and not evidence.default_hit and not evidence.found_by_search
         return Reason.NEVER if never else None
 
     def contradicted(self) -> dict[LinkPair, Reason | None]:
-        """Return the pairs that the triangles treat differently, with the reason that these give."""
+        """Return the pairs that get another reason from the triangles, with that reason."""
         by_triangles = {pair: self._reason(evidence) for pair, evidence in self.by_triangles.items()}
         return {pair: reason for pair, reason in by_triangles.items() if reason is not self.reason(pair)}
 
     def disabled(self) -> dict[LinkPair, Reason]:
-        """Return every pair that needs no checking, with its reason."""
+        """Return every pair that needs no check, with its reason."""
         return {pair: reason for pair in self.pairs if (reason := self.reason(pair)) is not None}
 
     def rare(self) -> tuple[LinkPair, ...]:
-        """Return the pairs about which another seed might decide otherwise, rarest first."""
+        """Return the pairs for which another seed could give another reason, rarest first."""
         found = [e for e in self.pairs.values() if e.hits and is_rare(e.hits, e.samples, self.always_fraction)]
         return tuple(e.pair for e in sorted(found, key=lambda e: (e.hits, e.pair)))
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a matrix is made.
+    """Settings of a matrix.
 
     Attributes:
-        confidence: the bound that every Never pair's collision probability must come below.
-        geometry: what decides about a mesh: its triangles (``mesh``) or its convex hull (``hull``).
-        adjacent: which links are adjacent: those that a joint connects (``joint``), or with MoveIt (``moveit``) those
-            with only links without geometry between them as well.
-        search: whether to search for collisions of the pairs that no sample shows to collide.
+        confidence: upper bound for the collision probability of every Never pair.
+        geometry: shape that decides about a mesh: its triangles (``mesh``) or its convex hull (``hull``).
+        adjacent: rule for adjacent links. ``joint``: a joint connects them. ``moveit``: also if only links without
+            geometry are between them.
+        search: whether to search for collisions of the pairs that collide in no sample.
     """
 
     samples: int = 10_000
@@ -179,7 +179,7 @@ class Settings:
 
     @property
     def total(self) -> int:
-        """Number of samples, as many as asked for, or more where `confidence` takes more."""
+        """Number of samples: `samples`, or more if `confidence` needs more."""
         needed = samples_for(self.confidence) if self.confidence else 0
         return max(self.samples, needed)
 
@@ -194,8 +194,8 @@ def generate_matrix(
 ) -> CollisionMatrix:
     """Sample the robot's configurations and return the matrix.
 
-    `default_q` (size,) is the default pose, `JointSpace.neutral()` where None. The result depends on the robot and
-    on the seed, not on the number of jobs.
+    `default_q` (size,) is the default pose; None means `JointSpace.neutral()`. The result depends on the robot and
+    the seed, not on the number of jobs.
     """
     with_geometry = sorted({robot.link_names[piece.link] for piece in pieces})
     adjacent = adjacent_pairs(robot, with_geometry)
@@ -203,26 +203,27 @@ def generate_matrix(
     excluded = [(robot.link_index[pair.first], robot.link_index[pair.second]) for pair in joined]
     scene = build_scene(robot, pieces, excluded, settings.padding)
     neutral = JointSpace.of(robot).neutral() if default_q is None else default_q
-    default = Counter(scene).count(neutral[None])
+    default = CollisionCounter(scene).count(neutral[None])
     blocks = range(-(-settings.total // BLOCK))
     sampler = block_sampler(scene.space, settings.seed, settings.sampler)
     count = partial(count_blocks, jobs=settings.jobs, progress=progress, last=settings.total)
-    tally = count(scene, sampler, blocks[:FIRST])
-    settled = dict.fromkeys(_settled(tally, settings), tally.hulls.samples)
-    if len(blocks) > FIRST:
-        doubtful = build_scene(robot, pieces, [*excluded, *settled], settings.padding) if settled else scene
-        tally.add(count(doubtful, sampler, blocks[FIRST:]))
+    tally = count(scene, sampler, blocks[:FIRST_BLOCKS])
+    clear = dict.fromkeys(_clear_pairs(tally, settings), tally.hulls.samples)
+    if len(blocks) > FIRST_BLOCKS:
+        remaining = build_scene(robot, pieces, [*excluded, *clear], settings.padding) if clear else scene
+        tally.add(count(remaining, sampler, blocks[FIRST_BLOCKS:]))
     rigid = rigid_contacts(robot, scene, neutral)
     sampled = [pair for names in combinations(with_geometry, 2) if (pair := LinkPair.of(*names)) not in joined]
-    found: dict[tuple[int, int], Touch] = {}
+    found: dict[tuple[int, int], SearchedCollision] = {}
     if settings.search:
-        free = [at for pair in sampled if (at := _indices(robot, pair)) not in rigid and _is_free(at, tally, default)]
-        found = find_touching(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
-    look = _Look(robot, tally, settled, default, _configurations(tally, sampler), neutral, rigid, found)
+        moving = [at for pair in sampled if (at := _indices(robot, pair)) not in rigid]
+        free = [at for at in moving if _never_touched(at, tally, default)]
+        found = find_collisions(scene, sampler, tally.hulls.samples, free, settings.jobs, progress)
+    observations = _Observations(robot, tally, clear, default, _configurations(tally, sampler), neutral, rigid, found)
 
     def evidence(decides: str) -> MappingProxyType[LinkPair, PairEvidence]:
         known = {pair: PairEvidence(pair, None, 0, None, adjacency=adjacent[pair]) for pair in joined}
-        known.update({pair: look.evidence(pair, decides, adjacent.get(pair, ())) for pair in sampled})
+        known.update({pair: observations.evidence(pair, decides, adjacent.get(pair, ())) for pair in sampled})
         return MappingProxyType(dict(sorted(known.items())))
 
     return CollisionMatrix(
@@ -240,42 +241,42 @@ def _indices(robot: RobotModel, pair: LinkPair) -> tuple[int, int]:
     return min(first, second), max(first, second)
 
 
-def _settled(tally: Tally, settings: Settings) -> list[tuple[int, int]]:
-    """Return the pairs of links about which the samples leave no doubt."""
+def _clear_pairs(tally: Tally, settings: Settings) -> list[tuple[int, int]]:
+    """Return the pairs of links with a clear result."""
     counts = [tally.surfaces] if settings.geometry == "mesh" else [tally.surfaces, tally.hulls]
     return [
         divmod(at, tally.surfaces.links)
-        for at in tally.surfaces.met.tolist()
-        if all(is_settled(int(count.hits[at]), count.samples, settings.always_fraction) for count in counts)
+        for at in tally.surfaces.colliding.tolist()
+        if all(is_clear(int(count.hits[at]), count.samples, settings.always_fraction) for count in counts)
     ]
 
 
-def _is_free(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
-    """Tell whether two links were never seen to touch."""
-    place = tally.surfaces.place(*at)
+def _never_touched(at: tuple[int, int], tally: Tally, default: Tally) -> bool:
+    """Return whether two links touched in no sample and not in the default pose."""
+    place = tally.surfaces.pair_index(*at)
     return not tally.surfaces.hits[place] and not default.surfaces.hits[place]
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """All that was seen of a robot: samples, default pose, witnesses by number, pairs that nothing moves, finds.
+class _Observations:
+    """Observations of a robot: samples, default pose, witnesses by number, rigid pairs, collisions from the search.
 
-    `settled` has the number of samples that were enough for a pair.
+    `clear` has the number of samples that were enough for a pair.
     """
 
     robot: RobotModel
     tally: Tally
-    settled: dict[tuple[int, int], int]
+    clear: dict[tuple[int, int], int]
     default: Tally
     configurations: dict[int, FloatArray]
     neutral: FloatArray
     rigid: dict[tuple[int, int], RigidContact]
-    found: dict[tuple[int, int], Touch]
+    found: dict[tuple[int, int], SearchedCollision]
 
     def evidence(self, pair: LinkPair, decides: str, adjacency: tuple[str, ...]) -> PairEvidence:
-        """Return what is known of a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
+        """Return the evidence on a pair, by its surfaces (``mesh``) or their convex hulls (``hull``)."""
         a, b = _indices(self.robot, pair)
-        samples = self.settled.get((a, b), self.tally.hulls.samples)
+        samples = self.clear.get((a, b), self.tally.hulls.samples)
         if (a, b) in self.rigid:
             contact = self.rigid[a, b]
             hull_hits = samples if contact.hulls_touch else 0
@@ -287,7 +288,7 @@ class _Look:
         by_hull = decides == "hull"
         counts = self.tally.hulls if by_hull else self.tally.surfaces
         default = self.default.hulls if by_hull else self.default.surfaces
-        at = counts.place(a, b)
+        at = counts.pair_index(a, b)
         by_default = bool(default.hits[at])
         return PairEvidence(
             pair,
@@ -314,8 +315,9 @@ class _Look:
 
 
 def _configurations(tally: Tally, sampler: BlockSampler) -> dict[int, FloatArray]:
-    """Return the configurations of all witnesses by number, each block drawn again once and in order."""
-    numbers = [part[counts.met] for counts in (tally.surfaces, tally.hulls) for part in (counts.first, counts.deepest)]
+    """Return the configurations of all witnesses by sample number. Each block is drawn again once, in order."""
+    both = (tally.surfaces, tally.hulls)
+    numbers = [part[counts.colliding] for counts in both for part in (counts.first, counts.deepest)]
     found: dict[int, FloatArray] = {}
     drawn, block = -1, np.zeros((0, 0))
     for number in np.unique(np.concatenate(numbers)).tolist():

@@ -5,13 +5,13 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A generated matrix and what a person wrote, in one SRDF: the person decides.
+"""Merge of a generated matrix with pairs written by hand, in one SRDF. Pairs written by hand win.
 
-The text remembers what was generated last, in an element that other readers pass over::
+The SRDF keeps the pairs of the last run in an element that other readers ignore::
 
     <rs:generated_collisions xmlns:rs="urn:robot-semantics:srdf:1" pairs="0a1b2c3d ..."/>
 
-A pair that is in there and no longer disabled was removed by hand, and stays so.
+If a pair of this element is no longer disabled, a person has removed it. It stays removed.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from robot_semantics.srdf.edit import SrdfText
 from robot_semantics.xml.edit import NewElement
 
 NAMESPACE = "urn:robot-semantics:srdf:1"
-MEMORY = "generated_collisions"
-_ELEMENT = f"{{{NAMESPACE}}}{MEMORY}"
+ELEMENT_NAME = "generated_collisions"
+_ELEMENT = f"{{{NAMESPACE}}}{ELEMENT_NAME}"
 KEEP = ("user", "all", "none")
-"""What may stay of the pairs that a text disables: those a person wrote, all, none."""
+"""Disabled pairs of the SRDF that stay: pairs written by hand, all pairs, no pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """An SRDF with a matrix in it, and the pairs that the matrix would disable and a person does not.
+    """An SRDF with a matrix, and the pairs of the matrix that stay enabled.
 
     Attributes:
-        enabled: those that the text enables.
-        removed: those that were generated before and have been removed by hand.
+        enabled: pairs that the text enables.
+        removed: pairs that an earlier run generated and a person removed.
     """
 
     text: SrdfText
@@ -46,21 +46,21 @@ class Merged:
 
 
 def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") -> Merged:
-    """Return the text with the pairs `disabled` (pair → reason) as far as it leaves them to be generated.
+    """Return the text with the pairs `disabled` (pair → reason), except the pairs that a person decided on.
 
-    Pairs that the text enables stay enabled; those of links that it disables by default need no line of their own.
-    `keep` is one of `KEEP`; with ``none``, what was removed by hand comes back.
+    Pairs that the text enables stay enabled. Pairs of links that the text disables by default get no line.
+    `keep` is one of `KEEP`. With ``none``, pairs that were removed by hand come back.
     """
     semantic = text.semantic
     stated = {item.pair for item in semantic.disabled_collisions}
     enabled = {item.pair for item in semantic.enabled_collisions}
-    off = {item.name for item in semantic.default_disabled_links}
-    forgotten = set() if keep == "none" else _remembered(text) - {_mark(pair) for pair in stated}
-    removed = [pair for pair in disabled if pair not in stated and _mark(pair) in forgotten]
+    default_disabled = {item.name for item in semantic.default_disabled_links}
+    removed_hashes = set() if keep == "none" else _generated_hashes(text) - {_pair_hash(pair) for pair in stated}
+    removed = [pair for pair in disabled if pair not in stated and _pair_hash(pair) in removed_hashes]
     pairs = {
         pair: reason
         for pair, reason in disabled.items()
-        if pair not in enabled and pair not in removed and off.isdisjoint(pair)
+        if pair not in enabled and pair not in removed and default_disabled.isdisjoint(pair)
     }
     if keep == "user":
         merged = text.replace_disabled(pairs)
@@ -68,24 +68,24 @@ def merge(text: SrdfText, disabled: Mapping[LinkPair, str], keep: str = "user") 
         kept = text if keep == "all" else text.remove_pairs("disable_collisions", stated)
         known = stated if keep == "all" else set[LinkPair]()
         merged = kept.disable_collisions({pair: pairs[pair] for pair in pairs if pair not in known})
-    marks = {_mark(pair) for pair in pairs} | forgotten
-    return Merged(_remembering(merged, marks), tuple(pair for pair in disabled if pair in enabled), tuple(removed))
+    hashes = {_pair_hash(pair) for pair in pairs} | removed_hashes
+    return Merged(_with_hashes(merged, hashes), tuple(pair for pair in disabled if pair in enabled), tuple(removed))
 
 
-def _mark(pair: LinkPair) -> str:
+def _pair_hash(pair: LinkPair) -> str:
     return hashlib.sha256("\n".join(pair).encode()).hexdigest()[:8]
 
 
-def _remembered(text: SrdfText) -> set[str]:
+def _generated_hashes(text: SrdfText) -> set[str]:
     found = text.xml.root.find(_ELEMENT)
     return set() if found is None else set(found.get("pairs", "").split())
 
 
-def _remembering(text: SrdfText, marks: set[str]) -> SrdfText:
-    pairs = " ".join(sorted(marks))
+def _with_hashes(text: SrdfText, hashes: set[str]) -> SrdfText:
+    pairs = " ".join(sorted(hashes))
     found = text.xml.root.find(_ELEMENT)
     if found is not None:
         return text.edited([text.xml.attribute(text.xml.document.at(found), "pairs", pairs)])
-    if not marks:
+    if not hashes:
         return text
-    return text.add([NewElement(f"rs:{MEMORY}", (("xmlns:rs", NAMESPACE), ("pairs", pairs)))])
+    return text.add([NewElement(f"rs:{ELEMENT_NAME}", (("xmlns:rs", NAMESPACE), ("pairs", pairs)))])

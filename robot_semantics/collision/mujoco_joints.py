@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The joints of a robot as MuJoCo's, for simulation and for collision checks."""
+"""MuJoCo joints of a robot, for simulation and for collision checks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _TYPES = {
 
 
 def add_joints(body: Any, joint: JointModel, names: Sequence[str] = ()) -> list[Any]:
-    """Add the MuJoCo joints that together move as `joint` does; MuJoCo has a free joint only below the world.
+    """Add the MuJoCo joints that together move like `joint`. MuJoCo has a free joint only below the world.
 
     Args:
         body: the body of the child link, of an ``MjSpec``.
         joint: the joint.
-        names: of the MuJoCo joints; by default they have none.
+        names: names of the MuJoCo joints; none by default.
 
     Returns:
-        The MuJoCo joints, without limits: none for a fixed joint.
+        The MuJoCo joints, without limits. A fixed joint has none.
     """
     made = []
     for at, motion in enumerate(elementary_motions(joint)):

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The pieces of every link, by one of the readings of its collision geometry: hulls, convex parts, boxes."""
+"""Collision pieces of every link. A mesh becomes its triangles, its hull, convex parts or a box."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from robot_semantics.urdf.dialects import matrix_of
 from robot_semantics.urdf.tree import Vec3
 
 CONCAVITY = 0.05
-"""How far a part may be from convex, as a share of its size: the decomposition's own default."""
+"""Concavity of a part, as a share of its size: the default of the decomposition."""
 
 FAR_FROM_CONVEX = 0.5
-"""A hull that adds more than this share of the mesh's own volume is reported: it collides where the mesh does not."""
+"""A hull that adds more than this share of the mesh's volume gives a warning: it collides where the mesh does not."""
 
 
 class LocalShape(NamedTuple):
-    """A shape, and where it stands in the frame of the collision element it comes from."""
+    """A shape, and its pose in the frame of its collision element."""
 
     shape: Shape
     T_element_shape: FloatArray
@@ -57,10 +57,15 @@ def pieces_of(
 ) -> tuple[Piece, ...]:
     """Return the pieces of every link with collision geometry.
 
-    `geometry` is how a mesh is read: ``mesh`` and ``hull`` (its triangles in their convex hull; which of them decides
-    is for `Settings` to say), ``decomposed`` (convex parts that follow its hollows) or ``primitive`` (the box round
-    it). A geometry that cannot be used is an error in `diagnostics`, never a silently
-    missing piece; a hull that adds much to its mesh, and a unit that MoveIt would overlook, are warnings.
+    Errors in `diagnostics`: every geometry that cannot be used. Warnings: a hull that adds much to its mesh, and a
+    unit that MoveIt ignores.
+
+    Args:
+        robot: the robot.
+        resolver: finds mesh files.
+        diagnostics: receives the problems.
+        geometry: how a mesh is read. ``mesh`` and ``hull``: its triangles in their convex hull; `Settings` says which
+            of them decides. ``decomposed``: convex parts that follow its hollows. ``primitive``: the box around it.
     """
     places = robot.urdf.places
     source = Path(places.source)
@@ -70,15 +75,15 @@ def pieces_of(
         for collision in link.urdf.collisions:
             element = collision.geometry
             try:
-                # Whatever the reading of meshes, this is what turns a missing, broken or flat one into a GeometryError.
+                # For every reading, this line raises a GeometryError for a missing, broken or flat mesh.
                 shapes = [LocalShape(shape_of(element, find), np.eye(4))]
                 if isinstance(element, urdf_tree.Mesh):
                     path = find(element.filename)
-                    for code, message in _doubts(element.filename, path, geometry):
+                    for code, message in _mesh_warnings(element.filename, path, geometry):
                         diagnostics.warning(
                             code, f"link '{link.name}': {message}", places.place(element.at, "filename")
                         )
-                    shapes = _read(element, path, geometry) or shapes
+                    shapes = _shapes_of_mesh(element, path, geometry) or shapes
             except (GeometryError, OSError) as error:
                 diagnostics.error("unusable-geometry", f"link '{link.name}': {error}", places.place(element.at))
                 continue
@@ -87,19 +92,19 @@ def pieces_of(
     return tuple(pieces)
 
 
-def _doubts(name: str, path: Path, geometry: str) -> Iterator[tuple[str, str]]:
-    """Yield code and words of what is to be known of a mesh that is read so."""
+def _mesh_warnings(name: str, path: Path, geometry: str) -> Iterator[tuple[str, str]]:
+    """Yield the code and the message of each warning about a mesh."""
     excess, unit = mesh_hull(path).excess, unit_of(path)
     if geometry == "hull" and excess is not None and excess > FAR_FROM_CONVEX:
         adds = f"the convex hull of '{name}' adds {excess:.0%} to its volume"
-        yield "far-from-convex", f"{adds}; 'mesh' geometry follows it"
+        yield "far-from-convex", f"{adds}; use the 'mesh' geometry"
     if unit != 1.0:
-        read = f"'{name}' is in units of {unit:g} m, and is read so, as RViz reads it"
-        yield "mesh-unit", f"{read}; MoveIt's collision checking takes its numbers for metres"
+        read = f"'{name}' is in units of {unit:g} m; it is scaled to metres, as in RViz"
+        yield "mesh-unit", f"{read}; MoveIt's collision checking ignores the unit"
 
 
-def _read(mesh: urdf_tree.Mesh, path: Path, geometry: str) -> list[LocalShape]:
-    """Return a mesh by a reading of its own; nothing where it is its hull, as it always is."""
+def _shapes_of_mesh(mesh: urdf_tree.Mesh, path: Path, geometry: str) -> list[LocalShape]:
+    """Return the shapes of a mesh by a special reading; empty if the reading is the hull."""
     read = READINGS[geometry]
     try:
         return [] if read is None else read(path, mesh.scale)
@@ -108,18 +113,18 @@ def _read(mesh: urdf_tree.Mesh, path: Path, geometry: str) -> list[LocalShape]:
 
 
 def convex_parts(path: Path, scale: Vec3 | None) -> list[LocalShape]:
-    """Return convex parts that together follow the mesh, hollows included.
+    """Return convex parts that together follow the mesh, including its hollows.
 
     Raises:
         GeometryError: the mesh cannot be decomposed.
-        RobotSemanticsError: it cannot be read.
+        RobotSemanticsError: the mesh cannot be read.
         MissingExtraError: the `coacd` package is not installed.
     """
     try:
         import coacd
     except ImportError as error:
         raise MissingExtraError("coacd", "decomposition", "convex decomposition") from error
-    mesh = trimesh_of(mesh_surface(path).scaled(scale))  # or says that trimesh is missing
+    mesh = trimesh_of(mesh_surface(path).scaled(scale))  # raises MissingExtraError without trimesh
     import trimesh
 
     coacd.set_log_level("error")
@@ -148,4 +153,4 @@ READINGS: dict[str, Callable[[Path, Vec3 | None], list[LocalShape]] | None] = {
     "decomposed": convex_parts,
     "primitive": bounding_box,
 }
-"""What a mesh may be taken for, and what makes that of it; its hull, with its triangles in it, is made in any case."""
+"""Function that makes the shapes of a mesh, by reading. None: the hull with its triangles, which always exists."""

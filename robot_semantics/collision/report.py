@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A matrix for people and for programs: in words, as JSON, as a picture."""
+"""A matrix as text, as JSON and as a picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from robot_semantics.model.robot_model import RobotModel
 
 
 def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
-    """Return the matrix as JSON-ready values; rare pairs are named first, rarest first."""
+    """Return the matrix as JSON-ready values. ``rare`` lists the rarest pair first."""
     return {
         "samples": matrix.samples,
         "seed": matrix.seed,
@@ -41,7 +41,7 @@ def matrix_json(matrix: CollisionMatrix, space: JointSpace) -> dict[str, Any]:
 
 
 def reason_counts(matrix: CollisionMatrix) -> dict[str, int]:
-    """Return how many pairs each reason disables, and how many stay checked."""
+    """Return the number of pairs by reason, and of the pairs that stay checked."""
     reasons = [matrix.reason(pair) for pair in matrix.pairs]
     counts = {reason.value: reasons.count(reason) for reason in Reason if reason is not Reason.USER}
     return {**counts, "checked": reasons.count(None)}
@@ -62,7 +62,7 @@ def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace
         "default_depth": evidence.default_depth,
         "adjacency": list(evidence.adjacency),
         "rigid": evidence.rigid,
-        "found": evidence.found,
+        "found": evidence.found_by_search,
         "never_bound": evidence.never_bound,
         "first": witness_json(evidence.first, space),
         "deepest": witness_json(evidence.deepest, space),
@@ -70,7 +70,7 @@ def pair_json(matrix: CollisionMatrix, evidence: PairEvidence, space: JointSpace
 
 
 def witness_json(witness: Witness | None, space: JointSpace) -> dict[str, Any] | None:
-    """Return a witness with its positions by variable name, mimic joints as their leaders put them."""
+    """Return a witness with its positions by variable name; mimic joints follow their leaders."""
     if witness is None:
         return None
     q = space.with_mimics(witness.q)
@@ -82,13 +82,13 @@ def witness_json(witness: Witness | None, space: JointSpace) -> dict[str, Any] |
 
 
 def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
-    """Return in words what is known of a pair: ``12 of 10,000``, ``0 of 10,000, probability below 0.0003``."""
+    """Return the evidence as text: ``12 of 10,000``, ``0 of 10,000, probability below 0.0003``."""
     if evidence.hits is None:
         return "adjacent: " + " - ".join(evidence.adjacency)
     if evidence.rigid:
         return "rigid: collides" if evidence.hits else "rigid: does not collide"
     words = f"{evidence.hits:,} of {evidence.samples:,}"
-    if evidence.found:
+    if evidence.found_by_search:
         words += ", but a search found a collision"
     bound = evidence.never_bound
     if bound is not None:
@@ -102,12 +102,12 @@ def evidence_words(matrix: CollisionMatrix, evidence: PairEvidence) -> str:
 
 _LETTER = {Reason.ADJACENT: "A", Reason.ALWAYS: "!", Reason.DEFAULT: "D", Reason.NEVER: "·"}
 
-LARGEST = 60.0
-"""How wide and high a picture is at most [inches]; with 1,000 links its pixels would take 5 GB."""
+MAX_SIZE = 60.0
+"""Largest width and height of the picture [inches]. Without it, 1,000 links would take 5 GB of pixels."""
 
 
 def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> None:
-    """Write the picture; its format follows the ending of `path` (png, svg, pdf).
+    """Write a picture of the matrix; the ending of `path` gives its format (png, svg, pdf).
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -122,7 +122,7 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
     links = [name for name in robot.link_names if any(name in pair for pair in matrix.pairs)]
     where = {name: at for at, name in enumerate(links)}
     share = np.full((len(links), len(links)), np.nan)
-    side = min(max(5.0, 0.28 * len(links) + 2.5), LARGEST)
+    side = min(max(5.0, 0.28 * len(links) + 2.5), MAX_SIZE)
     figure: Any = Figure(figsize=(side, side), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -133,10 +133,10 @@ def save_heat_map(matrix: CollisionMatrix, robot: RobotModel, path: Path) -> Non
         reason = matrix.reason(pair)
         if reason is not None:
             axes.text(column, row, _LETTER[reason], ha="center", va="center", fontsize=7, color="#555555")
-    # Logarithmic: what matters most is whether a pair collides rarely or not at all.
+    # Logarithmic: the difference between rarely and never matters most.
     scale = LogNorm(1.0 / max(matrix.samples, 2), 1.0)
     image = axes.imshow(np.where(share > 0.0, share, np.nan), cmap="YlOrRd", norm=scale)
-    # A name with dollars is no formula.
+    # A name with dollar signs must not become a formula.
     labels = [shown(link) for link in links]
     axes.set_xticks(range(len(links)), labels, rotation=90, fontsize=7, parse_math=False)
     axes.set_yticks(range(len(links)), labels, fontsize=7, parse_math=False)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Pairs of links that no joint moves against each other: MuJoCo never tests them, and one look decides for all."""
+"""Rigid pairs of links: no joint moves them against each other. MuJoCo never tests them; one test is enough."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from robot_semantics.transforms.arrays import FloatArray
 
 
 class RigidContact(NamedTuple):
-    """How two links stand to each other: the distance of their convex hulls [m], and whether their surfaces meet."""
+    """Contact of a rigid pair: the distance of the convex hulls [m], and whether the surfaces touch."""
 
     distance: float
     touch: bool
 
     @property
     def hulls_touch(self) -> bool:
-        """Whether the convex hulls meet."""
+        """Whether the convex hulls touch."""
         return self.distance <= 0.0
 
 
 def rigid_contacts(robot: RobotModel, scene: CollisionScene, q: FloatArray) -> dict[tuple[int, int], RigidContact]:
-    """Return how all pairs of links (a, b) with a < b stand to each other that no joint moves against one another."""
+    """Return the contacts of all rigid pairs of links (a, b) with a < b."""
     body = rigid_bodies(robot)
     data = mujoco.MjData(scene.model)
     data.qpos[:] = scene.qpos(q)
     mujoco.mj_kinematics(scene.model, data)
     poses = scene.link_poses(data)[None]
-    test = scene.surfaces.test() if scene.surfaces is not None else None
+    test = scene.surfaces.new_test() if scene.surfaces is not None else None
     found: dict[tuple[int, int], RigidContact] = {}
     for first, second in combinations(range(scene.model.ngeom), 2):
         a, b = sorted((int(scene.geom_link[first]), int(scene.geom_link[second])))
@@ -50,9 +50,9 @@ def rigid_contacts(robot: RobotModel, scene: CollisionScene, q: FloatArray) -> d
         touch = distance <= 0.0
         if touch and scene.surfaces is not None and test is not None:
             pair = np.array([first]), np.array([second])
-            touch = bool(scene.surfaces.decided(*pair, np.array([-distance]))[0])
+            touch = bool(scene.surfaces.is_proven(*pair, np.array([-distance]))[0])
             (T_a_b,) = scene.relative_poses(poses, np.array([0]), *pair)
-            touch = touch or test.touch(first, second, T_a_b)
+            touch = touch or test.touches(first, second, T_a_b)
         known = found.get((a, b), RigidContact(np.inf, False))
         found[a, b] = RigidContact(min(distance, known.distance), touch or known.touch)
     return found

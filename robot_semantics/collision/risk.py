@@ -39,4 +39,4 @@ def risk_of(status: PairStatus, matrix: CollisionMatrix) -> Risk:
         return NO_RISK
     if evidence.rigid or evidence.hits:
         return Risk(evidence.hits / evidence.samples, evidence.hits > 0)
-    return Risk(never_bound(evidence.samples), evidence.found)
+    return Risk(never_bound(evidence.samples), evidence.found_by_search)

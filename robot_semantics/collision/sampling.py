@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Random configurations that depend on the seed and their number only, never on how the work is divided.
+"""Random configurations that depend only on the seed and on their number.
 
-Samples are numbered from 0 and come in blocks of `BLOCK`; block b of seed s is the same in every process, so any number
-of workers, in any order, sees the same configurations.
+Samples are numbered from 0 and come in blocks of `BLOCK`. Block b of seed s is the same in every process, so the number
+of workers and their order make no difference.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from robot_semantics.kinematics.joint_space import JointSpace
 from robot_semantics.transforms.arrays import FloatArray
 
 BlockSampler = Callable[[int], FloatArray]
-"""Gives block number b: (BLOCK, size) positions inside the limits, mimic joints not yet set."""
+"""Returns block number b: (BLOCK, size) positions inside the limits; mimic joints are not set yet."""
 
 BLOCK = 500
-"""Configurations in one block: long enough that its bookkeeping does not show, short enough to share out evenly."""
+"""Configurations in one block: long enough to hide the overhead, short enough to share evenly between threads."""
 
 SOBOL_BITS = 32
-"""The most that scipy can skip through: 4 thousand million points, more than anyone will draw."""
+"""Largest value of scipy that allows skipping: 4 thousand million points."""
 
 
 def block_sampler(space: JointSpace, seed: int, sampler: str = "uniform") -> BlockSampler:
     """Return the sampler called ``uniform`` or ``sobol`` (low discrepancy, scrambled by the seed).
 
-    The virtual joint stays at its neutral position: where the robot stands does not move its links against each other.
+    The virtual joint stays at its neutral position, because it does not move links against each other.
 
     Raises:
         MissingExtraError: ``sobol`` without scipy.
-        KeyError: another name.
+        KeyError: unknown sampler.
 
     """
     return SAMPLERS[sampler](space, seed)
 
 
 class SampleBox:
-    """The range of every sampled variable, and the way from unit cubes to configurations.
+    """The range of every sampled variable, and the map from the unit cube to configurations.
 
     Attributes:
-        low: (size,) the least that each variable is given, its neutral position where it is not sampled.
-        high: (size,) the most.
-        moving: numbers of the variables that are sampled.
+        low: (size,) lower end of each variable; the neutral position of a variable that is not sampled.
+        high: (size,) upper end.
+        moving: indices of the variables that are sampled.
     """
 
     def __init__(self, space: JointSpace) -> None:
@@ -97,13 +97,13 @@ def _uniform(space: JointSpace, seed: int) -> BlockSampler:
 
 
 def _uniform_block(box: SampleBox, seed: int, block: int) -> FloatArray:
-    # A counter-based generator: its key is the block, so no block depends on another.
+    # A counter-based generator: the block is its key, so blocks are independent.
     rng = np.random.Generator(np.random.Philox(key=np.array([seed, block], dtype=np.uint64)))
     return box.configurations(rng.random((BLOCK, len(box.moving))))
 
 
-def _generator_word() -> str:
-    """Return what scipy calls the random generator: ``rng`` from 1.15 on, ``seed`` in Ubuntu 24.04's."""
+def _generator_keyword() -> str:
+    """Return scipy's keyword for the random generator: ``rng`` from 1.15, ``seed`` in Ubuntu 24.04."""
     import scipy
 
     major, minor = scipy.__version__.split(".")[:2]
@@ -111,7 +111,7 @@ def _generator_word() -> str:
 
 
 class _Sobol:
-    """A scrambled Sobol sequence, read in blocks in any order: block b always holds points b * BLOCK and following."""
+    """A scrambled Sobol sequence, read in blocks in any order. Block b starts at point b * BLOCK."""
 
     def __init__(self, space: JointSpace, seed: int) -> None:
         try:
@@ -120,17 +120,17 @@ class _Sobol:
             raise MissingExtraError("scipy", "collision", "Sobol sampling") from error
         self._box = SampleBox(space)
         self._lock = threading.Lock()
-        # Scrambling is slow, so there is one sequence for all blocks. It holds 2^SOBOL_BITS points.
+        # Scrambling is slow, so all blocks share one sequence. It has 2^SOBOL_BITS points.
         self._sequence: Any = None
         if len(self._box.moving):
-            generator: dict[str, Any] = {_generator_word(): np.random.default_rng(seed)}
+            generator: dict[str, Any] = {_generator_keyword(): np.random.default_rng(seed)}
             self._sequence = qmc.Sobol(len(self._box.moving), scramble=True, bits=SOBOL_BITS, **generator)
 
     def __call__(self, block: int) -> FloatArray:
         if self._sequence is None:
             return self._box.configurations(np.zeros((BLOCK, 0)))
         with self._lock, warnings.catch_warnings():
-            # Balance is lost within a block that is no power of two; the sequence as a whole keeps it.
+            # scipy warns about blocks whose length is not a power of two. Only the whole sequence must be balanced.
             warnings.simplefilter("ignore", UserWarning)
             done = self._sequence.num_generated
             if block * BLOCK < done:

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A robot as MuJoCo sees it for collision only: a body a link, its convex pieces, no masses, no dynamics.
+"""A MuJoCo model of a robot for collision checks: one body for each link, convex pieces, no dynamics.
 
-The model is built from `RobotModel`, not by MuJoCo's own URDF reader, which refuses most real files. Only
-``mj_kinematics`` and ``mj_collision`` ever run on it: geometry depends on positions alone.
+The model is built from `RobotModel`, because MuJoCo's URDF reader refuses most real files. Only ``mj_kinematics`` and
+``mj_collision`` run on it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from robot_semantics.transforms import xyz_quat_from_matrix
 from robot_semantics.transforms.arrays import FloatArray, IntArray
 
 ARENA_BYTES = 1 << 28
-"""Room for the contacts of one configuration: 400,000 of them, more than 800 links that all touch each other have."""
+"""Memory for 400,000 contacts of one configuration: more than 800 links that all touch each other."""
 
 XYZW_FROM_WXYZ = (6, 3, 4, 5)
-"""Where MuJoCo's quaternion w x y z is in a pose x y z qx qy qz qw."""
+"""Columns of a pose x y z qx qy qz qw that give MuJoCo's quaternion w x y z."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,13 +42,13 @@ class CollisionScene:
     Attributes:
         model: the MjModel.
         pieces: the piece of each geom, in MuJoCo's order.
-        surfaces: their surfaces, None where the pieces themselves are what collides.
+        surfaces: the surfaces of the pieces; None if no piece has a surface of its own.
         geom_link: (ngeom,) index of each geom's link.
         T_link_piece: (ngeom, 4, 4) each geom's piece in its link's frame [m].
-        columns: (nq,) for each of MuJoCo's positions the column of q (`JointSpace`) it is copied from.
-        space: the joint space that q lives in.
-        padding: what was added round every piece [m].
-        place_of_geoms: (ngeom, ngeom) for two geoms the number of their pair of links (a, b), a <= b: a * links + b.
+        columns: (nq,) column of q (`JointSpace`) for each position of MuJoCo.
+        space: the joint space of q.
+        padding: padding around every piece [m].
+        pair_index_of_geoms: (ngeom, ngeom) index of the pair of links (a, b) of two geoms, with a <= b: a * links + b.
 
     """
 
@@ -60,7 +60,7 @@ class CollisionScene:
     columns: IntArray
     space: JointSpace
     padding: float
-    place_of_geoms: IntArray
+    pair_index_of_geoms: IntArray
 
     @property
     def links(self) -> int:
@@ -68,8 +68,8 @@ class CollisionScene:
         return len(self.space.model.links)
 
     def link_poses(self, data: Any) -> FloatArray:
-        """Return ``T_root_link`` (links, 3, 4) [m] as MuJoCo has just worked it out."""
-        # Body 0 is the world; the others are the links in their order.
+        """Return ``T_root_link`` (links, 3, 4) [m] from MuJoCo's last kinematics."""
+        # Body 0 is the world. The other bodies are the links, in order.
         return np.concatenate([data.xmat[1:].reshape(-1, 3, 3), data.xpos[1:, :, None]], axis=2)
 
     def relative_poses(self, T_root_link: FloatArray, rows: Any, a: Any, b: Any) -> FloatArray:
@@ -103,9 +103,9 @@ def build_scene(
     compiler.autolimits = False
     compiler.fusestatic = False
     compiler.discardvisual = False
-    # Adjacent links are excluded by name; MuJoCo's own parent filter would hide pairs that are to be counted.
+    # Adjacent links are excluded by name. MuJoCo's parent filter would hide pairs that must be counted.
     spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_FILTERPARENT)
-    # One contact tells that a pair collides; the others of a contact patch are of use to dynamics only.
+    # One contact shows that a pair collides. The other contacts of a patch are useful only for dynamics.
     multiccd = getattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD", None)
     if multiccd is not None:
         spec.option.disableflags |= int(multiccd)
@@ -117,7 +117,7 @@ def build_scene(
         parent = spec.worldbody if link.parent < 0 else bodies[link.parent]
         pose = xyz_quat_from_matrix(joint.T_parent_joint if link.parent >= 0 else np.eye(4))
         body = parent.add_body(name=body_name(link.index), pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
-        # Moving bodies need a mass to compile; it plays no part in kinematics.
+        # MuJoCo compiles moving bodies only with a mass. Kinematics ignores it.
         body.mass, body.inertia, body.explicitinertial = 1.0, [1.0, 1.0, 1.0], 1
         if link.parent >= 0 and joint.position_count:
             add_joints(body, joint)
@@ -140,7 +140,7 @@ def build_scene(
 
 
 def _geom_order(pieces: Sequence[Piece]) -> list[Piece]:
-    # MuJoCo numbers geoms by body, and bodies depth first as the links are; pieces of one link keep their order.
+    # MuJoCo numbers geoms by body, and bodies depth first like the links. The pieces of a link keep their order.
     return sorted(pieces, key=lambda piece: piece.link)
 
 
@@ -150,11 +150,12 @@ def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: 
         pose = xyz_quat_from_matrix(piece.T_link_piece)
         hull = piece.shape.hull
         geom = bodies[piece.link].add_geom(type=piece.shape.type, pos=pose[:3], quat=pose[list(XYZW_FROM_WXYZ)])
-        geom.margin = 2.0 * padding  # enough whether MuJoCo adds the margins of two geoms or takes the larger
+        # Some versions of MuJoCo add the margins of two geoms, others use the larger one. This is enough for both.
+        geom.margin = 2.0 * padding
         if hull is None:
             geom.size = piece.shape.size
         else:
-            # Links often share a mesh; so do their geoms.
+            # Links often share a mesh, so their geoms share it.
             if id(hull) not in meshes:
                 meshes[id(hull)] = f"hull{len(meshes)}"
                 spec.add_mesh(name=meshes[id(hull)], uservert=hull.vertices.ravel(), userface=hull.faces.ravel())
@@ -162,5 +163,5 @@ def _add_pieces(spec: Any, bodies: list[Any], pieces: Sequence[Piece], padding: 
 
 
 def body_name(link: int) -> str:
-    """Return the name of a link's body: by number, because a link may be called what MuJoCo keeps for itself."""
+    """Return the name of a link's body. It is a number, because MuJoCo reserves some names."""
     return f"link{link}"

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A directed search for collisions that chance has missed: from the closest samples downhill on the distance."""
+"""Directed search for collisions that no sample shows: gradient descent on the distance from the closest samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from robot_semantics.collision.counting import Counter, Progress, results_of
+from robot_semantics.collision.counting import CollisionCounter, Progress, run_parallel
 from robot_semantics.collision.sampling import BLOCK, BlockSampler, SampleBox
 from robot_semantics.collision.scene import CollisionScene
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -25,70 +25,70 @@ from robot_semantics.transforms.arrays import BoolArray, FloatArray, IntArray
 
 LinkIndices = tuple[int, int]
 
-STARTS = 3
-"""Samples from which each pair's search sets out, the closest of those looked at."""
+STARTS_PER_PAIR = 3
+"""Number of starting samples for each pair: the closest ones."""
 
-LOOKED = 4
-"""Blocks of samples among which the closest are sought."""
+START_BLOCKS = 4
+"""Number of blocks of samples that are searched for starting samples."""
 
-STEPS = 100
-"""The most steps of one search; few need a third of them."""
+MAX_STEPS = 100
+"""Largest number of steps of one search. Most need less than a third."""
 
-HALVINGS = 6
+MAX_HALVINGS = 6
 LARGEST_STEP = 0.5
-"""The most that one step changes a joint [rad or m]."""
+"""Largest change of a joint in one step [rad or m]."""
 
 OVERLAP = 1e-4
-"""How deep [m] a step aims, so that a touch is no matter of rounding."""
+"""Penetration [m] that a step aims at, so that rounding does not decide."""
 
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
-"""Columns for a cross product: numpy's own takes longer than the rest of a step."""
+"""Columns for a cross product. The function of numpy takes longer than the rest of a step."""
 
-FAR = 100.0
-"""Distances beyond this [m] are not worked out."""
+MAX_DISTANCE = 100.0
+"""Distances beyond this [m] are not computed."""
 
 
-class Touch(NamedTuple):
-    """A configuration q (size,) in which two links collide, and how deep their hulls overlap there [m]."""
+class SearchedCollision(NamedTuple):
+    """A configuration q (size,) in which two links collide, and the depth of the overlap of their hulls [m]."""
 
     q: FloatArray
     depth: float
 
 
-class _Near(NamedTuple):
-    """How near two links come: the distance [m], less than 0 where they overlap, and the nearest points on both."""
+class _Proximity(NamedTuple):
+    """Distance of two links [m], negative for an overlap, and the nearest points on both."""
 
     distance: float
     on_a: FloatArray
     on_b: FloatArray
 
 
-def find_touching(
+def find_collisions(
     scene: CollisionScene,
     sampler: BlockSampler,
     samples: int,
     pairs: Sequence[LinkIndices],
     jobs: int = 1,
     progress: Progress | None = None,
-) -> dict[LinkIndices, Touch]:
-    """Return configurations in which pairs of links collide after all, as far as a search finds any.
+) -> dict[LinkIndices, SearchedCollision]:
+    """Return a colliding configuration of each pair for which the search finds one.
 
-    The result depends on the scene and on the samples only. `progress` is called after each pair, with no new samples.
+    The result depends only on the scene and on the samples. `progress` is called after each pair, with 0 new samples.
     """
     if not pairs:
         return {}
-    q = np.concatenate([sampler(block) for block in range(min(LOOKED, -(-samples // BLOCK)))])[:samples]
+    q = np.concatenate([sampler(block) for block in range(min(START_BLOCKS, -(-samples // BLOCK)))])[:samples]
     starts = _closest(scene, q, pairs)
     local = threading.local()
 
-    def work(pair: LinkIndices) -> tuple[LinkIndices, Touch | None]:
+    def work(pair: LinkIndices) -> tuple[LinkIndices, SearchedCollision | None]:
         if not hasattr(local, "search"):
             local.search = _Search(scene)
         search: _Search = local.search
-        return pair, search.touching(pair, starts[pair])
+        return pair, search.search(pair, starts[pair])
 
-    found: dict[LinkIndices, Touch] = {}
-    for pair, touch in results_of(work, pairs, jobs, threading.Event()):
+    found: dict[LinkIndices, SearchedCollision] = {}
+    for pair, touch in run_parallel(work, pairs, jobs, threading.Event()):
         if touch is not None:
             found[pair] = touch
         if progress is not None:
@@ -97,7 +97,7 @@ def find_touching(
 
 
 def _closest(scene: CollisionScene, q: FloatArray, pairs: Sequence[LinkIndices]) -> dict[LinkIndices, FloatArray]:
-    """Return the samples in which the middles of two links are closest, nearest first."""
+    """Return for each pair the samples with the closest centres of the two links, nearest first."""
     T_root_link = ForwardKinematics(scene.space.model).link_poses(scene.space.with_mimics(q))
     centres = {}
     for link in {link for pair in pairs for link in pair}:
@@ -105,13 +105,13 @@ def _closest(scene: CollisionScene, q: FloatArray, pairs: Sequence[LinkIndices])
     starts = {}
     for a, b in pairs:
         apart = np.linalg.norm(centres[a] - centres[b], axis=1)
-        nearest = np.argsort(apart, kind="stable")[:STARTS]
+        nearest = np.argsort(apart, kind="stable")[:STARTS_PER_PAIR]
         starts[a, b] = q[nearest]
     return starts
 
 
 def _centre(scene: CollisionScene, link: int) -> FloatArray:
-    """Return the middle (3,) [m] of a link's pieces, in the link's frame."""
+    """Return the centre (3,) [m] of a link's pieces, in the link's frame."""
     corners = []
     for geom in np.flatnonzero(scene.geom_link == link):
         T, hull = scene.T_link_piece[geom], scene.pieces[geom].shape.hull
@@ -122,7 +122,7 @@ def _centre(scene: CollisionScene, link: int) -> FloatArray:
 
 
 class _Joints(NamedTuple):
-    """The joints between two links: their numbers, whether each moves link a (-1) or b (1), which turn, and in q."""
+    """Joints between two links: their numbers, the moved link (a: -1, b: 1), whether they turn, their columns in q."""
 
     numbers: IntArray
     sides: FloatArray
@@ -131,26 +131,26 @@ class _Joints(NamedTuple):
 
 
 class _Search:
-    """Searches on one thread."""
+    """Search on one thread."""
 
     def __init__(self, scene: CollisionScene) -> None:
         self._scene = scene
         self._data = mujoco.MjData(scene.model)
-        self._counter = Counter(scene)
-        self._test = scene.surfaces.test() if scene.surfaces is not None else None
+        self._counter = CollisionCounter(scene)
+        self._test = scene.surfaces.new_test() if scene.surfaces is not None else None
         self._box = SampleBox(scene.space)
         self._sampled = np.zeros(scene.space.size)
         self._sampled[self._box.moving] = 1.0
         self._neutral = scene.space.neutral()
-        # Row i: by how much every variable follows variable i, itself included; mimic joints follow their leaders.
+        # Row i: the change of every variable for a unit change of variable i. Mimic joints follow their leaders.
         steps = self._neutral + np.eye(len(self._neutral))
-        self._lead = scene.space.with_mimics(steps) - scene.space.with_mimics(self._neutral)
+        self._coupling = scene.space.with_mimics(steps) - scene.space.with_mimics(self._neutral)
         self._qpos = scene.qpos(self._neutral)
-        self._qpos_by_q = self._lead[:, scene.columns]
+        self._qpos_by_q = self._coupling[:, scene.columns]
         self._geoms = [np.flatnonzero(scene.geom_link == link).tolist() for link in range(scene.links)]
 
-    def touching(self, pair: LinkIndices, starts: FloatArray) -> Touch | None:
-        """Return a configuration in which the pair collides, None if none is found."""
+    def search(self, pair: LinkIndices, starts: FloatArray) -> SearchedCollision | None:
+        """Return a configuration in which the pair collides, None if the search finds none."""
         joints = self._joints_between(*pair)
         for start in starts:
             found = self._descend(pair, start.copy(), joints)
@@ -159,24 +159,24 @@ class _Search:
                 return found
         return None
 
-    def _descend(self, pair: LinkIndices, q: FloatArray, joints: _Joints) -> Touch | None:
+    def _descend(self, pair: LinkIndices, q: FloatArray, joints: _Joints) -> SearchedCollision | None:
         low, high = self._box.low, self._box.high
-        near = self._near(pair, q)
-        for _ in range(STEPS):
+        near = self._proximity(pair, q)
+        for _ in range(MAX_STEPS):
             if near is None:
                 return None
             if near.distance <= 0.0 and (touch := self._collision(pair, q)) is not None:
                 return touch
-            slope = self._slope(near, joints)
-            slope[((slope > 0.0) & (q <= low)) | ((slope < 0.0) & (q >= high))] = 0.0
-            steepness = float(slope @ slope)
+            gradient = self._gradient(near, joints)
+            gradient[((gradient > 0.0) & (q <= low)) | ((gradient < 0.0) & (q >= high))] = 0.0
+            steepness = float(gradient @ gradient)
             if steepness < 1e-12:
                 return None
-            step = -(max(near.distance, 0.0) + OVERLAP) / steepness * slope
+            step = -(max(near.distance, 0.0) + OVERLAP) / steepness * gradient
             step *= min(1.0, LARGEST_STEP / float(np.abs(step).max()))
-            for _ in range(HALVINGS):
+            for _ in range(MAX_HALVINGS):
                 trial = np.minimum(np.maximum(q + step, low), high)
-                there = self._near(pair, trial)
+                there = self._proximity(pair, trial)
                 if there is not None and there.distance < near.distance - 1e-7:
                     break
                 step *= 0.5
@@ -185,26 +185,26 @@ class _Search:
             q, near = trial, there
         return None
 
-    def _collision(self, pair: LinkIndices, q: FloatArray) -> Touch | None:
-        """Return the configuration if the pair collides there by the same judgement as in every sample."""
+    def _collision(self, pair: LinkIndices, q: FloatArray) -> SearchedCollision | None:
+        """Return the configuration if the pair collides there by the test that every sample uses."""
         counts = self._counter.count(q[None]).surfaces
-        at = counts.place(*pair)
-        return Touch(q, float(counts.depth[at])) if counts.hits[at] else None
+        at = counts.pair_index(*pair)
+        return SearchedCollision(q, float(counts.depth[at])) if counts.hits[at] else None
 
-    def _near(self, pair: LinkIndices, q: FloatArray) -> _Near | None:
-        """Return how near the links come: by their hulls, and where these overlap by their surfaces."""
+    def _proximity(self, pair: LinkIndices, q: FloatArray) -> _Proximity | None:
+        """Return the distance of the links: of their hulls, or of their surfaces if the hulls overlap."""
         scene, data = self._scene, self._data
         data.qpos[:] = self._qpos + (q - self._neutral) @ self._qpos_by_q
         mujoco.mj_kinematics(scene.model, data)
-        best: _Near | None = None
+        best: _Proximity | None = None
         between = np.zeros(6)
         for first, second in product(self._geoms[pair[0]], self._geoms[pair[1]]):
-            distance = mujoco.mj_geomDistance(scene.model, data, first, second, FAR, between)
-            near: _Near | None
+            distance = mujoco.mj_geomDistance(scene.model, data, first, second, MAX_DISTANCE, between)
+            near: _Proximity | None
             if distance <= 0.0 and self._has_surface(first, second):
-                near = self._surfaces(first, second)
+                near = self._surface_proximity(first, second)
             else:
-                near = _Near(distance - 2.0 * scene.padding, between[:3].copy(), between[3:].copy())
+                near = _Proximity(distance - 2.0 * scene.padding, between[:3].copy(), between[3:].copy())
             if near is not None and (best is None or near.distance < best.distance):
                 best = near
         return best
@@ -212,12 +212,12 @@ class _Search:
     def _has_surface(self, *geoms: int) -> bool:
         return any(self._scene.pieces[geom].shape.surface is not None for geom in geoms)
 
-    def _surfaces(self, first: int, second: int) -> _Near | None:
+    def _surface_proximity(self, first: int, second: int) -> _Proximity | None:
         scene = self._scene
         assert self._test is not None
         if scene.pieces[first].shape.surface is None:
-            swapped = self._surfaces(second, first)
-            return swapped and _Near(swapped.distance, swapped.on_b, swapped.on_a)
+            swapped = self._surface_proximity(second, first)
+            return swapped and _Proximity(swapped.distance, swapped.on_b, swapped.on_a)
         poses = scene.link_poses(self._data)[None]
         (T_a_b,) = scene.relative_poses(poses, np.array([0]), np.array([first]), np.array([second]))
         found = self._test.nearest(first, second, T_a_b)
@@ -228,27 +228,27 @@ class _Search:
         T_link_a = scene.T_link_piece[first]
         R = T_root_a[:, :3] @ T_link_a[:3, :3]
         p = T_root_a[:, :3] @ T_link_a[:3, 3] + T_root_a[:, 3]
-        return _Near(distance, R @ on_a + p, R @ on_b + p)
+        return _Proximity(distance, R @ on_a + p, R @ on_b + p)
 
-    def _slope(self, near: _Near, joints: _Joints) -> FloatArray:
-        """Return the derivative (size,) of the distance by every variable that is sampled [m/rad or 1]."""
+    def _gradient(self, near: _Proximity, joints: _Joints) -> FloatArray:
+        """Return the gradient (size,) of the distance with respect to the sampled variables [m/rad or 1]."""
         apart = near.on_b - near.on_a
         length = float(np.linalg.norm(apart))
         if length == 0.0:
-            return np.zeros(len(self._lead))
+            return np.zeros(len(self._coupling))
         towards = apart / (length if near.distance > 0.0 else -length)
         data = self._data
         axes = data.xaxis[joints.numbers]
         arms = np.where(joints.sides[:, None] < 0.0, near.on_a, near.on_b) - data.xanchor[joints.numbers]
-        # A slide moves its side's point along the axis, a hinge along axis x arm.
+        # A slide moves the point of its side along the axis; a hinge moves it along axis x arm.
         turned = axes[:, _NEXT] * arms[:, _LAST] - axes[:, _LAST] * arms[:, _NEXT]
         moves = np.where(joints.hinges[:, None], turned, axes) @ towards
-        slope = np.zeros(len(self._lead))
-        slope[joints.columns] = joints.sides * moves
-        return np.asarray(self._sampled * (self._lead @ slope))
+        gradient = np.zeros(len(self._coupling))
+        gradient[joints.columns] = joints.sides * moves
+        return np.asarray(self._sampled * (self._coupling @ gradient))
 
     def _joints_between(self, a: int, b: int) -> _Joints:
-        """Return the hinges and slides that move one of two links and not the other."""
+        """Return the hinges and slides that move only one of the two links."""
         model: Any = self._scene.model
         ways: list[set[int]] = []
         for link in (a, b):

@@ -5,10 +5,10 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Collision geometry in MuJoCo: primitives as they are, meshes as their convex hulls, each made once.
+"""Collision geometry for MuJoCo: primitives, and the convex hulls of meshes. Each hull is computed once.
 
-MuJoCo collides the convex hull of a mesh in any case, so the hull is made here: every format that trimesh reads then
-works, COLLADA among them, and the size limits of MuJoCo's own readers do not apply.
+MuJoCo collides the convex hull of every mesh, so the hull is computed here. Then every format that trimesh reads works,
+including COLLADA, and the size limits of MuJoCo's readers do not apply.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from robot_semantics.transforms.arrays import FloatArray
 from robot_semantics.urdf import tree as urdf_tree
 
 CONVEX = 1e-6
-"""A hull that adds less than this share of a closed mesh's volume is the mesh."""
+"""A closed mesh is convex if its hull adds less than this share of its volume."""
 
 
 class MeshHull(NamedTuple):
@@ -38,7 +38,7 @@ class MeshHull(NamedTuple):
     Attributes:
         surface: its triangles [m].
         hull: its convex hull [m].
-        excess: how much the hull adds to the mesh's volume, as a share of it; None where the mesh encloses none.
+        excess: volume that the hull adds, as a share of the mesh's volume; None if the mesh encloses no volume.
         convex: whether the mesh is closed and its hull adds nothing.
     """
 
@@ -49,7 +49,7 @@ class MeshHull(NamedTuple):
 
 
 def trimesh_of(surface: Surface) -> Any:
-    """Return a surface as a trimesh, a new object that the caller may change."""
+    """Return a surface as a trimesh: a new object that the caller may change."""
     import trimesh
 
     return trimesh.Trimesh(surface.vertices, surface.faces, process=False)
@@ -61,12 +61,12 @@ def surface_of(mesh: Any) -> Surface:
 
 
 def mesh_hull(path: Path) -> MeshHull:
-    """Return a mesh file and its hull; the same object as long as the file stays the same.
+    """Return a mesh and its hull. The same file gives the same object until it changes.
 
     Raises:
-        RobotSemanticsError: it cannot be read as a mesh, or is flat.
+        RobotSemanticsError: the file cannot be read as a mesh, or the mesh is flat.
         MissingExtraError: trimesh is not installed.
-        OSError: there is no such file.
+        OSError: the file does not exist.
     """
     return _mesh_hull(mesh_surface(path))
 
@@ -80,21 +80,21 @@ def _mesh_hull(surface: Surface) -> MeshHull:
     mesh = trimesh_of(surface)
     try:
         hull: Any = mesh.convex_hull
-        # An open surface encloses about what it would if closed, as long as its triangles all face one way.
+        # The volume of an open surface is about right if all its triangles face one way.
         volume = abs(float(mesh.volume)) if mesh.is_winding_consistent else 0.0
         excess = float(hull.volume / volume - 1.0) if volume else None
         convex = bool(mesh.is_volume) and excess is not None and abs(excess) < CONVEX
-    except Exception as error:  # whatever qhull and numpy raise
+    except Exception as error:  # qhull and numpy raise many types
         raise RobotSemanticsError(f"has no convex hull: {type(error).__name__}: {error}") from error
     return MeshHull(surface, surface_of(hull), excess, convex)
 
 
 MeshFinder = Callable[[str], Path]
-"""Gives the file of a mesh's URI; raises a `RobotSemanticsError` or `OSError` that says why there is none."""
+"""Returns the file of a mesh's URI, or raises a `RobotSemanticsError` or `OSError` with the reason."""
 
 
 class GeometryError(RobotSemanticsError):
-    """A collision geometry cannot be used; the message says why."""
+    """A collision geometry cannot be used; the message gives the reason."""
 
 
 class Shape(NamedTuple):
@@ -103,9 +103,9 @@ class Shape(NamedTuple):
     Attributes:
         type: MuJoCo's type of geom.
         size: half sizes [m].
-        hull: the convex hull where the type is a mesh.
-        surface: the triangles inside that hull, None where the shape itself is what collides.
-        convex: whether those triangles are the hull's own surface.
+        hull: the convex hull of a mesh, else None.
+        surface: the triangles in the hull; None if the shape itself collides.
+        convex: whether these triangles are the surface of the hull.
     """
 
     type: Any
@@ -128,7 +128,7 @@ def shape_of(geometry: urdf_tree.Geometry, find_mesh: MeshFinder) -> Shape:
     """Return the geometry in MuJoCo's terms.
 
     Raises:
-        GeometryError: no volume, or a mesh that cannot be found or read.
+        GeometryError: the geometry has no volume, or its mesh cannot be found or read.
 
     """
     shape = _SHAPES[type(geometry)](geometry, find_mesh)
@@ -150,13 +150,13 @@ def _mesh(mesh: Any, find_mesh: MeshFinder) -> Shape:
 
 
 def hull_shape(hull: Surface, surface: Surface | None = None, *, convex: bool = True) -> Shape:
-    """Return a hull as a shape, with the surface inside it if that is what collides."""
+    """Return a hull as a shape, with the surface in it if the surface collides."""
     return Shape(mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), hull, surface, convex)
 
 
 @lru_cache(maxsize=1024)
 def _mesh_shape(mesh: MeshHull, scale: urdf_tree.Vec3 | None) -> Shape:
-    """Return a mesh as a shape [m]; the same object for the same mesh and scale, so that it can be shared."""
+    """Return a mesh as a shape [m]. The same mesh and scale give the same object, so geoms can share it."""
     return hull_shape(mesh.hull.scaled(scale), mesh.surface.scaled(scale), convex=mesh.convex)
 
 

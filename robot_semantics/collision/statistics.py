@@ -5,14 +5,14 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What a count says about a probability: exact binomial bounds, without any approximation for small counts."""
+"""Bounds of a probability from a count: exact binomial bounds, also for small counts."""
 
 from __future__ import annotations
 
 import math
 
 RARE_HITS = 10
-"""A pair seen this seldom might not have been seen at all with another seed (probability up to e^-1 for one hit)."""
+"""Largest count of a rare pair. Another seed may give no hit at all (probability up to e^-1 for one hit)."""
 
 
 def never_bound(samples: int, confidence: float = 0.95) -> float:
@@ -26,9 +26,9 @@ def never_bound(samples: int, confidence: float = 0.95) -> float:
 
 
 def rounded_up(bound: float) -> float:
-    """Return a bound with two significant digits, never below it: what is printed must hold, too."""
+    """Return a bound rounded up to two significant digits, so that the printed bound holds."""
     unit = 10.0 ** (math.floor(math.log10(bound)) - 1)
-    # Rounded to take away what binary fractions add; the fuzz is for bounds that have two digits already.
+    # The rounding removes binary noise; 1e-9 keeps bounds that already have two digits.
     return float(f"{math.ceil(bound / unit - 1e-9) * unit:.2g}")
 
 
@@ -38,10 +38,10 @@ def samples_for(bound: float, confidence: float = 0.95) -> int:
 
 
 def is_rare(hits: int, samples: int, always_fraction: float) -> bool:
-    """Tell whether another seed might well decide otherwise about a pair that was hit `hits` times.
+    """Return whether another seed could give another result for a pair with `hits` hits.
 
-    That is so when it was hit only a few times, or when it lies within four standard deviations of the fraction from
-    which on a pair collides "always".
+    A pair is rare if it has only a few hits, or if its share is within four standard deviations of the fraction from
+    which a pair collides "always".
     """
     if 0 < hits <= RARE_HITS:
         return True
@@ -49,15 +49,15 @@ def is_rare(hits: int, samples: int, always_fraction: float) -> bool:
     return 0 < hits < samples and abs(hits - always_fraction * samples) <= 4.0 * spread
 
 
-DOUBT = 1e-9
-"""A pair is looked at no more when its verdict has at most this probability of being another one."""
+ERROR_PROBABILITY = 1e-9
+"""Largest probability of a wrong result for a pair that is sampled no further."""
 
 
-def is_settled(hits: int, samples: int, always_fraction: float) -> bool:
-    """Tell whether more samples would not change a pair's verdict: it does collide, and clearly always or clearly not.
+def is_clear(hits: int, samples: int, always_fraction: float) -> bool:
+    """Return whether the result for a pair is clear: it collides, and clearly always or clearly not always.
 
-    By Chernoff's bound, a share of n samples lies as far from the true one as p from q with a probability of at most
-    exp(-n D(p, q)), D being the relative entropy.
+    Chernoff's bound: the share of n samples is p, although the true share is q, with a probability of at most
+    exp(-n D(p, q)). D is the relative entropy.
     """
     if hits <= RARE_HITS:
         return False
@@ -67,4 +67,4 @@ def is_settled(hits: int, samples: int, always_fraction: float) -> bool:
         for seen, true in ((share, always_fraction), (1.0 - share, 1.0 - always_fraction))
         if seen
     )
-    return samples * entropy > -math.log(DOUBT)
+    return samples * entropy > -math.log(ERROR_PROBABILITY)

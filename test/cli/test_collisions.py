@@ -241,7 +241,7 @@ def test_what_a_mesh_counts_as_may_be_chosen(run: RunCommand, slider: tuple[Path
     for geometry, reason in expected.items():
         assert generated(run, slider, "--samples", 200, "--geometry", geometry)["base", "tip"]["reason"] == reason
     result = run("collisions", "generate", *slider_words(slider), "--samples", 100, "--geometry", "hull")
-    assert "'mesh' geometry follows it" in result.err
+    assert "use the 'mesh' geometry" in result.err
     assert "pairs about which the triangles say otherwise:\n  base - tip: Always (100 of 100" in result.out
     assert "triangles: Never (0 of 100" in result.out
 

@@ -15,7 +15,7 @@ from support.collision_oracles import CoalCounter, FclCounter, packaged_robot
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.counting import ContactsLostError, Counter, Counts, Tally, count_blocks
+from robot_semantics.collision.counting import CollisionCounter, ContactsLostError, Counts, Tally, count_blocks
 from robot_semantics.collision.matrix import Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
@@ -84,7 +84,7 @@ def test_what_the_surfaces_do_is_what_coal_says_of_the_triangles(urdf: str) -> N
     excluded = {(min(pair), max(pair)) for pair in excluded_links(robot, pieces)}
     scene = scene_of(robot, pieces)
     few = block_sampler(scene.space, 11)(0)[:40]
-    tally = Counter(scene).count(few)
+    tally = CollisionCounter(scene).count(few)
     body = rigid_body(robot)
     expected: dict[tuple[int, int], int] = {}
     for hit in CoalCounter(robot, pieces, excluded).hits(scene.space.with_mimics(few)):
@@ -116,7 +116,7 @@ def test_counts_do_not_depend_on_jobs_or_split(panda: tuple[RobotModel, tuple[Pi
     draw = block_sampler(scene.space, 3, sampler)
     whole = count_blocks(scene, draw, range(6))
     threads = count_blocks(scene, draw, range(6), jobs=3)
-    parts = Tally(Counts.none(scene.links), Counts.none(scene.links))
+    parts = Tally(Counts.empty(scene.links), Counts.empty(scene.links))
     for part in (range(4, 6), range(1), range(1, 4)):
         parts.add(count_blocks(scene, draw, part))
     for other in (threads, parts):

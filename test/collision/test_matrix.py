@@ -18,7 +18,7 @@ from support.collision_oracles import packaged_robot
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
 from robot_semantics.collision.adjacency import adjacent_pairs
-from robot_semantics.collision.audit import Finding, audit
+from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.model.loading import load_robot, robot_from_text
@@ -140,10 +140,10 @@ def test_an_audit_finds_what_collides_although_it_is_called_never() -> None:
     robot = robot_from_text(urdf, srdf, strict=False)
     rows = audit(robot, matrix_of(robot, 1_000))
     assert [(row.finding, row.pair) for row in rows] == [
-        (Finding.NEVER_BUT_COLLIDES, LinkPair("base", "tip")),
-        (Finding.ADJACENT_BUT_ENABLED, LinkPair("base", "mid")),
-        (Finding.ADJACENT_BUT_ENABLED, LinkPair("mid", "tip")),
-        (Finding.NO_GEOMETRY, LinkPair("bare", "base")),
+        (AuditFinding.NEVER_BUT_COLLIDES, LinkPair("base", "tip")),
+        (AuditFinding.ADJACENT_BUT_ENABLED, LinkPair("base", "mid")),
+        (AuditFinding.ADJACENT_BUT_ENABLED, LinkPair("mid", "tip")),
+        (AuditFinding.NO_GEOMETRY, LinkPair("bare", "base")),
     ]
     witness = rows[0].evidence.deepest if rows[0].evidence else None
     assert witness is not None

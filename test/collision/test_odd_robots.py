@@ -14,7 +14,7 @@ import pytest
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.audit import Finding, audit
+from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import BLOCK, SAMPLERS, block_sampler
@@ -203,7 +203,7 @@ def test_an_audit_names_reasons_that_do_not_hold(stated: str) -> None:
         joint("slide", "prismatic", "base", "mid", limits(-1, 0)), joint("mount", "fixed", "mid", "tip", xyz="1 0 0"),
     )  # fmt: skip
     # They meet in a fifth of the range, not in the default pose, and are not neighbours: no reason holds but a user's.
-    for reason, expected in ((stated, Finding.REASON_DOES_NOT_HOLD), ("User", None)):
+    for reason, expected in ((stated, AuditFinding.REASON_DOES_NOT_HOLD), ("User", None)):
         srdf = f'<robot name="r"><disable_collisions link1="base" link2="tip" reason="{reason}"/></robot>'
         robot = robot_of(*parts, srdf=srdf)
         rows = [row for row in audit(robot, matrix_of(robot)) if row.pair == LinkPair("base", "tip")]

@@ -12,7 +12,14 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binom, binomtest
 
-from robot_semantics.collision.statistics import DOUBT, is_rare, is_settled, never_bound, rounded_up, samples_for
+from robot_semantics.collision.statistics import (
+    ERROR_PROBABILITY,
+    is_clear,
+    is_rare,
+    never_bound,
+    rounded_up,
+    samples_for,
+)
 
 
 @pytest.mark.parametrize("samples", [1, 10, 300, 10_000, 1_000_000])
@@ -70,7 +77,7 @@ def test_a_bound_of_two_digits_is_printed_as_it_is() -> None:
 @pytest.mark.parametrize("samples", [500, 1_000, 10_000])
 @pytest.mark.parametrize("fraction", [0.5, 0.95])
 def test_a_settled_share_is_on_its_side_of_the_always_fraction_beyond_doubt(samples: int, fraction: float) -> None:
-    settled = [hits for hits in range(samples + 1) if is_settled(hits, samples, fraction)]
+    settled = [hits for hits in range(samples + 1) if is_clear(hits, samples, fraction)]
     assert samples in settled
     for hits in settled:
         # The chance of such a share where the true one is the fraction itself.
@@ -78,9 +85,9 @@ def test_a_settled_share_is_on_its_side_of_the_always_fraction_beyond_doubt(samp
             binom.cdf(hits, samples, fraction) if hits < fraction * samples else binom.sf(hits - 1, samples, fraction)
         )
         assert hits > 10
-        assert tail <= DOUBT
-    assert not any(is_settled(hits, samples, fraction) for hits in range(11))
+        assert tail <= ERROR_PROBABILITY
+    assert not any(is_clear(hits, samples, fraction) for hits in range(11))
 
 
 def test_where_always_means_every_time_one_miss_settles_it() -> None:
-    assert [is_settled(hits, 1_000, 1.0) for hits in (0, 10, 11, 999, 1_000)] == [False, False, True, True, False]
+    assert [is_clear(hits, 1_000, 1.0) for hits in (0, 10, 11, 999, 1_000)] == [False, False, True, True, False]

@@ -18,7 +18,7 @@ from support.collision_oracles import CoalCounter, packaged_robot
 
 from robot_semantics.base.diagnostics import Diagnostics
 from robot_semantics.base.names import LinkPair
-from robot_semantics.collision.audit import Finding, audit
+from robot_semantics.collision.audit import AuditFinding, audit
 from robot_semantics.collision.matrix import CollisionMatrix, Reason, Settings, generate_matrix
 from robot_semantics.collision.pieces import pieces_of
 from robot_semantics.collision.sampling import block_sampler
@@ -89,13 +89,13 @@ def test_rings_through_one_another_never_touch_although_their_hulls_always_do(ch
 
 def noted_questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     asked = []
-    touch = SurfaceTest.touch
+    touch = SurfaceTest.touches
 
     def noted(test: SurfaceTest, a: int, b: int, T_a_b: np.ndarray) -> bool:
         asked.append((a, b))
         return touch(test, a, b, T_a_b)
 
-    monkeypatch.setattr(SurfaceTest, "touch", noted)
+    monkeypatch.setattr(SurfaceTest, "touches", noted)
     return asked
 
 
@@ -131,7 +131,7 @@ def test_what_is_known_to_be_free_is_free() -> None:
     robot, pieces = packaged_robot("pr2_description/urdf/pr2.urdf")
     scene = build_scene(robot, pieces, [])
     assert scene.surfaces is not None
-    known, fresh = scene.surfaces.test(), scene.surfaces.test()
+    known, fresh = scene.surfaces.new_test(), scene.surfaces.new_test()
     draw = block_sampler(scene.space, 0)
     q = scene.space.with_mimics(np.concatenate([draw(block) for block in range(4)]))
     T_root_link = ForwardKinematics(robot).link_poses(q)[:, :, :3]
@@ -141,11 +141,11 @@ def test_what_is_known_to_be_free_is_free() -> None:
         a, b = np.full(len(q), one), np.full(len(q), other)
         poses = scene.relative_poses(T_root_link, np.arange(len(q)), a, b)
         for block in np.split(np.arange(len(q)), 4):
-            free = known.known_free(a[block], b[block], poses[block])
+            free = known.is_known_free(a[block], b[block], poses[block])
             spared += int(free.sum())
-            assert not [pose for pose in poses[block][free] if fresh.touch(one, other, pose)]
+            assert not [pose for pose in poses[block][free] if fresh.touches(one, other, pose)]
             for pose in poses[block][~free]:
-                known.touch(one, other, pose)
+                known.touches(one, other, pose)
     assert spared > 500
 
 
@@ -228,7 +228,7 @@ def test_links_joined_by_an_empty_link_are_counted(post_and_tip: RobotModel) -> 
     assert matrix.pairs[pair].hits == pytest.approx(125, abs=47)
     assert matrix.pairs[pair].adjacency == ("base", "wrist", "tip")
     assert matrix.reason(pair) is None
-    assert [(row.finding, row.pair) for row in audit(post_and_tip, matrix)] == [(Finding.NEIGHBOURS_COLLIDE, pair)]
+    assert [(row.finding, row.pair) for row in audit(post_and_tip, matrix)] == [(AuditFinding.NEIGHBOURS_COLLIDE, pair)]
     as_moveit = matrix_of(post_and_tip, Settings(samples=2_000, adjacent="moveit"))
     assert as_moveit.reason(pair) is Reason.ADJACENT
     assert audit(post_and_tip, as_moveit) == ()
@@ -262,7 +262,7 @@ def test_a_search_finds_the_one_corner_where_a_pair_touches(
     evidence = matrix.pairs[pair]
     assert matrix.reason(pair) is reason
     assert evidence.hits == 0
-    assert evidence.found is (reason is None)
+    assert evidence.found_by_search is (reason is None)
     if evidence.first is not None:
         x, y = evidence.first.q
         assert np.hypot(corner - x, corner - y) < 0.2
@@ -271,10 +271,10 @@ def test_a_search_finds_the_one_corner_where_a_pair_touches(
 def test_a_search_gives_the_same_for_any_number_of_jobs() -> None:
     robot, pieces = packaged_robot("icub_description/robots/icub_reduced.urdf")
     one, three = (generate_matrix(robot, pieces, Settings(samples=300, jobs=jobs)) for jobs in (1, 3))
-    assert [pair for pair in one.pairs if one.pairs[pair].found]
+    assert [pair for pair in one.pairs if one.pairs[pair].found_by_search]
     for pair, evidence in one.pairs.items():
         other = three.pairs[pair]
-        assert (evidence.hits, evidence.found) == (other.hits, other.found)
+        assert (evidence.hits, evidence.found_by_search) == (other.hits, other.found_by_search)
         if evidence.first is not None and other.first is not None:
             np.testing.assert_array_equal(evidence.first.q, other.first.q)
 
@@ -282,7 +282,7 @@ def test_a_search_gives_the_same_for_any_number_of_jobs() -> None:
 def test_what_a_search_finds_collides_says_coal() -> None:
     robot, pieces = packaged_robot("go2_description/urdf/go2.urdf")
     matrix = generate_matrix(robot, pieces, Settings(samples=500))
-    found = {pair: evidence.first for pair, evidence in matrix.pairs.items() if evidence.found}
+    found = {pair: evidence.first for pair, evidence in matrix.pairs.items() if evidence.found_by_search}
     assert found
     counter = CoalCounter(robot, pieces, set())
     for pair, witness in found.items():
