@@ -23,7 +23,7 @@ from robot_semantics.model.robot_model import RobotModel
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("name", metavar="LINK|JOINT", nargs="?", help="groups that have this link or joint")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--link", metavar="LINK", help="groups that have this link")

@@ -19,6 +19,7 @@ from robot_semantics.base.foreign_text import shown
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import named_state, numbers_by_name
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.node_inputs import world_of_node
 from robot_semantics.cli.printing import add_json_argument, print_result
 from robot_semantics.cli.usage import UsageError
 from robot_semantics.kinematics.forward import ForwardKinematics
@@ -31,7 +32,7 @@ from robot_semantics.usdf.world_state import WORLD
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser)
+    inputs.add_robot_arguments(parser, live=True)
     parser.add_argument(
         "--positions",
         nargs="+",
@@ -48,12 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compute and print the pose of every link: in the root link or, where that is said to be somewhere, in a frame."""
-    model = inputs.load(arguments)
     if arguments.world is None and arguments.model is not None:
         raise UsageError("--model chooses a model of --world, and there is none")
     if arguments.world is not None and (arguments.positions or arguments.state):
         raise UsageError("--world says where the joints are: it goes with neither --positions nor --state")
-    put = _from_positions if arguments.world is None else _from_world
+    model = inputs.load(arguments)
+    is_live = arguments.node is not None and not (arguments.positions or arguments.state)
+    put = _from_world if arguments.world is not None or is_live else _from_positions
     frame, T_frame_link = put(model, arguments)
     too_far = ~np.isfinite(T_frame_link).all(axis=(1, 2))
     if too_far.any():
@@ -109,22 +111,23 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
     from robot_semantics.transforms import matrix_from_pose
     from robot_semantics.usdf.descriptions import robots_of
 
-    (state,) = read_states([arguments.world])
+    if arguments.world is None:
+        state, find = world_of_node(arguments.node), None
+    else:
+        (state,) = read_states([arguments.world])
+        find = finder(arguments, arguments.world)
     if arguments.model is None:
         diagnostics = Diagnostics()
         names = list(robots_of(state, robot=model, diagnostics=diagnostics))
         diagnostics.raise_if_failed()
         inputs.print_diagnostics(diagnostics)
         if len(names) != 1:
-            raise UsageError(f"--model: {len(names)} models of {arguments.world} can be this robot: choose one")
+            source = arguments.world or "the running node"
+            raise UsageError(f"--model: {len(names)} models of {source} can be this robot: choose one")
     name = names[0] if arguments.model is None else arguments.model
     kinematics, base = ForwardKinematics(model), Base.of(model)
     # What it is held by may be a robot that the world names.
-    others = (
-        robots_of(state, find=finder(arguments, arguments.world))
-        if any(body.parent_link for body in state.bodies)
-        else {}
-    )
+    others = robots_of(state, find=find) if any(body.parent_link for body in state.bodies) else {}
     world = resolve_with(state, robots={**others, name: kinematics})
     applied = apply_model_state(
         state.model(name),
@@ -144,5 +147,8 @@ def _from_world(model: RobotModel, arguments: argparse.Namespace) -> _Placed:
 COMMAND = Command(
     add_arguments,
     run,
-    examples=("robot_semantics fk robot.urdf robot.srdf --state arm/reach --positions lift_joint=0.1",),
+    examples=(
+        "robot_semantics fk robot.urdf robot.srdf --state arm/reach --positions lift_joint=0.1",
+        "robot_semantics fk --node",
+    ),
 )

@@ -23,7 +23,7 @@ from robot_semantics.cli.printing import add_json_argument, print_result
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("name", metavar="GROUP", help="name of the group")
     add_json_argument(parser)
 

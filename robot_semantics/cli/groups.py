@@ -19,7 +19,7 @@ from robot_semantics.cli.printing import add_json_argument, print_result
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     add_json_argument(parser)
 
 

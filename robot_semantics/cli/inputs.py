@@ -10,16 +10,15 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from robot_semantics.base.diagnostics import Diagnostic, Diagnostics, Severity
-from robot_semantics.base.errors import DescriptionError, MissingExtraError, RobotSemanticsError
+from robot_semantics.base.errors import DescriptionError, RobotSemanticsError
 from robot_semantics.cli.argument_values import add_repeatable
+from robot_semantics.cli.node_inputs import add_node_argument, robot_of_node
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.problem_report import every_line, line_of_each_kind, summary
 from robot_semantics.model.robot_model import RobotModel
@@ -34,10 +33,16 @@ ALWAYS_SHOWN = frozenset(
 """Kinds of warnings that every command prints: what it computes is not what the file says, or `check` does not tell."""
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False) -> None:
-    """Declare the URDF and the SRDF, which may stand behind it or behind ``--srdf``, and how they are loaded."""
-    parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
-    add_srdf_argument(parser, needed=srdf_needed)
+def add_robot_arguments(parser: argparse.ArgumentParser, *, srdf_needed: bool = False, live: bool = False) -> None:
+    """Declare the URDF, the SRDF (a second word or ``--srdf``) and the options of loading.
+
+    With `live`, a running node can replace the files.
+    """
+    if live and add_node_argument(parser):
+        parser.set_defaults(urdf=None, srdf=None)
+    else:
+        parser.add_argument("urdf", metavar="URDF", help="URDF, plain or xacro")
+        add_srdf_argument(parser, needed=srdf_needed)
     add_loading_arguments(parser)
 
 
@@ -115,14 +120,18 @@ def read_robot(
 
 
 def load(arguments: argparse.Namespace) -> RobotModel:
-    """Load the robot that the arguments name, leniently unless ``--strict``; problems go to stderr.
+    """Load the robot of the files or of ``--node``, leniently unless ``--strict``; problems go to stderr.
 
     Raises:
         DescriptionError: the URDF gives no tree, or with ``--strict`` anything is wrong.
+        RobotSemanticsError: the node does not answer.
     """
     diagnostics = Diagnostics()
     try:
-        model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
+        if arguments.urdf is None:
+            model = robot_of_node(arguments.node, diagnostics)
+        else:
+            model = read_robot(arguments, arguments.urdf, arguments.srdf, diagnostics)
     except DescriptionError:
         refuse_wrong_kinds(arguments.urdf, arguments.srdf)
         raise
@@ -205,21 +214,3 @@ def print_report(items: Iterable[RestoreItem], notes: Iterable[str]) -> None:
             say(f"not restored: {item}", file=sys.stderr)
     for note in notes:
         say(f"note: {note}", file=sys.stderr)
-
-
-@contextmanager
-def ros_needed(purpose: str) -> Iterator[None]:
-    """Let what imports ROS 2 say what is missing: all of it, or a package that the workspace builds.
-
-    Raises:
-        MissingExtraError: there is no ROS 2.
-        RobotSemanticsError: there is, without our interfaces.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if importlib.util.find_spec("rclpy") is None:
-            raise MissingExtraError("rclpy", "ros", purpose) from error
-        raise RobotSemanticsError(
-            f"{purpose} needs the Python module '{error.name}': build the workspace, and source its setup file"
-        ) from error

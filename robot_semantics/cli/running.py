@@ -169,11 +169,14 @@ class _Parser(argparse.ArgumentParser):
 
     Attributes:
         names_srdf: whether the line has ``--srdf``: no other word is the SRDF then, though it could stand without.
+        names_node: whether the line has ``--node``: a command that can ask a node has no words for files then.
     """
 
     def __init__(self, *, words: Sequence[str] = (), **options: Any) -> None:
         self._words = words
-        self.names_srdf = any(word.partition("=")[0] == "--srdf" for word in words)
+        self.names_srdf, self.names_node = (
+            any(word.partition("=")[0] == option for word in words) for option in ("--srdf", "--node")
+        )
         self._mixing = False
         super().__init__(**options)
 

@@ -28,7 +28,7 @@ TOLERANCE = 1e-3
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    inputs.add_robot_arguments(parser, srdf_needed=True)
+    inputs.add_robot_arguments(parser, srdf_needed=True, live=True)
     parser.add_argument("group", metavar="GROUP[/STATE]", nargs="?", help="group, or one state")
     parser.add_argument("--fill", action="store_true", help="add default positions of joints without value")
     parser.add_argument(

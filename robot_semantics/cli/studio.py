@@ -19,6 +19,7 @@ from robot_semantics.base.files import resolved
 from robot_semantics.cli import inputs
 from robot_semantics.cli.argument_values import on_disk, port, wait
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.node_inputs import ros_needed
 from robot_semantics.cli.outputs import check_not_there
 from robot_semantics.srdf.edit import SrdfText
 
@@ -72,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         return shapes
 
     def running() -> dict[str, float]:
-        with inputs.ros_needed("a running robot"):
+        with ros_needed("a running robot"):
             from robot_semantics.ros.tools.live_view import joint_positions
         return joint_positions(arguments.timeout, session.bare.name)
 

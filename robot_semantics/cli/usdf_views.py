@@ -24,6 +24,7 @@ from robot_semantics.base.nanoseconds import seconds_text
 from robot_semantics.cli import inputs, usdf_files
 from robot_semantics.cli.command import Command
 from robot_semantics.cli.console import console_for_output, table
+from robot_semantics.cli.node_inputs import add_node_argument, world_of_node
 from robot_semantics.cli.printing import add_json_argument, counted, print_json, print_result
 from robot_semantics.cli.problem_report import add_report_arguments, report
 from robot_semantics.convert.json_form import world_to_json
@@ -64,13 +65,17 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
+    if not add_node_argument(parser):
+        parser.add_argument("file", metavar="FILE", help="USDF or JSON file")
     add_json_argument(parser)
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    """Print what the file says, nothing derived."""
-    (state,) = usdf_files.read_states([arguments.file])
+    """Print the values of the file or of the running node, without derived values."""
+    if arguments.node is None:
+        (state,) = usdf_files.read_states([arguments.file])
+    else:
+        state = world_of_node(arguments.node)
     if arguments.json:
         print_json(world_to_json(state))
         return

@@ -28,6 +28,7 @@ from robot_semantics.cli.argument_values import (
     wait,
 )
 from robot_semantics.cli.command import Command
+from robot_semantics.cli.node_inputs import ros_needed
 from robot_semantics.cli.outputs import add_output
 from robot_semantics.cli.printing import say
 from robot_semantics.cli.usage import UsageError
@@ -198,7 +199,7 @@ def _picture(scene: Scene, kind: Kind, arguments: argparse.Namespace) -> None:
 
 
 def _live(arguments: argparse.Namespace) -> None:
-    with inputs.ros_needed("following a node"):
+    with ros_needed("following a node"):
         from robot_semantics.ros.tools.live_view import LiveRobots
     from robot_semantics.viewer.page import three_js
 

@@ -5,12 +5,12 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A node of a program that is none itself, in a context that nothing else disturbs, and its calls of services."""
+"""A short-lived node in its own context, for a program that calls services or listens to topics."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -18,13 +18,18 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import String
 
 from robot_semantics.base.errors import RobotSemanticsError
+from robot_semantics.ros.running import qos
+
+ASK_AGAIN_S = 2.0
+"""Time after which a question without an answer is repeated [s]."""
 
 
 @contextmanager
 def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
-    """Make a node and what serves it, and take both away at the end."""
+    """Yield a node and its executor; destroy both at the end."""
     context = Context()
     rclpy.init(args=[], context=context)
     try:
@@ -40,7 +45,7 @@ def own_node(name: str) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
 
 
 class ServiceError(RobotSemanticsError):
-    """A service is not there or does not answer; the message says which."""
+    """A service or a topic does not exist or does not answer."""
 
 
 class ServiceCaller(ExitStack):
@@ -56,21 +61,62 @@ class ServiceCaller(ExitStack):
         return self
 
     def call(self, kind: Any, service: str, /, **request: Any) -> Any:
-        """Return a service's answer, which may be that it failed.
+        """Return the answer of a service, also if the answer says that the service failed.
 
         Raises:
-            ServiceError: it is not there, or has not answered in time.
+            ServiceError: the service does not exist, or did not answer in time.
         """
+        return self._call(kind, service, request, self.timeout_s)
+
+    def ask(self, kind: Any, service: str, /, **request: Any) -> Any:
+        """As `call`, but repeat the request: an answer is lost if the server has not discovered this node yet.
+
+        Only for requests that change nothing.
+        """
+        return self._call(kind, service, request, ASK_AGAIN_S)
+
+    def nodes_with(self, service: str, service_type: str) -> list[str]:
+        """Return the full names of the nodes that offer a private service of this name and type."""
+        ending = f"/{service}"
+        services = self._node.get_service_names_and_types()
+        names = [name for name, types in services if service_type in types]
+        return sorted(name.removesuffix(ending) for name in names if name.endswith(ending))
+
+    def latched_text(self, topic: str) -> str:
+        """Return the text of the latched message on a topic.
+
+        Raises:
+            ServiceError: no message came in time.
+        """
+        texts: list[String] = []
+        subscription = self._node.create_subscription(String, topic, texts.append, qos.fresh(qos.LATCHED))
+        try:
+            if not self._spin_until(lambda: bool(texts), self.timeout_s):
+                raise ServiceError(f"no message came on {topic} within {self.timeout_s:g} s")
+            return str(texts[-1].data)
+        finally:
+            self._node.destroy_subscription(subscription)
+
+    def _call(self, kind: Any, service: str, request: Mapping[str, Any], again_s: float) -> Any:
         client = self._node.create_client(kind, service)
+        futures: list[Any] = []
         try:
             if not client.wait_for_service(timeout_sec=self.timeout_s):
                 raise ServiceError(f"the service {service} is not there: is the node running?")
-            future = client.call_async(kind.Request(**request))
             deadline = time.monotonic() + self.timeout_s
-            while not future.done():
-                if time.monotonic() > deadline:
-                    raise ServiceError(f"the service {service} has not answered for {self.timeout_s:g} s")
-                self._executor.spin_once(timeout_sec=0.1)
-            return future.result()
+            while (left := deadline - time.monotonic()) > 0.0:
+                futures.append(client.call_async(kind.Request(**request)))
+                if self._spin_until(lambda: any(future.done() for future in futures), min(left, again_s)):
+                    return next(future.result() for future in futures if future.done())
+            raise ServiceError(f"the service {service} has not answered for {self.timeout_s:g} s")
         finally:
             self._node.destroy_client(client)
+
+    def _spin_until(self, is_done: Callable[[], bool], timeout_s: float) -> bool:
+        """Serve the node until `is_done`; return False after the timeout."""
+        end = time.monotonic() + timeout_s
+        while not is_done():
+            if time.monotonic() > end:
+                return False
+            self._executor.spin_once(timeout_sec=0.1)
+        return True

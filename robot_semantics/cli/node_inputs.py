@@ -1,0 +1,86 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Input of commands from a running node in place of files: ``--node [NAME]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from robot_semantics.base.errors import MissingExtraError, RobotSemanticsError
+from robot_semantics.cli.printing import say
+
+if TYPE_CHECKING:
+    from robot_semantics.base.diagnostics import Diagnostics
+    from robot_semantics.model.robot_model import RobotModel
+    from robot_semantics.usdf.world_state import WorldState
+
+PURPOSE = "--node"
+
+
+def add_node_argument(parser: argparse.ArgumentParser) -> bool:
+    """Declare ``--node``; return True if the command line has it, and has therefore no files."""
+    parser.add_argument(
+        "--node", nargs="?", const="", metavar="NAME", help="ask a running node instead of reading files"
+    )
+    return getattr(parser, "names_node", False)
+
+
+def robot_of_node(name: str, diagnostics: Diagnostics) -> RobotModel:
+    """Return the robot of a running node, read leniently.
+
+    Raises:
+        RobotSemanticsError: ROS 2 is not installed, or the node does not answer.
+        DescriptionError: the description has no robot.
+    """
+    with ros_needed(PURPOSE):
+        from robot_semantics.ros.tools.running_node import read_robot_texts
+    from robot_semantics.model.loading import robot_from_text
+
+    texts = read_robot_texts(name)
+    return robot_from_text(
+        texts.urdf, texts.srdf or None, strict=False, implicit_links=texts.implicit_links, diagnostics=diagnostics
+    )
+
+
+def world_of_node(name: str) -> WorldState:
+    """Return the state of the world of a running node; missing items go to stderr.
+
+    Raises:
+        RobotSemanticsError: ROS 2 is not installed, or the node does not answer.
+    """
+    with ros_needed(PURPOSE):
+        from robot_semantics.ros.tools.running_node import read_world_text
+    from robot_semantics.usdf.reader import parse_document
+
+    world = read_world_text(name)
+    for item in world.missing:
+        say(f"missing: {item}", file=sys.stderr)
+    return parse_document(world.text).state
+
+
+@contextmanager
+def ros_needed(purpose: str) -> Iterator[None]:
+    """Let what imports ROS 2 say what is missing: all of it, or a package that the workspace builds.
+
+    Raises:
+        MissingExtraError: there is no ROS 2.
+        RobotSemanticsError: there is, without our interfaces.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if importlib.util.find_spec("rclpy") is None:
+            raise MissingExtraError("rclpy", "ros", purpose) from error
+        raise RobotSemanticsError(
+            f"{purpose} needs the Python module '{error.name}': build the workspace, and source its setup file"
+        ) from error

@@ -1,0 +1,144 @@
+# Copyright 2026 robot_semantics maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0 Unless required by
+# applicable law or agreed to in writing, software distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
+# governing permissions and limitations under the License.
+
+"""Questions to a running node: the descriptions of its robots and the state of its world."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.srv import GetParameters
+from robot_semantics_interfaces.srv import GetStatus, GetWorldState
+
+from robot_semantics.base.errors import RobotSemanticsError, UnknownNameError
+from robot_semantics.ros.messages.world_messages import items_from_messages
+from robot_semantics.ros.tools.own_node import ServiceCaller
+from robot_semantics.state.report import RestoreItem
+
+TIMEOUT_S = 10.0
+"""Maximum time to find a node, and to wait for each of its answers [s]."""
+QUIET_S = 1.0
+"""Time without a new node after which no more nodes are expected [s]."""
+
+_STATUS = f"{GetStatus.__module__.partition('.')[0]}/srv/GetStatus"
+
+
+class RobotTexts(NamedTuple):
+    """The descriptions of a running robot.
+
+    Attributes:
+        urdf: text of the URDF.
+        srdf: text of the SRDF; empty without one.
+        implicit_links: whether joints may name links that the URDF does not declare.
+    """
+
+    urdf: str
+    srdf: str
+    implicit_links: bool
+
+
+class WorldText(NamedTuple):
+    """The state of a node's world as a USDF document, and the items that it does not have."""
+
+    text: str
+    missing: tuple[RestoreItem, ...]
+
+
+def read_robot_texts(name: str) -> RobotTexts:
+    """Return the descriptions of a robot of a running node.
+
+    Args:
+        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+
+    Raises:
+        RobotSemanticsError: no node answers, or `name` does not select exactly one robot.
+    """
+    with _found(name) as (caller, node, models, selected):
+        if not selected and len(models) > 1:
+            choices = ", ".join(f"--node {node}/{item}" for item in models)
+            raise RobotSemanticsError(f"the node {node} has {len(models)} robots: choose one with {choices}")
+        robot = selected or "".join(models)
+        prefix = f"{robot}." if robot else ""
+        urdf = _description(caller, node, f"{prefix}robot_description")
+        srdf = _description(caller, node, f"{prefix}robot_description_semantic")
+        (implicit,) = _parameters(caller, node, f"{prefix}implicit_links")
+        return RobotTexts(urdf, srdf, bool(implicit.bool_value))
+
+
+def read_world_text(name: str) -> WorldText:
+    """Return the state of the world of a running node.
+
+    Args:
+        name: the node, or ``NODE/ROBOT`` for one of several robots; empty for the only node.
+
+    Raises:
+        RobotSemanticsError: no node answers, or several nodes run.
+    """
+    with _found(name) as (caller, node, _, model):
+        answer = caller.ask(GetWorldState, f"{node}/get_world_state", models=[model] if model else [], with_text=True)
+    if not answer.success:
+        raise RobotSemanticsError(answer.message)
+    return WorldText(answer.text, tuple(items_from_messages(answer.state.missing, done=False)))
+
+
+@contextmanager
+def _found(name: str) -> Iterator[tuple[ServiceCaller, str, list[str], str]]:
+    """Yield a caller, the node, the names of its robots if it can have several, and the robot that `name` selects."""
+    with ServiceCaller(TIMEOUT_S) as caller:
+        node, model = _find(caller, name)
+        (value,) = _parameters(caller, node, "models")
+        models = [item for item in value.string_array_value if item]
+        if model and model not in models:
+            raise UnknownNameError("robot", model, models, f"node '{node}'")
+        yield caller, node, models, model
+
+
+def _find(caller: ServiceCaller, name: str) -> tuple[str, str]:
+    """Return the node and the robot that a name means."""
+    wanted = f"/{name.strip('/')}"
+    outer, _, inner = wanted.rpartition("/")
+    end, quiet = time.monotonic() + TIMEOUT_S, 0.0
+    known: Sequence[str] = ()
+    while time.monotonic() < end:
+        found = caller.nodes_with("get_status", _STATUS)
+        if name and wanted in found:
+            return wanted, ""
+        if name and outer in found:
+            return outer, inner
+        if found != known:
+            known, quiet = found, time.monotonic() + QUIET_S
+        elif found and not name and time.monotonic() > quiet:
+            if len(found) == 1:
+                return found[0], ""
+            choices = ", ".join(f"--node {node}" for node in found)
+            raise RobotSemanticsError(f"{len(found)} nodes run: choose one with {choices}")
+        time.sleep(0.05)
+    others = f"; found: {', '.join(known)}" if known else ""
+    what = f"the node {wanted} does not run" if name else "no robot_semantics node runs"
+    raise RobotSemanticsError(f"{what} (waited {TIMEOUT_S:g} s){others}; see 'robot_semantics doctor'")
+
+
+def _description(caller: ServiceCaller, node: str, name: str) -> str:
+    """Return the text of a description: the parameter, or the message on the topic that replaces the parameter."""
+    text, topic = _parameters(caller, node, name, f"{name}_topic")
+    if not topic.string_value:
+        return str(text.string_value)
+    namespace = node.rpartition("/")[0]
+    return caller.latched_text(
+        topic.string_value if topic.string_value[0] == "/" else f"{namespace}/{topic.string_value}"
+    )
+
+
+def _parameters(caller: ServiceCaller, node: str, *names: str) -> list[ParameterValue]:
+    answer = caller.ask(GetParameters, f"{node}/get_parameters", names=list(names))
+    if len(answer.values) != len(names):
+        raise RobotSemanticsError(f"the node {node} does not have the parameters {', '.join(names)}")
+    return list(answer.values)
