@@ -5,4 +5,4 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""What every room needs and none owns: errors, diagnostics, names, whole-or-nothing files."""
+"""Shared basics: error types, diagnostics, names, atomic file writes."""

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Ctrl-C while a library works that must not be left half way, or that catches everything, as trimesh does."""
+"""Delay of Ctrl-C while a library call must not stop half way, or catches every exception, as trimesh does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def deferred_interrupt() -> Iterator[None]:
-    """Have SIGINT and SIGTERM that come in here handled at the end of it, where Python handles them."""
+    """Delay SIGINT and SIGTERM that arrive inside the block; the normal handlers run at the end of the block."""
     in_main = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM) if in_main}
     held = {number: handler for number, handler in handlers.items() if callable(handler)}

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A problem in a document as a value: what, how bad, and exactly where."""
+"""A problem in a document as a value: its severity, its message and its exact place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from robot_semantics.base.foreign_text import shown
 
 
 class Severity(enum.Enum):
-    """How bad a diagnostic is: an error has no meaning as written, a warning probably another than was meant."""
+    """Severity of a diagnostic. Error: the text has no meaning. Warning: the text probably means something else."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -25,12 +25,12 @@ class Severity(enum.Enum):
 
 
 _LONGEST = 500
-"""Characters of a message or a path that are printed at most."""
+"""Longest printed message or path [characters]."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SourcePlace:
-    """A position in a source text; `line` and `column` count from 1, 0 means not known.
+    """A position in a source text; `line` and `column` count from 1; 0 means unknown.
 
     `path` names the element, for example ``/robot/joint[@name='elbow']/limit/@lower``.
     """
@@ -47,11 +47,12 @@ class SourcePlace:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem; `str()` of it is ``file:line:col: error: message [path]``, one line whatever the names in it.
+    """One problem; `str()` gives one line, ``file:line:col: error: message [path]``, with any names in it.
 
-    `code` is a stable kebab-case word for the kind of problem; `suggestion` the nearest valid name, if any, and
-    `certain` whether no other can have been meant; `count` how many problems it stands for: one, but where a
-    collection has had too many to keep.
+    `code` is a stable kebab-case word for the kind of problem. `suggestion` is the nearest valid name, if any.
+    `certain`
+    is True if only this name can be meant. `count` is the number of problems that this one represents: 1, or more if a
+    collection had too many problems to keep.
     """
 
     severity: Severity

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The problems of one or several documents, collected so that all are reported together."""
+"""Collection of the problems of one or several documents, reported together."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from robot_semantics.base.names import NameComparisons, is_certain, nearest_name
 __all__ = ["Diagnostic", "Diagnostics", "Severity", "SourcePlace"]
 
 MAX_KEPT = 1_000
-"""Problems of each severity that a collection keeps; of more it says how many there are."""
+"""Largest number of kept problems for each severity; a collection only counts the others."""
 
 MORE = "more-problems"
-"""Code of the problem that stands for those that are not kept."""
+"""Code of the problem that represents all problems that are not kept."""
 
 
 PlaceOrFinder = SourcePlace | Callable[[], SourcePlace]
-"""A place, or what finds it: most problems of a document that loads are never read, and where one stands takes long."""
+"""A place, or a function that computes it. Most problems are never read, and to compute a place takes long."""
 
 
 class _Report(NamedTuple):
-    """A problem of which place and suggestion are found when somebody reads it; `name` is None where none is wanted."""
+    """A problem whose place and suggestion are computed when it is read; `name` is None if no suggestion is wanted."""
 
     severity: Severity
     code: str
@@ -52,10 +52,10 @@ def _found(place: PlaceOrFinder) -> SourcePlace:
 
 
 class Diagnostics:
-    """Collects the problems of one or several documents, so that all are reported together.
+    """Collection of the problems of one or several documents, reported together.
 
-    The first `MAX_KEPT` of each severity are kept; the others are counted, and one problem with the code `MORE` stands
-    for them.
+    The first `MAX_KEPT` of each severity are kept. The others are counted, and one problem with the code `MORE`
+    represents them.
     """
 
     def __init__(self) -> None:
@@ -68,17 +68,17 @@ class Diagnostics:
     def error(
         self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
-        """Add an error; with `name` and `valid`, which must not change any more, the nearest name is suggested."""
+        """Add an error; with `name` and `valid`, suggest the nearest name. `valid` must not change afterwards."""
         self._add(Severity.ERROR, code, message, place, name, valid)
 
     def warning(
         self, code: str, message: str, place: PlaceOrFinder, *, name: str | None = None, valid: Collection[str] = ()
     ) -> None:
-        """Add a warning; `name` and `valid` as of `error`."""
+        """Add a warning; `name` and `valid` as in `error`."""
         self._add(Severity.WARNING, code, message, place, name, valid)
 
     def note(self, code: str, message: str, place: PlaceOrFinder) -> None:
-        """Add a note, which never counts against a document."""
+        """Add a note; a note never makes a document fail."""
         self._add(Severity.NOTE, code, message, place, None, ())
 
     def extend(self, diagnostics: Diagnostics | tuple[Diagnostic, ...]) -> None:
@@ -91,11 +91,11 @@ class Diagnostics:
                 self._count_more(item.severity, item.place, item.count)
 
     def suggest(self, name: str, valid: Collection[str]) -> str | None:
-        """Return the valid name that resembles `name`; None, too, when too many have been looked for already."""
+        """Return the valid name that resembles `name`; None if there is none or the limit of comparisons is reached."""
         return next(iter(nearest_names(name, valid)), None) if self._comparisons.allow(valid) else None
 
     def count(self, severity: Severity) -> int:
-        """Return how many problems of a severity have been added, kept or not."""
+        """Return the number of added problems of a severity, kept or not."""
         return self._counts[severity]
 
     def _add(
@@ -126,13 +126,13 @@ class Diagnostics:
 
     @property
     def _items(self) -> list[Diagnostic]:
-        """The problems that are kept, in the order in which they came."""
+        """The kept problems, in the order of their arrival."""
         self._diagnostics += [report.to_diagnostic() for report in self._reports]
         self._reports.clear()
         return self._diagnostics
 
     def __iter__(self) -> Iterator[Diagnostic]:
-        """Iterate in document order; sources stay in the order in which they were first reported."""
+        """Iterate in document order; sources keep the order of their first reports."""
         items = self._items
         rank: dict[str, int] = {}
         for item in items:
@@ -145,20 +145,20 @@ class Diagnostics:
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The errors alone, in document order."""
+        """Only the errors, in document order."""
         return tuple(item for item in self if item.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The warnings alone, in document order."""
+        """Only the warnings, in document order."""
         return tuple(item for item in self if item.severity is Severity.WARNING)
 
     def failed(self, *, strict: bool = False) -> bool:
-        """Tell whether the documents are refused: on errors, and with `strict` on warnings too."""
+        """Return True if there is an error (with `strict`: an error or a warning)."""
         return bool(self._counts[Severity.ERROR] or (strict and self._counts[Severity.WARNING]))
 
     def raise_if_failed(self, *, strict: bool = False) -> None:
-        """Raise one error that carries every problem.
+        """Raise one error with all problems.
 
         Raises:
             DescriptionError: if there is an error (with `strict`: or a warning).

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Formats of files by the endings of their names: an unknown ending is refused, never taken for some format."""
+"""File formats by the endings of file names; an unknown ending is an error, never a guess."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from robot_semantics.base.errors import RobotSemanticsError
 
 
 class UnknownEndingError(RobotSemanticsError):
-    """A file's name ends in what is no known format.
+    """A file name has an ending of no known format.
 
     Attributes:
         path: the file.
-        known: the endings that are known.
+        known: the known endings.
     """
 
     def __init__(self, path: str | Path, known: tuple[str, ...]) -> None:
@@ -37,15 +37,15 @@ class UnknownEndingError(RobotSemanticsError):
 
 
 def format_of(path: str | Path, formats: Mapping[str, str], without: str | None = None) -> str:
-    """Return the format that the ending of `path` names; capitals make no difference.
+    """Return the format for the ending of `path`; case does not matter.
 
     Args:
         path: the file's name.
         formats: format by ending, for example ``{".json": "json"}``; an ending may be double: ``.dmd.yaml``.
-        without: the format of a name that has no ending.
+        without: the format of a name without an ending.
 
     Raises:
-        UnknownEndingError: the ending is not among `formats`, or there is none and `without` is not given.
+        UnknownEndingError: the ending is not in `formats`, or is missing and `without` is not given.
     """
     endings = [ending.lower() for ending in Path(path).suffixes]
     found = formats.get("".join(endings[-2:])) or formats.get("".join(endings[-1:]))

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The package's error types: one root, and subclasses that carry their facts as fields."""
+"""The error types of the package: one root class, and subclasses with their facts as attributes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class RobotSemanticsError(Exception):
-    """Root of every error this package raises on bad input."""
+    """Base class of every error that this package raises on bad input."""
 
 
 class DescriptionError(RobotSemanticsError):
-    """A document has problems; all of them are carried, in document order.
+    """A document has problems; the error has all of them, in document order.
 
     Attributes:
-        diagnostics: every problem found, errors and warnings alike.
+        diagnostics: every problem, errors and warnings.
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -38,13 +38,13 @@ class DescriptionError(RobotSemanticsError):
 
 
 class UnknownNameError(RobotSemanticsError, KeyError):
-    """A name that the model does not have.
+    """An unknown name: the model does not have it.
 
     Attributes:
-        kind: what was looked up, for example ``"joint"``.
-        name: the name that was asked for.
-        owner: what should have had it, for example ``"group 'arm'"``; empty where that is the robot.
-        nearest: known names that look like it, best first.
+        kind: the kind of the name, for example ``"joint"``.
+        name: the unknown name.
+        owner: the thing that should have it, for example ``"group 'arm'"``; empty for the robot.
+        nearest: similar known names, best first.
     """
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], owner: str = "") -> None:
@@ -62,7 +62,7 @@ class UnknownNameError(RobotSemanticsError, KeyError):
 
 
 def install_hint(extra: str) -> str:
-    """Return how this installation gets what an extra brings."""
+    """Return how to install an extra in this installation."""
     in_workspace = "AMENT_PREFIX_PATH" in os.environ and sys.prefix == sys.base_prefix
     if not in_workspace:
         return f"pip install 'robot_semantics[{extra}]'"
@@ -76,7 +76,7 @@ class MissingExtraError(RobotSemanticsError, ImportError):
     """An optional dependency is not installed.
 
     Attributes:
-        extra: the name of the extra that brings it, as in ``pip install robot_semantics[extra]``.
+        extra: the name of the extra that installs it, as in ``pip install robot_semantics[extra]``.
     """
 
     def __init__(self, module: str, extra: str, purpose: str) -> None:
@@ -85,11 +85,11 @@ class MissingExtraError(RobotSemanticsError, ImportError):
 
 
 class ArrayError(RobotSemanticsError, ValueError):
-    """An array argument whose shape or numbers cannot be used.
+    """An array argument has a wrong shape or unusable numbers.
 
     Attributes:
         argument: the argument's name.
-        reason: what is wrong with it.
+        reason: the problem.
     """
 
     def __init__(self, argument: str, reason: str) -> None:

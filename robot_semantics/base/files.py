@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Files: read within bounds, written whole or not at all, locked across processes."""
+"""Files: bounded reading, atomic writing, locks between processes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 READ_TIMEOUT_S = 60.0
-"""Longest time that a file is waited for which another file names [s]."""
+"""Longest time to read a file that another file names [s]."""
 
 _DECLARED = re.compile(r"""(\A\s*<\?xml[^>]*?encoding\s*=\s*["'])[A-Za-z0-9._-]+(["'])""")
 
 
 def declared_utf8(text: str) -> str:
-    """Return an XML text whose declaration, where it states an encoding, states UTF-8: what it is printed in."""
+    """Return an XML text whose declaration, if it states an encoding, states UTF-8: the text is printed as UTF-8."""
     return _DECLARED.sub(r"\1UTF-8\2", text, count=1)
 
 
@@ -37,7 +37,7 @@ def resolved(path: str | Path) -> Path:
     """Return an absolute path without symbolic links.
 
     Raises:
-        OSError: the links go round in a circle.
+        OSError: the links form a loop.
     """
     try:
         return Path(path).resolve()
@@ -48,13 +48,13 @@ def resolved(path: str | Path) -> Path:
 def read_bounded(
     path: str | Path, max_bytes: int, *, follow_links: bool = True, timeout_s: float = READ_TIMEOUT_S
 ) -> bytes:
-    """Return the content of a regular file that a foreign document or request may have named.
+    """Return the content of a regular file whose name may come from a foreign document or request.
 
-    A pipe, a device or a folder is refused without being waited for, and a longer file is not read.
+    A pipe, a device or a folder raises an error immediately. A file longer than `max_bytes` is not read.
 
     Raises:
         OSError: the file cannot be read, is not a regular file, has more than `max_bytes` bytes, is a symbolic link
-            where these are not followed, or takes longer than `timeout_s` [s].
+                while `follow_links` is False, or takes longer than `timeout_s` [s].
     """
     descriptor = _open_regular(path, follow_links=follow_links)
     try:
@@ -78,18 +78,18 @@ def read_bounded(
 
 
 def open_bounded(path: str | Path, longest_part: int) -> BinaryIO:
-    """Open a regular file that is read part by part; a longer part than `longest_part` bytes is refused.
+    """Open a regular file that is read in parts; reading a part longer than `longest_part` bytes raises an error.
 
-    The length that a part states then takes no memory before the file is known to be what it should be.
+    A wrong length in a damaged file can then not fill the memory.
 
     Raises:
-        OSError: the file cannot be read or is not a regular file; later, a part is longer.
+        OSError: the file cannot be read or is not a regular file; later: a part is too long.
     """
     return _BoundedReader(io.FileIO(_open_regular(path), "rb"), str(path), longest_part)
 
 
 class _BoundedReader(io.BufferedReader):
-    """A file that is never read in a longer piece than allowed."""
+    """A file that refuses reads longer than a limit."""
 
     def __init__(self, raw: io.FileIO, name: str, longest: int) -> None:
         super().__init__(raw)
@@ -104,13 +104,13 @@ class _BoundedReader(io.BufferedReader):
         return super().read(size)
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return the next line, at most the longest part of it."""
+        """Return the next line, cut at the limit."""
         wanted = self._longest if size is None or size < 0 else min(size, self._longest)
         return super().readline(wanted)
 
 
 def _open_regular(path: str | Path, *, follow_links: bool = True) -> int:
-    """Return a descriptor of a regular file; what is none is not waited for."""
+    """Return a descriptor of a regular file; other kinds of file raise an error without waiting."""
     if not follow_links and Path(path).is_symlink():
         raise OSError(errno.ELOOP, "is a symbolic link; it is not followed", str(path))
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow_links else os.O_NOFOLLOW))
@@ -121,7 +121,7 @@ def _open_regular(path: str | Path, *, follow_links: bool = True) -> int:
 
 
 def _read_part(descriptor: int, size: int) -> bytes | None:
-    """Return the next bytes, none at the end; None where the file has none at the moment, such as a kernel log."""
+    """Return the next bytes: empty at the end, None if the file has none at the moment, such as a kernel log."""
     try:
         return os.read(descriptor, size)
     except BlockingIOError:
@@ -130,7 +130,7 @@ def _read_part(descriptor: int, size: int) -> bytes | None:
 
 @contextmanager
 def locked(folder: Path, timeout_s: float) -> Iterator[None]:
-    """Hold the lock of a folder, which threads and processes share; the kernel frees it when the process ends.
+    """Hold the lock of a folder, shared by threads and processes; the kernel frees it when the process ends.
 
     Raises:
         OSError: the folder cannot be read, or another process holds the lock for longer than `timeout_s` [s].
@@ -153,24 +153,25 @@ def locked(folder: Path, timeout_s: float) -> Iterator[None]:
 
 
 def save_text(text: str, path: str | Path) -> None:
-    """Write `text` to a file as UTF-8; otherwise as `save_bytes`.
+    """Write `text` to a file as UTF-8, atomically like `save_bytes`.
 
     Raises:
-        OSError: the file cannot be written; what was there before is untouched.
+        OSError: the file cannot be written; the old file is unchanged.
     """
     save_bytes(text.encode(), path)
 
 
 def save_bytes(data: bytes, path: str | Path) -> None:
-    """Put `data` in the place of a file, atomically: a reader sees the old file or the whole new one.
+    """Replace a file by `data` atomically: a reader sees the old file or the whole new one.
 
-    The file keeps its permissions. What is there and is no regular file, ``/dev/null`` or a pipe, is written to, never
-    replaced.
+    The file keeps its permissions. A target that is not a regular file, such as ``/dev/null`` or a pipe, is written to
+    and
+    never replaced.
 
     Raises:
-        OSError: the file cannot be written; what was there before is untouched.
+        OSError: the file cannot be written; the old file is unchanged.
     """
-    # A symbolic link stays one: the file that it names is replaced.
+    # A symbolic link stays a link: replace the file that it names.
     target = resolved(path)
     if target.exists() and not target.is_file():
         with target.open("wb") as device:
@@ -186,11 +187,11 @@ def save_bytes(data: bytes, path: str | Path) -> None:
                 os.fsync(file.fileno())
             temporary.replace(target)
     except OSError as error:
-        # Nobody knows the temporary name, and a full disk names nothing.
+        # Name the target in the error: the user does not know the temporary name, and a full disk gives no name.
         raise OSError(error.errno, error.strerror, str(path)) from None
     folder = os.open(target.parent, os.O_RDONLY)
     try:
-        # The name is on the disk only when the folder is.
+        # The new name is on the disk only after the folder is synchronised.
         os.fsync(folder)
     finally:
         os.close(folder)
@@ -198,9 +199,9 @@ def save_bytes(data: bytes, path: str | Path) -> None:
 
 @contextmanager
 def temporary_beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give an empty file, or a folder, beside `target` under a temporary name; what is not renamed by then is removed.
+    """Yield an empty file or folder beside `target` under a temporary name; delete it unless it was renamed.
 
-    What a killed process left of this kind in the same folder is removed first: nobody holds its lock any more.
+    Temporary files of killed processes in the same folder are deleted first: their locks are free.
 
     Raises:
         OSError: it cannot be made.
@@ -216,12 +217,12 @@ def temporary_beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
-    """Give an empty folder that only this user can read, and remove it at the end.
+    """Yield an empty folder that only this user can read; delete it at the end.
 
-    What a killed process left is removed as by `temporary_beside`.
+    Temporary folders of killed processes are deleted as in `temporary_beside`.
 
     Args:
-        parent: where it is made; by default the system's folder of temporary files.
+        parent: the parent folder; by default the system's folder for temporary files.
 
     Raises:
         OSError: it cannot be made.
@@ -235,21 +236,21 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def replace_folder(temporary: Path, target: Path) -> None:
-    """Put the temporary folder in the place of the folder `target`, atomically where the file system can.
+    """Replace the folder `target` by the temporary folder, atomically if the file system can.
 
-    The old folder then has the temporary name, or is removed.
+    Afterwards the old folder has the temporary name, or is deleted.
 
     Raises:
         OSError: it cannot be renamed.
     """
-    # Imported here: few programs need it, and each import delays every start.
+    # Import here: few programs need it, and each import delays every start.
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
     names = (_AT_FDCWD, os.fsencode(temporary), _AT_FDCWD, os.fsencode(target))
     if hasattr(libc, "renameat2") and libc.renameat2(*names, _RENAME_EXCHANGE) == 0:
         return
-    # Its name is not one that a sweep removes: a killed process loses nothing.
+    # `_sweep` does not delete this name: a killed process loses nothing.
     old = target.with_name(f".{target.name}.{os.urandom(4).hex()}.old")
     target.rename(old)
     temporary.rename(target)
@@ -257,7 +258,7 @@ def replace_folder(temporary: Path, target: Path) -> None:
 
 
 def _locked_temporary(target: Path, *, folder: bool) -> tuple[Path, int]:
-    """Make a temporary file or folder and lock it; a sweep of another process may remove one before its lock."""
+    """Make and lock a temporary file or folder; try again if another process deleted it before the lock."""
     while True:
         temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}.tmp")
         if folder:
@@ -276,7 +277,7 @@ def _locked_temporary(target: Path, *, folder: bool) -> tuple[Path, int]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the temporary files and folders that killed processes left, once a process and folder."""
+    """Delete the temporary files and folders of killed processes, once for each process and folder."""
     if folder in _swept:
         return
     _swept.add(folder)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The one function that prints text from outside: names in files and messages may hold anything, of any length."""
+"""Safe printing of text from outside: names in files and messages may have any characters and any length."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from collections.abc import Iterable
 
 
 def shown(text: str, most: int = 80) -> str:
-    """Return a text as one line that neither moves a terminal's cursor nor turns its writing round.
+    """Return a text as one line that cannot move a terminal's cursor or reverse its text direction.
 
-    What is not printable (control characters, C1, line ends, marks of direction) is escaped; what is longer than `most`
-    characters is cut, and ends in "…".
+    Characters that are not printable (control characters, C1, line ends, direction marks) are escaped. A text longer
+    than
+    `most` characters is cut and ends in "…".
     """
     if len(text) > most:
         return f"{shown(text[:most], 10 * most)[: most - 1]}…"
@@ -26,7 +27,7 @@ def shown(text: str, most: int = 80) -> str:
 
 
 def quoted(names: Iterable[str], most: int | None = None) -> str:
-    """Return names for a sentence: ``'a', 'b'``, of more than `most` the first ones and how many more there are."""
+    """Return names for a sentence: ``'a', 'b'``; after `most` names only the number of the others."""
     all_names = list(names)
     more = len(all_names) - len(all_names[:most])
     return ", ".join(f"'{shown(name)}'" for name in all_names[:most]) + (f" and {more} more" if more else "")

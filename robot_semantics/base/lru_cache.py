@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""A memory of what was met last: bounded, so that nobody can fill it; the oldest is forgotten first."""
+"""Bounded cache: foreign input cannot fill the memory; the least recently used entry is dropped first."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """Values by key, at most so many and, with `most_weight`, so heavy; the newest stays however heavy it is."""
+    """Values by key, limited in number and, with `most_weight`, in weight; the newest value always stays."""
 
     def __init__(
         self, most: int, most_weight: int | None = None, forgotten: Callable[[Value], None] | None = None
     ) -> None:
-        """`forgotten` is called with each value that is pushed out."""
+        """`forgotten` is called with each dropped value."""
         self._most, self._most_weight, self._forgotten = most, most_weight, forgotten
         self._items: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._weight = 0
@@ -32,11 +32,11 @@ class LruCache(Generic[Key, Value]):
         return len(self._items)
 
     def __iter__(self) -> Iterator[Value]:
-        """Iterate over the values, the one that was met last first."""
+        """Iterate over the values, the most recently used first."""
         return iter([value for value, _ in reversed(self._items.values())])
 
     def get(self, key: Key) -> Value | None:
-        """Return a value, which is the newest now; None where it is not known."""
+        """Return a value and make it the newest; None if the key is unknown."""
         found = self._items.get(key)
         if found is None:
             return None
@@ -44,7 +44,7 @@ class LruCache(Generic[Key, Value]):
         return found[0]
 
     def put(self, key: Key, value: Value, weight: int = 0) -> None:
-        """Remember a value as the newest."""
+        """Store a value as the newest."""
         _, before = self._items.pop(key, (None, 0))
         self._items[key] = value, weight
         self._weight += weight - before
@@ -57,7 +57,7 @@ class LruCache(Generic[Key, Value]):
                 self._forgotten(old)
 
     def add(self, key: Key, value: Value) -> bool:
-        """Tell whether a key is met for the first time, as far as is remembered, and remember it."""
+        """Store a value; return True if the key is new."""
         if self.get(key) is not None:
             return False
         self.put(key, value)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Names: the nearest known one to a misspelt one, and the unordered pair of links."""
+"""The nearest known name to a misspelt one, and the unordered pair of links."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 MAX_COMPARISONS = 20_000
-"""Known names that the misspelt names of one document are compared with at most: a second or two of work."""
+"""Limit on comparisons between misspelt and known names in one document: a second or two of work."""
 
 _SIDE = 2
-"""Letters of the longest word that says which of several things it is: l, fr."""
+"""Longest word [letters] that names a side or a number of equal parts: l, fr."""
 
 
 def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -35,26 +35,26 @@ def nearest_names(name: str, valid: Iterable[str], limit: int = 3) -> tuple[str,
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str | None:
-    """Return the one best suggestion for a misspelt `name`, or None when nothing resembles it."""
+    """Return the best suggestion for a misspelt `name`; None if no valid name resembles it."""
     found = nearest_names(name, valid, limit=1)
     return found[0] if found else None
 
 
 def suggestion(name: str, valid: Iterable[str]) -> str:
-    """Return the end of a sentence that asks whether the nearest name was meant; empty when nothing resembles it."""
+    """Return the end of a sentence, "did you mean ...?"; empty if no valid name resembles `name`."""
     nearest = did_you_mean(name, valid)
     return f"; did you mean '{nearest}'?" if nearest else ""
 
 
 class NameComparisons:
-    """Limit on the look-ups of nearest names: a document in which every name is wrong would take minutes otherwise."""
+    """Limit on look-ups of nearest names; without it a document with only wrong names takes minutes."""
 
     def __init__(self, limit: int = MAX_COMPARISONS) -> None:
-        """`limit` is the number of known names that misspelt names may be compared with."""
+        """`limit` is the largest number of comparisons with known names."""
         self._left = limit
 
     def allow(self, valid: Collection[str]) -> bool:
-        """Return whether one more name may be compared with the `valid` ones, and count the comparisons."""
+        """Return True if one more name may be compared with the `valid` ones, and count these comparisons."""
         if len(valid) > self._left:
             return False
         self._left -= len(valid)
@@ -62,14 +62,15 @@ class NameComparisons:
 
 
 def duplicates(names: Iterable[str]) -> list[str]:
-    """Return the names that come more than once, sorted."""
+    """Return the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def is_certain(name: str, near: Iterable[str]) -> bool:
-    """Tell whether of the names near to a misspelt one, best first, the first alone can be meant.
+    """Return True if only the first of the nearest names, best first, can be meant.
 
-    It is one or two letters away and no other is as near; numbers and short words, as those of a side, are the same.
+    It is one or two letters away and no other name is as near. Numbers must be equal, and short words such as `l` or
+    `fr`.
     """
     names = tuple(near)
     if not names:
@@ -86,7 +87,7 @@ def is_certain(name: str, near: Iterable[str]) -> bool:
 
 
 def _distance(one: str, other: str) -> int:
-    """Return how many letters must be changed, put in or taken out."""
+    """Return the number of letters to change, insert or delete."""
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
         above, row[0] = row[0], at
@@ -96,7 +97,7 @@ def _distance(one: str, other: str) -> int:
 
 
 class LinkPair(NamedTuple):
-    """An unordered pair of link names; make it with `LinkPair.of`, which sorts."""
+    """An unordered pair of link names; create it with `LinkPair.of`, which sorts the names."""
 
     first: str
     second: str

@@ -5,21 +5,21 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Times in integer nanoseconds: from texts in seconds and back, exact, without a float in between."""
+"""Times as people write them [s], converted to integer nanoseconds exactly, without a float in between."""
 
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
 MOST_SECONDS = 10**10
-"""A time of more is taken for a mistake; in nanoseconds it would not fit into 64 bits."""
+"""Limit of a time [s]: a longer one is a mistake, and its nanoseconds do not fit into 64 bits."""
 
 
 def parse_seconds(text: str) -> int:
-    """Return the nanoseconds of seconds in decimals, the tenth digit behind the point rounded.
+    """Return the nanoseconds of a decimal number of seconds, rounded at the tenth digit behind the point.
 
     Raises:
-        ValueError: the text is no finite number, or one of more than `MOST_SECONDS`.
+        ValueError: the text is not a finite number, or its absolute value is `MOST_SECONDS` or more.
     """
     try:
         seconds = Decimal(text.strip())

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Results that are remembered for as long as what they were computed from is there."""
+"""Cache of results for each object, freed with the object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 
 
 def cached_per_object(function: Callable[[Object], Value]) -> Callable[[Object], Value]:
-    """Return `function`, which computes its result once for each object; the result must not refer to the object."""
+    """Decorator: compute the result once for each object; the result must not refer to the object."""
     known: WeakKeyDictionary[Object, Value] = WeakKeyDictionary()
 
     @wraps(function)

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Saying each kind of thing seldom, and counting what is left out in between."""
+"""Rate limit for repeated reports, with a count of the suppressed ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from robot_semantics.base.lru_cache import LruCache
 
 PERIOD_S = 5.0
-"""A thing of the same kind is said again only after so long [s]."""
+"""Shortest time between two reports of the same kind [s]."""
 
 
 class _Period(NamedTuple):
@@ -27,14 +27,16 @@ class _Period(NamedTuple):
 
 
 class Throttle:
-    """Lets `burst` things of each kind pass in a period. It remembers the kinds that were met last."""
+    """Rate limit: lets `burst` reports of each kind pass in a period. It remembers the most recent kinds."""
 
     def __init__(self, burst: int = 1, period_s: float = PERIOD_S, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._period_s, self._clock = burst, period_s, clock
         self._kinds: LruCache[Hashable, _Period] = LruCache(256)
 
     def admit(self, kind: Hashable) -> int | None:
-        """Return None where it is too soon; else how many of this kind were held back since the last that passed."""
+        """Return None if it is too soon; else the number of suppressed reports of this kind since the last one that
+        passed.
+        """
         now_s = self._clock()
         found = self._kinds.get(kind) or _Period(-math.inf, 0, 0)
         if now_s - found.since_s >= self._period_s:
@@ -47,7 +49,7 @@ class Throttle:
         return None
 
     def admit_sentence(self, kind: Hashable, sentence: str) -> str | None:
-        """Return a sentence, with the number of those that were held back, or None where it is too soon."""
+        """Return the sentence with the number of suppressed ones; None if it is too soon."""
         more = self.admit(kind)
         if not more:
             return None if more is None else sentence

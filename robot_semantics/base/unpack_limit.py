@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Limits of what a foreign file may take in memory: its unpacked size, and the longest part read in one piece."""
+"""Limits on memory for foreign files: the unpacked size, and the longest part read in one piece."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ The parameter ``max_unpacked`` of `mujoco_world` sets it.
 """
 DEFAULT_MB = 1024
 UNSUSPICIOUS_MB = 64
-"""Every mesh file may unpack to so much [MB]."""
+"""Unpacked size that is allowed for every mesh file [MB]."""
 RATIO = 100
-"""What was recorded never packs this well: a larger file may become so many times its size."""
+"""Allowed ratio of unpacked to packed size for larger files; recorded data never packs this well."""
 
 
 class UnpackedTooLargeError(RobotSemanticsError):
-    """Something unpacks to more than is allowed; the message names the limit and how to raise it."""
+    """Unpacked data is larger than the limit; the message names the limit and how to raise it."""
 
     def __init__(self, what: str, limit: int) -> None:
         self.limit = limit
@@ -35,14 +35,14 @@ class UnpackedTooLargeError(RobotSemanticsError):
 
 
 def limit_for(packed_bytes: int) -> int:
-    """Return how many bytes a recording of this size may unpack to."""
+    """Return the largest unpacked size of a recording of this size [bytes]."""
     stated = _stated_mb()
     allowed = DEFAULT_MB if stated is None else stated
     return max(allowed * 2**20, packed_bytes * RATIO if allowed <= DEFAULT_MB else 0)
 
 
 def mesh_limit_for(packed_bytes: int) -> int:
-    """Return how many bytes a mesh file of this size may unpack to: its texts take many times their size in memory."""
+    """Return the largest unpacked size of a mesh file of this size [bytes]; its textures take many times their size."""
     stated = _stated_mb()
     if stated is not None:
         return stated * 2**20
@@ -50,7 +50,7 @@ def mesh_limit_for(packed_bytes: int) -> int:
 
 
 def longest_part() -> int:
-    """Return how many bytes of a file are read in one piece, such as a message or a chunk."""
+    """Return the longest part of a file that is read in one piece, such as a message or a chunk [bytes]."""
     return limit_for(0) // 4
 
 
@@ -62,15 +62,15 @@ def _stated_mb() -> int | None:
 
 
 def set_limit(megabytes: int) -> None:
-    """Let this process and those that it starts unpack up to so much [MB]."""
+    """Set the unpack limit of this process and its child processes [MB]."""
     os.environ[VARIABLE] = str(megabytes)
 
 
 def check_unpacked(path: Path, size: int) -> None:
-    """Look whether `path` may unpack to `size` bytes.
+    """Check that `path` may unpack to `size` bytes.
 
     Raises:
-        UnpackedTooLargeError: it may not.
+        UnpackedTooLargeError: `size` is above the limit.
     """
     limit = limit_for(path.stat().st_size)
     if size > limit:

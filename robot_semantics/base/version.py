@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The version: `package.xml` alone states it, where ROS's release tools raise it."""
+"""The version; it is stated only in `package.xml`, where the ROS release tools change it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _NAME = "robot_semantics"
 
 
 def _stated() -> str:
-    """Return what the sources' own package.xml says, or in an installation what was made of it."""
+    """Return the version in the package.xml of the sources, or in the metadata of an installation."""
     manifest = Path(__file__).parents[2] / "package.xml"
     text = manifest.read_text(encoding="utf-8") if manifest.is_file() else ""
-    # Beside an installed package may lie the manifest of another.
+    # The folder above an installed package may have the manifest of another package.
     if f"<name>{_NAME}</name>" in text and (found := re.search(r"<version>(.+)</version>", text)):
         return found[1]
     from importlib.metadata import version

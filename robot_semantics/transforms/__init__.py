@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""The algebra of frames, in numpy alone: rotations, rigid transforms, twists and wrenches, over leading batch axes."""
+"""Frame algebra in numpy: rotations, rigid transforms, twists and wrenches, with leading batch axes."""
 
 from robot_semantics.transforms.rigid import (
     compose,

@@ -5,7 +5,7 @@
 # WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific language
 # governing permissions and limitations under the License.
 
-"""Arguments of the algebra: real numbers of the right shape, or one error that says which argument and why."""
+"""Checks of array arguments: real numbers of the right shape, or an error that names the argument and the reason."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def checked_array(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArray:
-    """Return `value` as float64 (..., *shape); shares memory with it where it can.
+    """Return `value` as float64 (..., *shape), without a copy if possible.
 
     Raises:
-        ArrayError: it is not numeric, does not end in `shape`, or has a NaN or an infinity; the error names `argument`.
+        ArrayError: not numeric, a shape that does not end in `shape`, or a NaN or infinity; it names `argument`.
     """
     try:
         array = np.asarray(value)
@@ -44,16 +44,16 @@ def checked_array(argument: str, value: npt.ArrayLike, *shape: int) -> FloatArra
 
 
 def normalized(argument: str, vectors: FloatArray) -> FloatArray:
-    """Return (..., n) finite `vectors` scaled to length 1, whatever their magnitude.
+    """Return (..., n) finite `vectors` scaled to length 1, for any magnitude.
 
     Raises:
-        ArrayError: one of them is zero.
+        ArrayError: a vector is zero.
     """
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     if not largest.all():
         index = tuple(int(i) for i in np.argwhere(largest[..., 0] == 0.0)[0])
         raise ArrayError(argument, "all components are zero" + (f" at index {index}" if index else ""))
-    # frexp's power of two scales without rounding, so that squares neither overflow nor vanish.
+    # Scaling by frexp's power of two is exact, and squares neither overflow nor underflow.
     scaled = np.ldexp(vectors, -np.frexp(largest)[1])
     result: FloatArray = scaled / np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
     return result

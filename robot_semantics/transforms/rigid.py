@@ -8,7 +8,7 @@
 """Rigid transforms as (..., 4, 4) matrices and as (..., 7) poses x y z qx qy qz qw.
 
 ``T_a_b`` is the pose of frame b in frame a: it maps coordinates in b to coordinates in a; ``T_a_c = T_a_b @ T_b_c``.
-Lengths are in metres. Every function rejects NaN, infinities and wrong shapes with `ArrayError`.
+Lengths are in metres. NaN, infinities and wrong shapes raise `ArrayError` in every function.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def compose(A: npt.ArrayLike, B: npt.ArrayLike) -> FloatArray:
 
 
 def transform_distance(A: npt.ArrayLike, B: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return how far (...) two transforms (..., 4, 4) lie apart [m], and how far they are turned [rad].
+    """Return the distance (...) [m] and the rotation angle (...) [rad] between two transforms (..., 4, 4).
 
-    What lies too far away to say is infinitely far.
+    The distance is infinite if it is too large for a float.
     """
     one, other = np.asarray(A, np.float64), np.asarray(B, np.float64)
     off = np.asarray(np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1))

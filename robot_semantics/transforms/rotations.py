@@ -7,9 +7,10 @@
 
 """Rotations: matrices, quaternions x y z w, roll-pitch-yaw about the fixed axes X, Y, Z, and rotation vectors.
 
-Every function takes leading batch axes ``...`` that broadcast, angles in radians, and rejects NaN and infinities with
-`ArrayError`. Quaternions need not have length 1, they are normalised; those returned have w >= 0 where stated, so that
-q and -q, which are the same rotation, come out equal.
+Every function takes leading batch axes ``...`` that broadcast. Angles are in radians. NaN and infinities raise
+`ArrayError`. Quaternion arguments are normalised. Where stated, returned quaternions have w >= 0, so that q and -q,
+which
+are the same rotation, give the same result.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ IDENTITY_QUAT.setflags(write=False)
 
 
 def quat_normalize(quat_xyzw: npt.ArrayLike) -> FloatArray:
-    """Return (..., 4) unit quaternions with the given ones' directions (and signs).
+    """Return (..., 4) unit quaternions with the same directions and signs.
 
     Raises:
         ArrayError: wrong shape, not finite, or a quaternion of zeros.
@@ -33,7 +34,7 @@ def quat_normalize(quat_xyzw: npt.ArrayLike) -> FloatArray:
 
 
 def quat_canonical(quat_xyzw: npt.ArrayLike) -> FloatArray:
-    """Return (..., 4) unit quaternions of the same rotations, the last component that is not zero positive."""
+    """Return (..., 4) unit quaternions of the same rotations; the last component that is not zero is positive."""
     quat = quat_normalize(quat_xyzw)
     negative = np.sign(quat) @ np.array([1.0, 2.0, 4.0, 8.0]) < 0.0
     canonical: FloatArray = np.where(negative[..., np.newaxis], -quat, quat) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -60,8 +61,8 @@ def matrix_from_quat(quat_xyzw: npt.ArrayLike) -> FloatArray:
 def quat_from_matrix(R: npt.ArrayLike) -> FloatArray:
     """Return (..., 4) unit quaternions x y z w, w >= 0, of (..., 3, 3) rotation matrices.
 
-    Taken from the best conditioned of the four rows of ``4 q qᵀ``, so half turns are as exact as small ones. The
-    matrices are taken to be rotations; of one that is slightly off, the quaternion is that of a rotation nearby.
+    It uses the best conditioned of the four rows of ``4 q qᵀ``, so half turns are as exact as small ones. For a matrix
+    that is not exactly a rotation, the result is a rotation nearby.
     """
     m = checked_array("R", R, 3, 3)
     outer = np.empty((*m.shape[:-2], 4, 4))
@@ -83,7 +84,7 @@ def quat_from_matrix(R: npt.ArrayLike) -> FloatArray:
 def quat_from_rpy(rpy: npt.ArrayLike) -> FloatArray:
     """Return (..., 4) unit quaternions of roll, pitch, yaw [rad]: ``R = Rz(yaw) @ Ry(pitch) @ Rx(roll)``.
 
-    The sign is that of the half angles' product, not made canonical: it varies continuously with the angles.
+    The sign comes from the product of the half angles and is not canonical, so the result is continuous in the angles.
     """
     half = 0.5 * checked_array("rpy", rpy, 3)
     sine, cosine = np.sin(half), np.cos(half)
@@ -122,8 +123,8 @@ def matrix_from_rpy(rpy: npt.ArrayLike) -> FloatArray:
 def rpy_from_matrix(R: npt.ArrayLike) -> FloatArray:
     """Return (..., 3) roll, pitch, yaw [rad] of (..., 3, 3) rotation matrices; pitch lies within ±π/2.
 
-    Roll is read after yaw has been undone, so the three angles give back the matrix to rounding however near the
-    pitch is to ±π/2; exactly there yaw is 0 where the matrix leaves it open.
+    Roll is computed after yaw is removed, so the three angles give the matrix back to rounding, for every pitch. At
+    exactly ±π/2, where the matrix does not determine yaw, yaw is 0.
     """
     m = checked_array("R", R, 3, 3)
     yaw = np.arctan2(m[..., 1, 0], m[..., 0, 0])
@@ -162,14 +163,14 @@ def rotation_about(axis: npt.ArrayLike, angle: npt.ArrayLike) -> FloatArray:
 
 
 def rotation_from_z(axis: npt.ArrayLike) -> FloatArray:
-    """Return (..., 3, 3) smallest rotations that take +Z to `axis` (..., 3), which is normalised.
+    """Return (..., 3, 3) smallest rotations from +Z to `axis` (..., 3), which is normalised.
 
-    For -Z, where every half turn about a horizontal axis is as small as another, it is the half turn about X.
+    For -Z every half turn about a horizontal axis is equally small; the result is the half turn about X.
     """
     x, y, z = np.moveaxis(normalized("axis", checked_array("axis", axis, 3)), -1, 0)
     matrix = np.empty((*x.shape, 3, 3))
     down = z < 0.0
-    # 1 / (1 + z), from whichever of 1 + z and x² + y² = (1 + z)(1 - z) does not cancel.
+    # 1 / (1 + z) by the formula that does not cancel: from 1 + z, or from x² + y² = (1 + z)(1 - z).
     across = x * x + y * y
     open_axis = across > 0.0
     scale = np.where(down, (1.0 - z) / np.where(open_axis, across, 1.0), 1.0 / np.where(down, 1.0, 1.0 + z))
@@ -223,9 +224,9 @@ def quat_angle(q0: npt.ArrayLike, q1: npt.ArrayLike) -> FloatArray:
 
 
 def quat_slerp(q0: npt.ArrayLike, q1: npt.ArrayLike, t: npt.ArrayLike) -> FloatArray:
-    """Return (..., 4) quaternions a share `t` (...) of the way from `q0` to `q1`, at constant speed, the short way.
+    """Return (..., 4) quaternions at the fraction `t` (...) from `q0` to `q1`, at constant speed, the short way.
 
-    t = 0 gives `q0`, t = 1 gives `q1` or -`q1`; a `t` beyond that extrapolates.
+    t = 0 gives `q0`, t = 1 gives `q1` or -`q1`; a `t` outside 0 to 1 extrapolates.
     """
     a, b, share = quat_normalize(q0), quat_normalize(q1), checked_array("t", t)[..., np.newaxis]
     b = np.where((a * b).sum(axis=-1, keepdims=True) < 0.0, -b, b)

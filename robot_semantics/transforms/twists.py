@@ -8,8 +8,8 @@
 """Twists and wrenches between frames.
 
 A twist (..., 6) is vx vy vz wx wy wz: the linear velocity of a point of a body [m/s], then the body's angular velocity
-vector [rad/s]. A wrench (..., 6) is fx fy fz tx ty tz: force [N], then torque about a point [N m]. Each belongs to a
-frame: the point is the frame's origin, the axes are the frame's.
+vector [rad/s]. A wrench (..., 6) is fx fy fz tx ty tz: force [N], then torque about a point [N m]. Twist and wrench
+belong to a frame: the point is the frame's origin, and the axes are the frame's axes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from robot_semantics.transforms.arrays import FloatArray, checked_array
 
 
 def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
-    """Return the same motion seen from frame b: velocity of b's origin, in b's axes, of a body to which both are fixed.
+    """Return the twist of a body at frame b instead of frame a; both frames are fixed to the body.
 
     Args:
         T_a_b: (..., 4, 4) pose of b in a.
@@ -36,7 +36,7 @@ def transport_twist(T_a_b: npt.ArrayLike, twist_a: npt.ArrayLike) -> FloatArray:
 
 
 def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
-    """Return a twist or wrench (..., 6) given in b's axes in a's axes; the point it belongs to stays."""
+    """Return a twist or wrench (..., 6) in a's axes instead of b's; its point does not change."""
     rotation, twist = checked_array("R_a_b", R_a_b, 3, 3), checked_array("twist_b", twist_b, 6)
     return _rotated(rotation, twist[..., :3], twist[..., 3:])
 
@@ -44,7 +44,7 @@ def rotate_twist(R_a_b: npt.ArrayLike, twist_b: npt.ArrayLike) -> FloatArray:
 def compose_twists(
     T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike, T_b_c: npt.ArrayLike, twist_b_c: npt.ArrayLike
 ) -> FloatArray:
-    """Return the motion of c relative to a from those of b relative to a and of c relative to b.
+    """Return the motion of c relative to a from the motions of b relative to a and of c relative to b.
 
     ``twist_a_b`` is the velocity of b's origin relative to a, and b's angular velocity relative to a, in a's axes.
 
@@ -69,7 +69,7 @@ def compose_twists(
 
 
 def invert_twist(T_a_b: npt.ArrayLike, twist_a_b: npt.ArrayLike) -> FloatArray:
-    """Return the motion (..., 6) of a relative to b, in b's axes, from that of b relative to a, in a's axes."""
+    """Return the motion (..., 6) of a relative to b, in b's axes, from the motion of b relative to a, in a's axes."""
     R_b_a, offset, twist = _frame(T_a_b, "twist_a_b", twist_a_b)
     return _rotated(R_b_a, np.cross(twist[..., 3:], offset) - twist[..., :3], -twist[..., 3:])
 
