@@ -165,8 +165,7 @@ def save_bytes(data: bytes, path: str | Path) -> None:
     """Replace a file by `data` atomically: a reader sees the old file or the whole new one.
 
     The file keeps its permissions. A target that is not a regular file, such as ``/dev/null`` or a pipe, is written to
-    and
-    never replaced.
+    and never replaced.
 
     Raises:
         OSError: the file cannot be written; the old file is unchanged.

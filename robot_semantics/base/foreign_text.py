@@ -16,8 +16,7 @@ def shown(text: str, most: int = 80) -> str:
     """Return a text as one line that cannot move a terminal's cursor or reverse its text direction.
 
     Characters that are not printable (control characters, C1, line ends, direction marks) are escaped. A text longer
-    than
-    `most` characters is cut and ends in "…".
+    than `most` characters is cut and ends in "…".
     """
     if len(text) > most:
         return f"{shown(text[:most], 10 * most)[: most - 1]}…"

@@ -9,8 +9,7 @@
 
 Every function takes leading batch axes ``...`` that broadcast. Angles are in radians. NaN and infinities raise
 `ArrayError`. Quaternion arguments are normalised. Where stated, returned quaternions have w >= 0, so that q and -q,
-which
-are the same rotation, give the same result.
+which are the same rotation, give the same result.
 """
 
 from __future__ import annotations
